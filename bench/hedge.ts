@@ -64,14 +64,14 @@ async function measure(name: string, flags: readonly string[]): Promise<Measured
   })
   const load = { url, perSecond }
   await readSteadily({ ...load, seconds: warmUpSeconds, first: 0 })
-  const askedBefore = nodes.reduce((sum, { asked }) => sum + asked, 0)
+  const askedBefore = nodes.reduce((sum, { requests }) => sum + requests, 0)
   const latenciesMs = await readSteadily({ ...load, seconds, first: perSecond * warmUpSeconds })
-  const asked = nodes.reduce((sum, node) => sum + node.asked, 0) - askedBefore
+  const requests = nodes.reduce((sum, node) => sum + node.requests, 0) - askedBefore
   const at = (share: number) => latenciesMs[Math.floor(latenciesMs.length * share)] as number
   const measured = {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
-    extraShare: asked / latenciesMs.length - 1,
+    extraShare: requests / latenciesMs.length - 1,
   }
   const cells = [measured.p50Ms, measured.p99Ms].map((ms) => ms.toFixed(1).padStart(7))
   process.stdout.write(

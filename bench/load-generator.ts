@@ -55,15 +55,15 @@ function keepBusy(): Promise<void> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const replies = new ReplyCollector()
     let sentMs = 0
-    let asked = requestOf(shape, 0)
+    let request = requestOf(shape, 0)
     const finish = (error?: string) => {
       if (error !== undefined) count(error)
       socket.destroy()
       resolve()
     }
     const send = () => {
-      asked = requestOf(shape, next++)
-      const { body } = asked
+      request = requestOf(shape, next++)
+      const { body } = request
       sentMs = performance.now()
       if (sentMs >= untilMs) return finish()
       socket.write(
@@ -78,7 +78,7 @@ function keepBusy(): Promise<void> {
       const reply = replies.push(chunk)
       if (reply === null) return
       latenciesMs.push(performance.now() - sentMs)
-      if (reply.status !== 200 || !asked.isRight(reply.body))
+      if (reply.status !== 200 || !request.isRight(reply.body))
         count(`${reply.status} ${reply.body.toString('latin1', 0, 120)}`)
       send()
     })

@@ -22,14 +22,14 @@ export interface Tail {
 export interface TailNode extends AsyncDisposable {
   readonly url: string
   /** How often it was asked for a balance. */
-  readonly asked: number
+  readonly requests: number
 }
 
 /** An Ethereum node on loopback with some slow answers to `eth_getBalance`. */
 export async function startTailNode(tail: Tail, random: Random): Promise<TailNode> {
   const chain = createChainModel({ seed: 'hedge', clock: systemClock })
   const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })
-  let asked = 0
+  let requests = 0
   const server = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
@@ -39,7 +39,7 @@ export async function startTailNode(tail: Tail, random: Random): Promise<TailNod
         response.end(node.reply(readRequest(body)) ?? '')
         return
       }
-      asked += 1
+      requests += 1
       const isSlow = random.next() < tail.slowShare
       const { id, params } = JSON.parse(body) as { id: unknown; params: [string] }
       const answer = JSON.stringify({ jsonrpc: '2.0', id, result: balanceOf(params[0]) })
@@ -50,8 +50,8 @@ export async function startTailNode(tail: Tail, random: Random): Promise<TailNod
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    get asked() {
-      return asked
+    get requests() {
+      return requests
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

@@ -34,9 +34,9 @@ test('a client that polls a filter over HTTP gets each log once while its node d
   const wallet = new Wallet(anvilKey, provider)
   const errors: unknown[] = []
   // Upstreams take turns: each node has some of the filters.
-  const asked: string[][] = []
+  const requests: string[][] = []
   const seen = [1, 2, 3, 4].map((_, at) => {
-    const own: string[] = (asked[at] = [])
+    const own: string[] = (requests[at] = [])
     const transport = http(router.url, {
       retryCount: 0,
       onFetchRequest: (__, { body }) => void own.push(body as string),
@@ -61,7 +61,7 @@ test('a client that polls a filter over HTTP gets each log once while its node d
   }
   const all = (isIt: (client: number) => boolean) =>
     expect.poll(() => seen.every((_, at) => isIt(at)))
-  await all((at) => asked[at]!.some((each) => each.includes('eth_getFilterChanges'))).toBe(true)
+  await all((at) => requests[at]!.some((each) => each.includes('eth_getFilterChanges'))).toBe(true)
   const producing = devnet.run(signal)
   for (let each = 0; each < 6; each++) {
     await ring()

@@ -30,11 +30,11 @@ test('--once and --json show which node of a router is bad, since when and why',
   const ready = async () => (await fetch(`${router.adminUrl}/readyz`)).text()
   await expect.poll(ready).toContain('2 of 2 upstreams serving')
   await nodes[1]?.stop()
-  let asked = 10
+  let requests = 10
   const calls = async () => {
     // Each about something else, so that none is answered from memory.
-    for (const end = asked + 5; asked < end; asked++)
-      await askRpc(url, 'eth_getBalance', [`0x${'0'.repeat(36)}${1_000 + asked}`, '0x1'])
+    for (const end = requests + 5; requests < end; requests++)
+      await askRpc(url, 'eth_getBalance', [`0x${'0'.repeat(36)}${1_000 + requests}`, '0x1'])
     return ready()
   }
   await expect.poll(calls).toContain('b disabled')

@@ -18,12 +18,12 @@ export class ScriptedReplica implements AsyncDisposable {
 
   private constructor(chains: readonly SomeChain[]) {
     this.chains = chains
-    let asked = 0
+    let requests = 0
     const facts = async (): Promise<Facts> =>
       someFacts(100 + (performance.now() - this.#startMs) / 1_000, this.chains, {
         failed: this.calls,
         // All is counted after the first look.
-        ...(asked++ === 0 && { counts: {} }),
+        ...(requests++ === 0 && { counts: {} }),
       })
     const page = createLivePage(facts, systemClock, 'pod-1')
     this.#server = createServer(({ url = '' }, response) => {

@@ -246,8 +246,8 @@ test('cross-validation wins over a session, whose other calls stay with one node
     all: 'a,b,c',
     disagreeing: null,
   })
-  const asked = await ask('eth_getTransactionCount', old, { ...session, ...asks(3, 3) })
-  expect(asked).toMatchObject({ status: 200, agreeing: 'a,b,c' })
+  const request = await ask('eth_getTransactionCount', old, { ...session, ...asks(3, 3) })
+  expect(request).toMatchObject({ status: 200, agreeing: 'a,b,c' })
   const seen = new Set<string | null>()
   for (let each = 0; each < 6; each += 1)
     seen.add((await ask('eth_getTransactionCount', old, session)).upstream)

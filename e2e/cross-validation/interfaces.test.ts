@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { served } from '../grpc/served-nodes.ts'
 import { answerWith, type Manner } from '../grpc/raw-node.ts'
-import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
 const both = {
@@ -17,15 +17,15 @@ const both = {
 async function behind(
   chainId: string,
   apiInterface: 'jsonrpc' | 'rest' | 'tendermintrpc',
-  bodies: readonly ((asked: Asked) => string)[],
+  bodies: readonly ((request: ReceivedRequest) => string)[],
   settings: Readonly<Record<string, unknown>> = {},
 ) {
   const stack = new AsyncDisposableStack()
   const nodes: MirrorNode[] = []
   for (const [at, bodyOf] of bodies.entries()) {
-    const answer: MirrorNode['answer'] = (asked, response) => {
+    const answer: MirrorNode['answer'] = (request, response) => {
       response.setHeader('content-type', 'application/json')
-      response.end(bodyOf(asked))
+      response.end(bodyOf(request))
     }
     nodes.push(stack.use(await new MirrorNode(`node-${at}`, answer).start()))
   }
@@ -65,13 +65,15 @@ test('REST: documents with keys in another order are one answer', async () => {
     headers: both,
   })
   expect((await seen(sent)).status).toBe(400)
-  expect(nodes.flatMap(({ asked }) => asked).filter(({ verb }) => verb === 'POST')).toEqual([])
+  expect(nodes.flatMap(({ requests }) => requests).filter(({ verb }) => verb === 'POST')).toEqual(
+    [],
+  )
 })
 
 test.each(['URI', 'POST'])('Tendermint RPC, by %s', async (style) => {
-  const of = (hash: string) => (asked: Asked) => {
+  const of = (hash: string) => (request: ReceivedRequest) => {
     const { id } =
-      asked.verb === 'POST' ? (JSON.parse(asked.body.toString()) as { id: number }) : { id: -1 }
+      request.verb === 'POST' ? (JSON.parse(request.body.toString()) as { id: number }) : { id: -1 }
     return JSON.stringify({ jsonrpc: '2.0', id, result: { response: { value: hash } } })
   }
   await using chain = await behind('HUBCHAIN', 'tendermintrpc', [of('a'), of('b'), of('a')], {
@@ -111,8 +113,8 @@ test('gRPC: messages are compared by their bytes, and a failure has a status and
 
 test('answers that stream are compared as a whole', async () => {
   const filler = 'ab'.repeat(2 * 1024 * 1024)
-  const of = (last: string) => (asked: Asked) => {
-    const { id } = JSON.parse(asked.body.toString()) as { id: number }
+  const of = (last: string) => (request: ReceivedRequest) => {
+    const { id } = JSON.parse(request.body.toString()) as { id: number }
     return JSON.stringify({ jsonrpc: '2.0', id, result: `0x${filler}${last}` })
   }
   await using chain = await behind('ETH1', 'jsonrpc', [of('01'), of('02'), of('02')])
@@ -131,8 +133,8 @@ test('answers that stream are compared as a whole', async () => {
 })
 
 test('over a WebSocket the headers of the upgrade count for every call', async () => {
-  const of = (result: string) => (asked: Asked) => {
-    const { id } = JSON.parse(asked.body.toString()) as { id: number }
+  const of = (result: string) => (request: ReceivedRequest) => {
+    const { id } = JSON.parse(request.body.toString()) as { id: number }
     return JSON.stringify({ jsonrpc: '2.0', id, result })
   }
   await using chain = await behind('ETH1', 'jsonrpc', [of('0x2'), of('0x1'), of('0x1')], {

@@ -65,9 +65,9 @@ export async function tourFailure(
 
 /** Reads with known answers, each different from the last. */
 function questionsAbout(devnet: Devnet): () => Question {
-  let asked = 0
+  let requests = 0
   return () => {
-    const at = asked++
+    const at = requests++
     if (at % 4 === 0) return headQuestion(devnet)
     if (at % 4 === 1) return blockQuestion(devnet, 1 + (at % devnet.head))
     const address = `0x${(0xc0ffee0000 + at).toString(16).padStart(40, '0')}`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface, Classification, Question } from '../../proxy/chain/types.ts'
+import type { ChainInterface, MethodSpec, Question } from '../../proxy/chain/types.ts'
 
 /** A request for a method of a spec, as a client sends it. */
 export interface KnownQuestion {
@@ -23,7 +23,7 @@ export function someQuestion(offered: ChainInterface): KnownQuestion {
     ),
   )
   const isOwn = (verb: string, text: string) => own.has(`${verb} ${text.replace(/^\//, '')}`)
-  const asked = [...offered.methods].flatMap((name) => {
+  const requests = [...offered.methods].flatMap((name) => {
     const text = name.replaceAll(/\{[^}]*\}/g, '1')
     const all = offered.apiInterface === 'rest' ? verbs : ['POST']
     return all.flatMap((verb) => {
@@ -32,12 +32,12 @@ export function someQuestion(offered: ChainInterface): KnownQuestion {
       return fits ? [{ text, verb, call }] : []
     })
   })
-  const [best] = asked.toSorted((one, other) => awkwardness(one.call) - awkwardness(other.call))
+  const [best] = requests.toSorted((one, other) => awkwardness(one.call) - awkwardness(other.call))
   if (!best) throw new Error('the spec names no method that can be asked')
   return best
 }
 
-function awkwardness({ checks, kind }: Classification): number {
+function awkwardness({ checks, kind }: MethodSpec): number {
   return checks.length * 2 + (kind === 'read' ? 0 : 1)
 }
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { Metadata, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js'
 import type { ChainInterface } from '../../proxy/chain/types.ts'
-import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from '../rest/mirror-node.ts'
 import { keyOf, specAnswers, type SpecAnswer } from './spec-answers.ts'
 
 /** A node of any chain for one interface: it passes the verifications of the spec. */
@@ -14,8 +14,8 @@ export interface SpecNode extends AsyncDisposable {
 }
 
 /** The answer to any other request: the request itself. */
-export function echoOf(asked: string): string {
-  return `asked: ${asked}`
+export function echoOf(request: string): string {
+  return `asked: ${request}`
 }
 
 /** @param grpcMethods gRPC methods that it serves beside the spec's probes */
@@ -26,22 +26,22 @@ export async function startSpecNode(
   const answers = specAnswers(offered)
   if (offered.apiInterface === 'grpc') return startGrpcNode(answers, grpcMethods)
   const fallback = offered.apiInterface === 'rest' ? answerPath : answerRpc
-  return new MirrorNode('node', (asked, response) => {
-    const known = answers.get(keyOf(asked.verb, asked.target, asked.body.toString()))
+  return new MirrorNode('node', (request, response) => {
+    const known = answers.get(keyOf(request.verb, request.target, request.body.toString()))
     response.setHeader('content-type', 'application/json')
     for (const [name, value] of Object.entries(known?.headers ?? {}))
       response.setHeader(name, value)
     if (known) response.end(known.body)
-    else fallback(asked, response)
+    else fallback(request, response)
   }).start()
 }
 
-function answerPath({ verb, target }: Asked, response: ServerResponse): void {
+function answerPath({ verb, target }: ReceivedRequest, response: ServerResponse): void {
   response.end(JSON.stringify(echoOf(`${verb} ${target}`)))
 }
 
 /** JSON-RPC by POST; Tendermint's style of paths by GET. */
-function answerRpc({ verb, target, body }: Asked, response: ServerResponse): void {
+function answerRpc({ verb, target, body }: ReceivedRequest, response: ServerResponse): void {
   const { id, method } =
     verb === 'GET'
       ? { id: -1, method: target.slice(1) }

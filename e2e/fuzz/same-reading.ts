@@ -12,10 +12,10 @@ import type { Decoder, Reading } from './decoders.ts'
 import { resultOf, startDecodingNode } from './decoding-node.ts'
 
 const [a, b] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
-type Asked = Pick<Reading, 'method' | 'params'>
+type SentCall = Pick<Reading, 'method' | 'params'>
 
 /** Pairs of honest calls about final blocks, which the router caches. */
-const pairs: readonly (readonly [Asked, Asked])[] = [
+const pairs: readonly (readonly [SentCall, SentCall])[] = [
   [
     { method: 'eth_getBalance', params: [a, { blockNumber: '0x10' }] },
     { method: 'eth_getBalance', params: [b, { blockNumber: '0x20' }] },
@@ -168,7 +168,7 @@ export async function expectSameReadings(
       const answer = isAnswered
         ? await ask(written(each, space), way, JSON.stringify(honest))
         : null
-      for (const asked of ended) await checkCall(asked, decoders, keys, read)
+      for (const call of ended) await checkCall(call, decoders, keys, read)
       if (way === 'joined' && answer)
         expect(answer).toMatchObject([{}, { result: resultOf(pair[1]) }])
     }
@@ -186,18 +186,18 @@ async function checkCall(
   keys: Keys,
   read: Map<string, string[]>,
 ): Promise<void> {
-  const { asked, request, journal } = call
+  const { method, request, journal } = call
   const text = Buffer.from(request.body as Uint8Array).toString()
   const readings = (await Promise.all(decoders.map((decode) => decode(text)))).map(([each]) => each)
   const why = `${text} is read as ${JSON.stringify(readings)}`
   for (const reading of readings) {
-    if (reading) expect(reading.method, why).toBe(asked.method)
-    if (reading && asked.block.kind !== 'invalid')
-      expect(blockIn(reading), why).toBe(blockText(asked.block))
+    if (reading) expect(reading.method, why).toBe(method.name)
+    if (reading && method.block.kind !== 'invalid')
+      expect(blockIn(reading), why).toBe(blockText(method.block))
   }
   for (const { violation, isDoubted } of journal.attempts)
     expect([violation, isDoubted], why).toEqual([null, false])
-  if (!asked.known || !asked.cacheable) return
+  if (!method.known || !method.cacheable) return
   const key = textOf(keys.of(call)!)
   const all = readings.map((each) => JSON.stringify(each && [each.method, each.params]))
   expect(all, why).toEqual(read.get(key) ?? all)

@@ -52,7 +52,7 @@ test('a client that does not read stops the node, and all is freed when it leave
   expect(flood.writtenBytes).toBeLessThan(8 * mebibyte)
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
-  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
 })
 
 test('a node that does not read stops the client, and all is freed when it leaves', async () => {
@@ -71,7 +71,7 @@ test('a node that does not read stops the client, and all is freed when it leave
   stream.on('error', () => {})
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
-  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
 })
 
 test('clients that do not read hold up no call of another client', async () => {

@@ -97,7 +97,7 @@ test.each(rows)('%s', async (_name, headers, body, manner, status) => {
   expect(pool.upstreams.flatMap(({ urls }) => urls.map(({ cooldown }) => cooldown.leftMs))).toEqual(
     [0, 0],
   )
-  expect(pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
+  expect(pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0])
 })
 
 test('a stream that ends in the middle of a message is cancelled at the node', async () => {
@@ -117,9 +117,9 @@ test('a stream that ends in the middle of a message is cancelled at the node', a
 test.each(['/', '/Unary', '//', '/test.Echo/', '//Unary', '/Unary?name=1'])(
   'the path %s names no method: the error says so, and no node is asked',
   async (path) => {
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const manner: Manner = (stream, headers) => {
-      asked.push(headers[':path'])
+      requests.push(headers[':path'])
       strict(stream, headers)
     }
     await using own = await served([manner])
@@ -128,7 +128,7 @@ test.each(['/', '/Unary', '//', '/test.Echo/', '//Unary', '/Unary?name=1'])(
     expect(valuesOf(trailers, 'grpc-message')).toEqual([
       `method-not-found: the path ${path} is not of the form /package.Service/Method`,
     ])
-    expect(asked).not.toContain(path)
+    expect(requests).not.toContain(path)
   },
 )
 
@@ -138,17 +138,17 @@ test.each([
   ['/a/../..%2fUnary', /^unsendable: dot segments/],
   ['/test.Echo/Unary#a', /^unsendable: .*begins a fragment/],
 ])('the path %s, which may leave the paths of a node, reaches none', async (path, reason) => {
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   await using own = await served([
     (stream, headers) => {
-      asked.push(headers[':path'])
+      requests.push(headers[':path'])
       strict(stream, headers)
     },
   ])
   const { trailers } = await rawCall(own.router.port, path)
   expect(valuesOf(trailers, 'grpc-status')).toEqual(['3'])
   expect(valuesOf(trailers, 'grpc-message')[0]).toMatch(reason)
-  expect(asked).not.toContain(path)
+  expect(requests).not.toContain(path)
 })
 
 test('a path without its slash is no HTTP/2; its connection goes on', async () => {

@@ -72,7 +72,7 @@ describe('the other node answers a read when one', () => {
     const [bad] = own.nodes
     expect(bad?.calls).toBeGreaterThan(0)
     await expect.poll(() => bad?.open).toBe(0)
-    expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
+    expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0])
   })
 })
 
@@ -93,7 +93,7 @@ test('a client that leaves during the retry ends the retry as well', async () =>
   expect(await seenOf(stream)).toMatchObject({ code: status.CANCELLED })
   await expect.poll(() => own.nodes[1]?.cancelled).toBe(1)
   expect(own.nodes[0]?.calls).toBe(1)
-  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
+  expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0])
 })
 
 test.each(['1S', '300m', '300000u', '99999999n'])(
@@ -158,7 +158,7 @@ describe('a stream is no success that ends', () => {
     stream.end(Buffer.from('2'))
     expect(await seenOf(stream)).toMatchObject({ code: status.UNAVAILABLE, messages: ['one'] })
     const [node] = own.router.pool.upstreams
-    expect([node!.sessions, node!.score.availability(0) < 1]).toEqual([0, true])
+    expect([node!.usedSlots, node!.score.availability(0) < 1]).toEqual([0, true])
   })
 })
 
@@ -178,7 +178,7 @@ test('a stream that the node resets ends as UNAVAILABLE behind its messages', as
   })
   stream.end(Buffer.from('2'))
   expect(await seenOf(stream)).toMatchObject({ code: status.UNAVAILABLE, messages: ['one', 'two'] })
-  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
 })
 
 test('a node that goes away ends its streams in their own time; new calls take a new connection', async () => {

@@ -45,11 +45,11 @@ describe('the height in the message decides which node is asked', () => {
   test.each(cases)('%s', async (_, body, expected) => {
     const chain = { chainId: 'TALL', urlSettings }
     await using own = await served([tallNode(), tallNode()], {}, chain)
-    const asked: string[] = []
+    const requests: string[] = []
     for (let at = 0; at < 2; at++) {
       const { head } = await rawCall(own.router.port, '/test.Tall/AtHeight', [], body)
-      asked.push(...valuesOf(head, 'rpc-provider-address'))
+      requests.push(...valuesOf(head, 'rpc-provider-address'))
     }
-    expect(asked.toSorted()).toEqual(expected)
+    expect(requests.toSorted()).toEqual(expected)
   })
 })

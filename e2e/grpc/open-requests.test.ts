@@ -59,7 +59,7 @@ test.each([
   using open = openStreams(own.router.port, 1_100, 110)
   await expect.poll(() => own.nodes[0]?.open).toBe(1_100)
   const [upstream] = own.router.pool.upstreams
-  expect(upstream?.sessions).toBe(0)
+  expect(upstream?.usedSlots).toBe(0)
   const innocent = new Metadata()
   innocent.set('x-innocent', '1')
   for (let at = 0; at < 10; at++)
@@ -67,9 +67,9 @@ test.each([
   // They are taken when the requests end, and left with the answers.
   for (const stream of open.streams) stream.end()
   const taken = manner === silent ? 1_100 : 0
-  await expect.poll(() => upstream?.sessions).toBe(taken)
+  await expect.poll(() => upstream?.usedSlots).toBe(taken)
   for (const stream of open.streams) stream.destroy()
-  await expect.poll(() => upstream?.sessions).toBe(0)
+  await expect.poll(() => upstream?.usedSlots).toBe(0)
 })
 
 test.each([
@@ -99,7 +99,7 @@ test('calls that are reset at once end their connection, and cost no other clien
     expect(await own.client.run('Both', ['hi'], innocent)).toMatchObject({ code: status.OK })
   await expect.poll(() => greedy.isClosed).toBe(true)
   const { pool } = own.router
-  await expect.poll(() => pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  await expect.poll(() => pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
   expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible'])
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
 })

@@ -156,7 +156,7 @@ test('after an answer before the end of the request the stream is closed on both
   stream.write(framed('first'))
   expect(await outcomeOf(stream)).toMatchObject({ status: '0', message: 'enough' })
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
-  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
   expect([constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL]).toContain(stream.rstCode)
   session.destroy()
 })

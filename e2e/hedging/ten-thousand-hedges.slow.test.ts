@@ -156,7 +156,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...question }))
   const begin = (selectProvider: string, blockProviders: readonly string[]): Call => ({
     guid: 'hedged',
-    asked: iface.classify(question),
+    method: iface.classify(question),
     request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
     reader: new JsonRpcReplyReader(id, id),
     directives: { ...noDirectives, selectProvider, blockProviders },
@@ -171,7 +171,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       return hedged
     },
     get sessions() {
-      return pool.upstreams.reduce((sum, { sessions }) => sum + sessions, 0)
+      return pool.upstreams.reduce((sum, { usedSlots }) => sum + usedSlots, 0)
     },
     /** Keeps every lane busy until `wanted` hedges were made. */
     async until(wanted: number) {

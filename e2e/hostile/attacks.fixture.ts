@@ -132,8 +132,8 @@ function subscribing(sockets: number, topicsOf: (topic: string) => unknown): Att
   return onSockets(sockets, (socket, at) => {
     for (let id = 0; id < 100; id++) {
       const topics = topicsOf(`0x${(at * 100 + id).toString(16).padStart(64, '0')}`)
-      const asked = { jsonrpc: '2.0', id, method: 'eth_subscribe', params: ['logs', { topics }] }
-      socket.send(JSON.stringify(asked))
+      const request = { jsonrpc: '2.0', id, method: 'eth_subscribe', params: ['logs', { topics }] }
+      socket.send(JSON.stringify(request))
     }
   })
 }
@@ -207,8 +207,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
         const socket = open(port, over)
         socket.pause()
         // Half of them ask the same.
-        const asked = post(oddly('big', at % 2 && at))
-        await write(socket, Buffer.concat(Array.from({ length: 50 }, () => asked)))
+        const request = post(oddly('big', at % 2 && at))
+        await write(socket, Buffer.concat(Array.from({ length: 50 }, () => request)))
       }),
     ).then(() => sleep(600_000, null, { signal: over }).catch(() => {})),
   'clients that leave': again(100, () => post(call)),

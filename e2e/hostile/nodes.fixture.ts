@@ -48,9 +48,9 @@ function startGrpcNodes(...addons: string[]): Promise<readonly RouterNode[]> {
 
 /** A node that answers calls of `debug` in odd ways or at once, and all others as another node does. */
 async function startOddNode(of: string): Promise<readonly RouterNode[]> {
-  const server = createServer((asked, answer) => {
+  const server = createServer((request, answer) => {
     const pieces: Buffer[] = []
-    asked
+    request
       .on('data', (piece: Buffer) => pieces.push(piece))
       .on('end', () => {
         const body = Buffer.concat(pieces)

@@ -63,8 +63,8 @@ describe('an answer that does not come whole', () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: fault } }
     await client.create(configMaps, object, signal)
     await using run = await disturbed([{ do: fault } as AnswerFault])
-    const asked = run.client.list(configMaps, { namespace }, signal)
-    await expect(asked).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+    const pending = run.client.list(configMaps, { namespace }, signal)
+    await expect(pending).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
     const { items } = await run.client.list(configMaps, { namespace }, signal)
     expect(items.map(({ metadata }) => metadata.name)).toContain(fault)
   })
@@ -72,8 +72,8 @@ describe('an answer that does not come whole', () => {
   test('nothing at all, in time', async () => {
     const clock = new VirtualClock()
     await using run = await disturbed([{ do: 'slow', delayMs: 60_000 }], { clock })
-    const asked = run.client.get(configMaps, { namespace, name: 'a' }, signal)
-    const error = asked.catch((caught: Error) => caught)
+    const pending = run.client.get(configMaps, { namespace, name: 'a' }, signal)
+    const error = pending.catch((caught: Error) => caught)
     await eventually(() => run.proxy.tally.has('get slow'))
     await clock.advance(30_000)
     expect(await error).toMatchObject({

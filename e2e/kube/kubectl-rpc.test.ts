@@ -13,7 +13,7 @@ import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { at, someChain, someFacts, someUpstream } from '../../proxy/console/facts.fixture.ts'
 import { aCall, anAttempt, repliedBy } from '../../proxy/telemetry/call.fixture.ts'
 import { explainPage } from '../../proxy/telemetry/explain/explain-page.ts'
-import { KeptCalls } from '../../proxy/telemetry/explain/kept-calls.ts'
+import { CallHistory } from '../../proxy/telemetry/explain/call-history.ts'
 import { runTool, type ToolRun } from '../processes/run-tool.ts'
 import { kubeconfigOf } from './access.ts'
 import { findAssets } from './assets.ts'
@@ -31,7 +31,7 @@ const { namespace, client, access, kubeconfig, signal } = useNamespace()
 const plugin = join(import.meta.dirname, '../../bin/kubectl-rpc.mjs')
 
 /** What the routers know: `r-1` has seen one call. */
-const known = new Map(['r-1', 'r-2'].map((name) => [name, new KeptCalls(new VirtualClock())]))
+const known = new Map(['r-1', 'r-2'].map((name) => [name, new CallHistory(new VirtualClock())]))
 const call = aCall({ guid: 'guid-1', method: 'eth_gasPrice' })
 anAttempt(call, 'node-a', 'answer')
 known.get('r-1')?.listenerObserver('ETH1', 'jsonrpc').callEnded(call, repliedBy('node-a'), 12)

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../operator/kube/client.ts'
 import { systemClock } from '../../operator/kube/clock.ts'
 import { Controller } from '../../operator/kube/controller.ts'
 import { isConflict, isNotFound } from '../../operator/kube/errors.ts'
-import { keyOf, refOf, withoutManagedFields } from '../../operator/kube/object.ts'
+import { objectKey, refOf, withoutManagedFields } from '../../operator/kube/object.ts'
 import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
@@ -47,13 +47,13 @@ export class PretendKubelet {
       workers: 16,
       settleMs: 0,
     })
-    this.#store.subscribe(({ object }) => this.#controller.enqueue(keyOf(object.metadata)))
+    this.#store.subscribe(({ object }) => this.#controller.enqueue(objectKey(object.metadata)))
   }
 
   /** Changes the fate of all pods, also of running ones. */
   decide(fateOf: (pod: Pod) => Fate): void {
     this.fateOf = fateOf
-    for (const pod of this.#store.list()) this.#controller.enqueue(keyOf(pod.metadata))
+    for (const pod of this.#store.list()) this.#controller.enqueue(objectKey(pod.metadata))
   }
 
   /** Runs until the signal is aborted. */

@@ -35,8 +35,8 @@ export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
 export function jsonRpcTexts(table: CallTable): string[] {
   const { good, never = new Set(), version = '2.0' } = table
   const methods = new Set([...table.methods, ...Object.keys(good)])
-  const asked = [...methods].filter((method) => !never.has(method))
-  return asked
+  const requests = [...methods].filter((method) => !never.has(method))
+  return requests
     .flatMap((method) => variants(good[method] ?? []).map((params) => ({ method, params })))
     .map(({ method, params }, at) => {
       const head = `"jsonrpc":"${version}","id":${ids[at % ids.length]}`

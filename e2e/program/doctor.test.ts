@@ -110,15 +110,15 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-interface Asked {
+interface ReceivedRequest {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
 let workspace: Workspace
-let all: Asked
-let right: Asked
+let all: ReceivedRequest
+let right: ReceivedRequest
 const open: AsyncDisposable[] = []
 
 async function doctor(name: string, upstreams: readonly object[]) {

@@ -107,9 +107,9 @@ test('the file is for its owner, and has each call, no key and no header', async
 test('the same node gives the same', async () => {
   const { code, stdout, stderr } = await replay(configOf(running, 'running'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, leftOut 3, same 6\n/)
+  expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, skipped 3, same 6\n/)
   for (const method of ['eth_accounts', 'eth_sendRawTransaction', 'other'])
-    expect(stdout).toMatch(new RegExp(`leftOut +1 +${method} +- +no plain read `))
+    expect(stdout).toMatch(new RegExp(`skipped +1 +${method} +- +no plain read `))
 })
 
 test('a node that differs in one field is found, by method, field and name', async () => {
@@ -122,7 +122,7 @@ test('a node that differs in one field is found, by method, field and name', asy
   const { code, stdout } = await replay(configOf(other, 'other'))
   expect(code).toBe(1)
   const [counts, , , ...findings] = stdout.split('\n')
-  expect(counts).toBe('Calls: differs 2, failed 2, mayDiffer 1, leftOut 3, same 1')
+  expect(counts).toBe('Calls: differs 2, failed 2, mayDiffer 1, skipped 3, same 1')
   expect(findings.slice(0, 3)).toEqual([
     expect.stringMatching(
       /^differs +2 +eth_getBlockByNumber +other +result\.gasUsed +"0x\w+" +"0x1" +2$/,
@@ -171,7 +171,7 @@ test.each([
   [asks(question).replace('ETH1', 'LAVA'), 'LAVA jsonrpc: not in the config'],
 ])('nothing in the recording %j can be sent', async (text, why) => {
   const { code, output } = await replayText(text)
-  if (why !== null) expect(output).toMatch(new RegExp(`^leftOut +1 .* ${why} .* 1$`, 'm'))
+  if (why !== null) expect(output).toMatch(new RegExp(`^skipped +1 .* ${why} .* 1$`, 'm'))
   expect(output).toContain('bad.jsonl: error: none of its calls can be sent again.')
   expect(code).toBe(2)
 })
@@ -191,8 +191,8 @@ test.each([
 test('half a line at the end is left out, and the calls before it are sent again', async () => {
   const text = await readFile(recording, 'utf8')
   const { code, output } = await replayText(text.slice(0, -30))
-  expect(output).toContain('Calls: differs 0, failed 0, mayDiffer 0, leftOut 3, same 6')
-  expect(output).toMatch(/leftOut +1 +- +- +no line of a recording of version 1 .* 9$/m)
+  expect(output).toContain('Calls: differs 0, failed 0, mayDiffer 0, skipped 3, same 6')
+  expect(output).toMatch(/skipped +1 +- +- +no line of a recording of version 1 .* 9$/m)
   expect(code).toBe(0)
 })
 
@@ -213,7 +213,7 @@ test('a write is not sent again, whatever the file says of it', async () => {
   const file = await workspace.write('writes.jsonl', `${text}\n`)
   const against = await workspace.write('wary.yml', configOf(wary, 'wary'))
   const { code, output } = await command('replay', file, '--against', against)
-  expect(output).toContain('failed 4, mayDiffer 0, leftOut 0, same 0')
+  expect(output).toContain('failed 4, mayDiffer 0, skipped 0, same 0')
   expect(output).toMatch(/failed +4 .* method-not-found .* no plain read /)
   expect(code).toBe(1)
   for (const method of ['eth_sendRawTransaction', 'eth_newFilter', 'eth_accounts', 'acme_mayWrite'])

@@ -164,10 +164,10 @@ test('kill -9 of one of three nodes under load: no request fails, and no answer 
 
   const answeredBy = new Map<string, number>()
   const wrong: string[] = []
-  let asked = 0
+  let requests = 0
   const client = async () => {
-    while (asked < 500) {
-      const id = ++asked
+    while (requests < 500) {
+      const id = ++requests
       if (id === 150) victim.kill('SIGKILL')
       const [address, block] = balanceOf(id)
       const response = await fetch(url, {

@@ -10,12 +10,16 @@ import { freePort } from '../processes/free-ports.ts'
 import { createWorkspace } from './workspace.ts'
 
 /** A chain's node, or a Kubernetes API, that answers nothing; it counts who asks. */
-async function silentServer(): Promise<{ url: string; server: Server; asked: () => number }> {
+async function silentServer(): Promise<{
+  url: string
+  server: Server
+  requestCount: () => number
+}> {
   let count = 0
   const server = createServer(() => void (count += 1))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, server, asked: () => count }
+  return { url: `http://127.0.0.1:${port}`, server, requestCount: () => count }
 }
 
 const programs: Readonly<Record<string, (url: string) => { file: unknown; args: string[] }>> = {
@@ -52,7 +56,7 @@ test.each(Object.keys(programs))(
   '%s lives through SIGHUP and SIGUSR2, and opens no inspector at SIGUSR1',
   async (name) => {
     await using workspace = await createWorkspace()
-    const { url, server, asked } = await silentServer()
+    const { url, server, requestCount } = await silentServer()
     const { file, args } = programs[name]?.(url) ?? { file: null, args: [] }
     const path = await workspace.write('config.yml', file)
     const inspector = await freePort()
@@ -66,7 +70,7 @@ test.each(Object.keys(programs))(
     const closed = once(child, 'close')
     try {
       // It asks when it runs.
-      await expect.poll(() => asked() > 0 || !isAlive(child)).toBe(true)
+      await expect.poll(() => requestCount() > 0 || !isAlive(child)).toBe(true)
       for (const signal of ['SIGUSR1', 'SIGHUP', 'SIGUSR2'] as const) child.kill(signal)
       child.kill('SIGTERM')
       expect((await closed)[0]).toBe(0)

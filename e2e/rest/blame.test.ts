@@ -33,7 +33,7 @@ async function pairOf(
       urlSettings: { a: urlSettings, b: urlSettings },
     }),
   )
-  for (const node of nodes) node.asked.length = 0
+  for (const node of nodes) node.requests.length = 0
   return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
@@ -73,7 +73,7 @@ describe('no node receives', () => {
       expect(answer).toContain(`"reason":"${reason}"`)
       expect(answer).not.toMatch(/^rpc-(errored|reported)-providers/im)
     }
-    expect(pair.nodes.flatMap(({ asked }) => asked)).toEqual([])
+    expect(pair.nodes.flatMap(({ requests }) => requests)).toEqual([])
     expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
   })
 })
@@ -106,9 +106,9 @@ describe('an error of a node about the request', () => {
   })
 
   test('nor do words of the client start a cooldown', async () => {
-    await using pair = await pairOf((asked, response) => {
+    await using pair = await pairOf((request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ message: `Cannot GET ${asked.target}` }))
+      response.end(JSON.stringify({ message: `Cannot GET ${request.target}` }))
     })
     for (const path of ['/rate-limit', '/unauthorized', '/cloudflare', '/quota/x/exceeded'])
       expect((await fetch(pair.router.url + path)).status).toBe(404)

@@ -16,27 +16,29 @@ async function get(path: string) {
     specSources,
     primaries: [{ name: 'node', url: `${node.url}/v1?key=k` }],
   })
-  node.asked.length = 0
+  node.requests.length = 0
   using client = new RawClient(router.port)
   client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-  return { answer: await client.untilClosed(), asked: node.asked.map(({ target }) => target) }
+  return { answer: await client.untilClosed(), requests: node.requests.map(({ target }) => target) }
 }
 
 test.each(['/../../admin', '/%2e%2e/x', '/a/../x', '/a/..%2fx', '/..;/x', 'http://x/..\\x'])(
   '%s may leave the path of the URL, and is refused with a reason',
   async (path) => {
-    const { answer, asked } = await get(path)
+    const { answer, requests } = await get(path)
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"reason":"unsendable"[^]*above the root/)
-    expect(asked.filter((target) => target.includes('x') || target.includes('admin'))).toEqual([])
+    expect(requests.filter((target) => target.includes('x') || target.includes('admin'))).toEqual(
+      [],
+    )
   },
 )
 
 test.each(['/a%2Fb/./c', '/...', '/a..b/c?x=/../..'])(
   '%s is for the node as it was sent',
   async (path) => {
-    const { answer, asked } = await get(path)
+    const { answer, requests } = await get(path)
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
     const [bare, query] = path.split('?')
-    expect(asked).toContain(`/v1${bare}?key=k${query === undefined ? '' : `&${query}`}`)
+    expect(requests).toContain(`/v1${bare}?key=k${query === undefined ? '' : `&${query}`}`)
   },
 )

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** A request that a node received. */
-export interface Asked {
+export interface ReceivedRequest {
   readonly verb: string
   /** Path and query, as they came. */
   readonly target: string
@@ -12,12 +12,12 @@ export interface Asked {
   readonly body: Buffer
 }
 
-type Answer = (asked: Asked, response: ServerResponse) => void
+type Answer = (asked: ReceivedRequest, response: ServerResponse) => void
 
 /** A node for REST with the answers of a test, which records its requests. */
 export class MirrorNode implements AsyncDisposable {
   readonly name: string
-  readonly asked: Asked[] = []
+  readonly requests: ReceivedRequest[] = []
   answer: Answer
   readonly #server = createServer((request, response) => {
     void this.#receive(request, response)
@@ -42,7 +42,7 @@ export class MirrorNode implements AsyncDisposable {
     for await (const piece of request) pieces.push(piece as Buffer)
     const { method = '', url = '', headers } = request
     const asked = { verb: method, target: url, headers, body: Buffer.concat(pieces) }
-    this.asked.push(asked)
+    this.requests.push(asked)
     this.answer(asked, response)
   }
 

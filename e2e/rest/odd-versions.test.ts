@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { MirrorNode, type Asked } from './mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from './mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
 interface Request {
@@ -21,8 +21,8 @@ test.each<[string, unknown]>([
   ['[{"id":1,"method":"getblockcount"}]', [{ result: 7, id: 1 }]],
   ['{"method":"unknown"}', { result: 7, id: null }],
 ])('%s is answered, and no upstream is blamed', async (body, expected) => {
-  await using node = await new MirrorNode('node', (asked: Asked, response) => {
-    const answer = answerOf(JSON.parse(asked.body.toString()) as Request)
+  await using node = await new MirrorNode('node', (request: ReceivedRequest, response) => {
+    const answer = answerOf(JSON.parse(request.body.toString()) as Request)
     response.setHeader('content-type', 'application/json')
     response.end(`${answer}\n`)
   }).start()

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, expect, test } from 'vitest'
 import { serveRouter } from '../served/served-router.ts'
-import { MirrorNode, type Asked } from './mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from './mirror-node.ts'
 
 /*
  * A part is no answer, and a client cannot request one.
@@ -23,11 +23,11 @@ async function serve(
   chainId: string,
   apiInterface: 'rest' | 'jsonrpc',
   part: Part,
-  whole: (asked: Asked) => string,
+  whole: (request: ReceivedRequest) => string,
 ) {
-  const tellWhole: MirrorNode['answer'] = (asked, response) => {
+  const tellWhole: MirrorNode['answer'] = (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(whole(asked))
+    response.end(whole(request))
   }
   const partial = new MirrorNode('partial', tellWhole)
   const honest = new MirrorNode('honest', tellWhole)
@@ -74,7 +74,7 @@ test.each([
     )
     const headers = { ...select, range: 'bytes=0-3' }
     const response = await fetch(`${router.url}${path}`, { headers })
-    expect(partial.asked.at(-1)?.headers).not.toHaveProperty('range')
+    expect(partial.requests.at(-1)?.headers).not.toHaveProperty('range')
     expect([response.status, await response.text()]).toEqual([200, account])
   },
 )
@@ -96,7 +96,7 @@ test.each([
   ['without one', { 'content-type': 'application/json' }],
 ])('over JSON-RPC, after a part %s another node is asked', async (_, headers) => {
   const answer = (result: string) => JSON.stringify({ jsonrpc: '2.0', id: 7, result })
-  const whole = ({ body }: Asked) => {
+  const whole = ({ body }: ReceivedRequest) => {
     const { id } = JSON.parse(body.toString()) as { id: number }
     return JSON.stringify({ jsonrpc: '2.0', id, result: '0x2' })
   }

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { RawClient } from '../../proxy/listener/testing/listener-fixture.ts'
 import { serveRouter } from '../served/served-router.ts'
-import { MirrorNode, type Asked } from './mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from './mirror-node.ts'
 
 /*
  * A provider that reads its key from the query, as `apikey`. No client can replace the key or hide
@@ -17,7 +17,7 @@ const times = 12
 const readParameters = 1_000
 
 /** Of several keys the first counts, and the name has no case. @returns the status */
-function judge({ target }: Asked): number {
+function judge({ target }: ReceivedRequest): number {
   const { search } = new URL(target, 'http://x')
   const parameters = [...new URLSearchParams(search.replaceAll(';', '&'))].slice(0, readParameters)
   const key = parameters.find(([name]) => /^apikey(\[.*)?$/i.test(name))?.[1]
@@ -29,8 +29,8 @@ async function served(apiInterface: 'rest' | 'tendermintrpc', withKey: 'auth-que
   const stack = new AsyncDisposableStack()
   const nodes: MirrorNode[] = []
   for (const name of ['a', 'b']) {
-    const node = new MirrorNode(name, (asked, response) => {
-      const status = judge(asked)
+    const node = new MirrorNode(name, (request, response) => {
+      const status = judge(request)
       const headers = { 'content-type': 'application/json', 'retry-after': '60' }
       response.writeHead(status, status === 200 ? { 'content-type': 'application/json' } : headers)
       response.end('{"jsonrpc":"2.0","id":-1,"result":{"sync_info":{"latest_block_height":"7"}}}')
@@ -54,7 +54,7 @@ async function served(apiInterface: 'rest' | 'tendermintrpc', withKey: 'auth-que
       settings: { 'skip-websocket-verification': true },
     }),
   )
-  for (const node of nodes) node.asked.length = 0
+  for (const node of nodes) node.requests.length = 0
   const get = async (target: string) => {
     using client = new RawClient(router.port)
     client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
@@ -103,9 +103,9 @@ test.each(['rest', 'tendermintrpc'] as const)(
         expect(answer).toContain('begins a fragment')
         expect(answer).toContain('"reason":"unsendable"')
       }
-    expect(own.nodes.flatMap(({ asked }) => asked).filter((each) => judge(each) !== 200)).toEqual(
-      [],
-    )
+    expect(
+      own.nodes.flatMap(({ requests }) => requests).filter((each) => judge(each) !== 200),
+    ).toEqual([])
     expect(own.states()).toEqual(['eligible', 'eligible'])
     expect(await own.get('/block%23a?a=%23')).toMatch(/^HTTP\/1\.1 200 /)
   },

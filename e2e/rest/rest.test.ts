@@ -3,7 +3,7 @@
 import { request as send } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
-import { MirrorNode, type Asked } from './mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from './mirror-node.ts'
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 
@@ -17,7 +17,8 @@ function serve(nodes: readonly { name: string; url: string }[]): Promise<ServedR
   })
 }
 
-const echo = (asked: Asked) => JSON.stringify({ verb: asked.verb, target: asked.target })
+const echo = (request: ReceivedRequest) =>
+  JSON.stringify({ verb: request.verb, target: request.target })
 
 let node: MirrorNode
 let router: ServedRouter
@@ -27,11 +28,11 @@ beforeAll(async () => {
   router = await serve([node])
 })
 beforeEach(() => {
-  node.answer = (asked, response) => {
+  node.answer = (request, response) => {
     response.setHeader('content-type', 'application/json')
-    response.end(echo(asked))
+    response.end(echo(request))
   }
-  node.asked.length = 0
+  node.requests.length = 0
 })
 afterAll(async () => {
   await router[Symbol.asyncDispose]()
@@ -70,7 +71,7 @@ describe('the node gets what the client sent', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s', async (method) => {
     const { status } = await ask(router.url, '/any', { method, body: 'x' })
     expect(status).toBe(200)
-    expect(node.asked).toMatchObject([{ verb: method, target: '/any' }])
+    expect(node.requests).toMatchObject([{ verb: method, target: '/any' }])
   })
 
   test('a body of any kind, with its content type and what the client accepts', async () => {
@@ -81,8 +82,8 @@ describe('the node gets what the client sent', () => {
       body,
       headers: { 'content-type': type, accept: 'application/x-bcs' },
     })
-    expect(node.asked[0]!.body.equals(body)).toBe(true)
-    expect(node.asked[0]!.headers).toMatchObject({
+    expect(node.requests[0]!.body.equals(body)).toBe(true)
+    expect(node.requests[0]!.headers).toMatchObject({
       'content-type': type,
       accept: 'application/x-bcs',
     })
@@ -92,14 +93,14 @@ describe('the node gets what the client sent', () => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'abc')
     const { status } = await ask(router.url, '/things', { method: 'POST', body })
     expect(status).toBe(200)
-    expect(node.asked[0]!.body.equals(body)).toBe(true)
+    expect(node.requests[0]!.body.equals(body)).toBe(true)
   })
 
   test('only the headers that the spec lists', async () => {
     await ask(router.url, '/', { headers: { 'x-listed': 'yes', 'x-secret': 'no', cookie: 'no' } })
-    expect(node.asked[0]!.headers).toMatchObject({ 'x-listed': 'yes' })
-    expect(Object.keys(node.asked[0]!.headers)).not.toContain('x-secret')
-    expect(Object.keys(node.asked[0]!.headers)).not.toContain('cookie')
+    expect(node.requests[0]!.headers).toMatchObject({ 'x-listed': 'yes' })
+    expect(Object.keys(node.requests[0]!.headers)).not.toContain('x-secret')
+    expect(Object.keys(node.requests[0]!.headers)).not.toContain('cookie')
   })
 })
 
@@ -185,13 +186,13 @@ describe('when a node fails', () => {
     const stack = new AsyncDisposableStack()
     const bad = stack.use(await new MirrorNode('bad', answer).start())
     const good = stack.use(
-      await new MirrorNode('good', (asked, response) => {
+      await new MirrorNode('good', (request, response) => {
         response.setHeader('content-type', 'application/json')
-        response.end(echo(asked))
+        response.end(echo(request))
       }).start(),
     )
     const both = stack.use(await serve([bad, good]))
-    bad.asked.length = good.asked.length = 0
+    bad.requests.length = good.requests.length = 0
     return { bad, good, both, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   }
 
@@ -227,7 +228,7 @@ describe('when a node fails', () => {
     await using pair = await pairOf((_, response) => response.writeHead(503).end())
     const { status } = await ask(pair.both.url, '/things', { method: 'POST', body: '{}' })
     expect(status).toBe(200)
-    expect([pair.bad.asked.length, pair.good.asked.length]).toEqual([1, 1])
+    expect([pair.bad.requests.length, pair.good.requests.length]).toEqual([1, 1])
   })
 
   test('a request that no spec names is sent once', async () => {
@@ -235,7 +236,7 @@ describe('when a node fails', () => {
     const answers = [1, 2].map(() => ask(pair.both.url, '/odd', { method: 'POST', body: '{}' }))
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 503])
-    expect(pair.bad.asked.length + pair.good.asked.length).toBe(2)
+    expect(pair.bad.requests.length + pair.good.requests.length).toBe(2)
   })
 
   test('no upstream: the reason in JSON', async () => {
@@ -255,7 +256,7 @@ describe('the router itself', () => {
   test('answers GET /health', async () => {
     const { status, body } = await ask(router.url, '/health')
     expect([status, body.toString()]).toEqual([200, 'Health status OK'])
-    expect(node.asked).toEqual([])
+    expect(node.requests).toEqual([])
   })
 
   test('refuses a directive that it cannot read', async () => {
@@ -271,7 +272,7 @@ test('the path of the URL comes before that of the client', async () => {
   await using based = await serve([{ name: 'based', url: `${node.url}/v1?key=k` }])
   await ask(based.url, '/v1/accounts/0x1?limit=2')
   await ask(based.url, '/')
-  expect(node.asked.map(({ target }) => target)).toEqual([
+  expect(node.requests.map(({ target }) => target)).toEqual([
     '/v1/v1/accounts/0x1?key=k&limit=2',
     '/v1/?key=k',
   ])

@@ -45,13 +45,13 @@ function upload(url: string, headers: Record<string, string> = {}) {
 }
 
 test('an upload that the client breaks off reaches no node', async () => {
-  let asked = 0
-  await using own = await served(() => (asked += 1))
+  let requests = 0
+  await using own = await served(() => (requests += 1))
   const client = upload(own.router.url).on('error', () => {})
   await new Promise((resolve) => client.write(Buffer.alloc(4 * mebibyte), resolve))
   client.destroy()
   await sleep(100)
-  expect([asked, own.upstream.sessions, own.router.pool.hasEligible]).toEqual([0, 0, true])
+  expect([requests, own.upstream.usedSlots, own.router.pool.hasEligible]).toEqual([0, 0, true])
 })
 
 test('a client that sends slowly has its own time, and the node is not late for it', async () => {

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { startSocketNode } from '../../proxy/upstream/testing/socket-node.ts'
 import { RawNode } from '../grpc/raw-node.ts'
 import { rawCall } from '../grpc/raw-call.ts'
-import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 import { routerConfig } from '../processes/router-config.ts'
 import { startProgram } from '../program/program.ts'
@@ -22,34 +22,34 @@ const base = '/${K1}/v1?apikey=${K2}'
 const authHeaders = { 'auth-config': { 'auth-headers': { 'x-key': 'Bearer ${K3}' } } }
 const anyKey = /SEKRET0NE|q[^a-z]{1,6}r|TWO|THREE/i
 
-const seen = ({ target, headers }: Pick<Asked, 'target' | 'headers'>) =>
+const seen = ({ target, headers }: Pick<ReceivedRequest, 'target' | 'headers'>) =>
   `${target} ${String(headers['x-key'])}`
 
-function page(asked: Asked, response: ServerResponse, status: number, more = ''): void {
+function page(request: ReceivedRequest, response: ServerResponse, status: number, more = ''): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
-  response.end(`<pre>Cannot ${asked.verb} ${seen(asked)}</pre>${more}`)
+  response.end(`<pre>Cannot ${request.verb} ${seen(request)}</pre>${more}`)
 }
 
 /** The answers of a gateway at each path below its key. */
-function gateway(asked: Asked, response: ServerResponse): void {
+function gateway(request: ReceivedRequest, response: ServerResponse): void {
   const json = { 'content-type': 'application/json' }
-  if (asked.target.includes('/json'))
-    response.writeHead(500, json).end(JSON.stringify({ message: `no route ${seen(asked)}` }))
-  else if (asked.target.includes('/moved'))
-    response.writeHead(302, { location: `/login?next=${asked.target}` }).end(seen(asked))
-  else if (asked.target.includes('/page')) page(asked, response, 200)
+  if (request.target.includes('/json'))
+    response.writeHead(500, json).end(JSON.stringify({ message: `no route ${seen(request)}` }))
+  else if (request.target.includes('/moved'))
+    response.writeHead(302, { location: `/login?next=${request.target}` }).end(seen(request))
+  else if (request.target.includes('/page')) page(request, response, 200)
   // The router's own requests.
-  else if (/^\/SEKRET0NE\/v1\/?\?/.test(asked.target))
+  else if (/^\/SEKRET0NE\/v1\/?\?/.test(request.target))
     response.writeHead(200, json).end('{"chain_id":1,"ledger_version":"9","block_height":"5"}')
-  else if (asked.target.includes('/accounts'))
+  else if (request.target.includes('/accounts'))
     response
       .writeHead(200, json)
       .end(JSON.stringify({ sequence_number: '0', authentication_key: `0x${'1'.repeat(64)}` }))
-  else page(asked, response, 404)
+  else page(request, response, 404)
 }
 
 /** Answers to the router's own requests over JSON-RPC, without a gateway. */
-function wellBehaved({ body }: Asked, response: ServerResponse): void {
+function wellBehaved({ body }: ReceivedRequest, response: ServerResponse): void {
   const { id } = JSON.parse(body.toString()) as { id: unknown }
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
@@ -85,15 +85,15 @@ test('over REST', async () => {
   }
   expect(statuses).toEqual([404, 500, 302, 200, 500, 200])
   // The keys were used: without them the test would prove nothing.
-  expect(seen(node.asked.at(-1) as Asked)).toBe(
+  expect(seen(node.requests.at(-1) as ReceivedRequest)).toBe(
     '/SEKRET0NE/v1/accounts/0x1?apikey=p/q+r=TWO Bearer hdr-THREE',
   )
 })
 
 test('over JSON-RPC, in errors and in pages', async () => {
   let answer = wellBehaved
-  await using node = await new MirrorNode('node', (asked, response) => {
-    answer(asked, response)
+  await using node = await new MirrorNode('node', (request, response) => {
+    answer(request, response)
   }).start()
   await using router = await serveRouter({
     primaries: [{ name: 'node', url: node.url + base }],
@@ -110,8 +110,8 @@ test('over JSON-RPC, in errors and in pages', async () => {
   }
   expect(await ask()).not.toMatch(anyKey)
   for (const status of [200, 400, 500]) {
-    answer = (asked, response) => {
-      const error = { code: -32_000, message: `POST ${seen(asked)}: refused` }
+    answer = (request, response) => {
+      const error = { code: -32_000, message: `POST ${seen(request)}: refused` }
       response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))
     }
@@ -128,8 +128,8 @@ test('errors keep what is no key: words of a URL, headers that say what to send'
     error: { code: -32_000, message: 'jsonrpc: POST /mainnet/jsonrpc/***?network=cosmos: no' },
   }
   let answer = wellBehaved
-  await using node = await new MirrorNode('node', (asked, response) => {
-    answer(asked, response)
+  await using node = await new MirrorNode('node', (request, response) => {
+    answer(request, response)
   }).start()
   await using router = await serveRouter({
     primaries: [{ name: 'node', url: `${node.url}/mainnet/\${NET}/\${K1}?network=cosmos` }],
@@ -225,9 +225,9 @@ test('over WebSocket, in the error that ends a subscription: it goes on at anoth
     },
   })
   await using telling = await startSocketNode({
-    answer: ({ id, params: asked }, socket) => {
+    answer: ({ id, params: request }, socket) => {
       // The router itself subscribes to heads.
-      const isOwn = JSON.stringify(asked).includes('providers_ownTopic')
+      const isOwn = JSON.stringify(request).includes('providers_ownTopic')
       socket.send(`{"id":${id},"result":"${isOwn ? '0x1' : '0x2'}"}`)
       const params = { subscription: '0x1', result: `0xabc from ${telling.upgrades[0]?.url}` }
       if (isOwn) socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
@@ -273,7 +273,7 @@ test('on the pages for operators, nor the path of a client that no spec knows', 
     await answer.arrayBuffer()
     guids.push(answer.headers.get('rpc-guid') ?? '')
   }
-  expect(seen(node.asked.at(-1) as Asked)).toContain(
+  expect(seen(node.requests.at(-1) as ReceivedRequest)).toContain(
     'CLIENTS-own?apikey=p/q+r=TWO Bearer hdr-THREE',
   )
   const explained = guids.map((guid) => `/explain/${guid}`)

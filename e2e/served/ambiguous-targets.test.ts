@@ -37,13 +37,13 @@ beforeAll(async () => {
   hub = await serve('HUBCHAIN', 'rest')
   tendermint = await serve('HUBCHAIN', 'tendermintrpc')
 })
-beforeEach(() => (node.asked.length = 0))
+beforeEach(() => (node.requests.length = 0))
 
 /** Returns the status and the cache outcome. The path is sent unchanged. */
 async function verdictOf({ url }: ServedRouter, path: string, given: readonly string[] = []) {
   const headers = ['rpc-debug-relay', '1', ...given]
-  const asked = { origin: url, path, method: 'GET', headers } as const
-  const answer = await getGlobalDispatcher().request(asked)
+  const request = { origin: url, path, method: 'GET', headers } as const
+  const answer = await getGlobalDispatcher().request(request)
   await answer.body.dump()
   return `${answer.statusCode} ${String(answer.headers['rpc-cache'])}`
 }
@@ -61,7 +61,7 @@ test.each([
 ])('GET %s over REST', async (target) => {
   for (let each = 0; each < 2; each++)
     expect(await verdictOf(rest, target)).toMatch(/^200 bypass; why=method/)
-  expect(node.asked.map((asked) => asked.target)).toEqual([target, target])
+  expect(node.requests.map((request) => request.target)).toEqual([target, target])
 })
 
 test('the answer for an unambiguous path is cached, and must fit', async () => {
@@ -91,7 +91,7 @@ test.each([
   ['//block?height=5', 'method'],
 ])('GET %s of Tendermint RPC', async (target, why) => {
   expect(await verdictOf(tendermint, target)).toBe(`200 bypass; why=${why}`)
-  expect(node.asked.map((asked) => asked.target)).toEqual([target])
+  expect(node.requests.map((request) => request.target)).toEqual([target])
 })
 
 test.each([

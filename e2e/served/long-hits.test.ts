@@ -22,7 +22,7 @@ const textOf = (id: unknown) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"re
 
 /** A router with a cache before a node whose answers have 4 MiB, with a length or in chunks; some break off. */
 async function served(stack: AsyncDisposableStack, settings: object = {}) {
-  let asked = 0
+  let requests = 0
   let answers: 'whole' | 'chunked' | 'cut' | 'malformed' = 'whole'
   const node = stack.use(
     await new MirrorNode('node', ({ body }, response) => {
@@ -30,7 +30,7 @@ async function served(stack: AsyncDisposableStack, settings: object = {}) {
       response.setHeader('content-type', 'application/json')
       if (method !== 'eth_getLogs')
         return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0xfffff' }))
-      asked += 1
+      requests += 1
       const text = textOf(id)
       if (answers === 'whole') return void response.end(text)
       if (answers === 'malformed') return void response.end(text.slice(0, -10))
@@ -59,7 +59,7 @@ async function served(stack: AsyncDisposableStack, settings: object = {}) {
   await waitUntil('the head is known', 60_000, signal, () => router.pool.tip !== null)
   return {
     ...{ router, ask, start },
-    asked: () => asked,
+    requestCount: () => requests,
     become: (next: typeof answers) => (answers = next),
   }
 }
@@ -73,7 +73,7 @@ test.each(['whole', 'chunked'] as const)(
   'an answer of 4 MiB that came %s is a hit for the next one, to the byte',
   async (form) => {
     await using stack = new AsyncDisposableStack()
-    const { ask, asked, become, router } = await served(stack)
+    const { ask, requestCount, become, router } = await served(stack)
     become(form)
     const first = await ask(1, '0x2')
     expect([first.cache, first.bytes.equals(Buffer.from(textOf(1)))]).toEqual(['miss', true])
@@ -87,13 +87,13 @@ test.each(['whole', 'chunked'] as const)(
     const body = `[${question(4, '0x2')},${question(5, '0x2')}]`
     const batch = await send(router.url, { method: 'POST', body })
     expect((await batch.body.text()) === `[${textOf(4)},${textOf(5)}]`).toBe(true)
-    expect(asked()).toBe(1)
+    expect(requestCount()).toBe(1)
   },
 )
 
 test('a hit of 4 MiB over a WebSocket', async () => {
   await using stack = new AsyncDisposableStack()
-  const { ask, asked, router } = await served(stack)
+  const { ask, requestCount, router } = await served(stack)
   await ask(1, '0x2')
   const socket = new WebSocket(router.socketUrl)
   stack.defer(() => {
@@ -103,20 +103,20 @@ test('a hit of 4 MiB over a WebSocket', async () => {
   const answered = new Promise<Buffer>((resolve) => socket.once('message', resolve))
   socket.send(question('ws', '0x2'))
   expect((await answered).equals(Buffer.from(textOf('ws')))).toBe(true)
-  expect(asked()).toBe(1)
+  expect(requestCount()).toBe(1)
 })
 
 test('replicas share it, and those that wait for it have it as well', async () => {
   await using stack = new AsyncDisposableStack()
   const cache = stack.use(await new ServedCache(64 * mebibyte).start())
   const settings = { 'cache-be': `127.0.0.1:${cache.port}` }
-  const { ask, asked, start } = await served(stack, settings)
+  const { ask, requestCount, start } = await served(stack, settings)
   const other = await start()
   let block = 1
   // The store has 50 ms, which a busy machine may need for itself.
   await waitUntil('another replica has it', 60_000, signal, async () => {
     const at = `0x${(block += 1).toString(16)}`
-    const [count, bytes] = [asked(), cache.shelf.bytes]
+    const [count, bytes] = [requestCount(), cache.shelf.bytes]
     await ask(1, at)
     const isKept = () => Promise.resolve(cache.shelf.bytes > bytes)
     await waitUntil('the store has it', 60_000, signal, isKept)
@@ -125,20 +125,20 @@ test('replicas share it, and those that wait for it have it as well', async () =
       text.equals(Buffer.from(textOf(index + 2))),
     )
     expect(areRight).toEqual([true, true])
-    return asked() === count + 1
+    return requestCount() === count + 1
   })
 })
 
 test.each(['cut', 'malformed'] as const)('an answer that is %s is not kept', async (form) => {
   await using stack = new AsyncDisposableStack()
-  const { ask, asked, become } = await served(stack)
+  const { ask, requestCount, become } = await served(stack)
   become(form)
   await expect(ask(1, '0x3')).rejects.toThrow(/terminated|closed|reset|ECONN/i)
   become('whole')
   const next = await ask(2, '0x3')
   expect([next.cache, next.bytes.equals(Buffer.from(textOf(2)))]).toEqual(['miss', true])
   expect((await ask(3, '0x3')).cache).toBe('hit')
-  expect(asked()).toBe(2)
+  expect(requestCount()).toBe(2)
 })
 
 test('a client that does not read its hit has no more of it than others have', async () => {

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { request as send } from 'undici'
 import { expect, test } from 'vitest'
-import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from '../rest/mirror-node.ts'
 import { serveRouter, uncached } from './served-router.ts'
 
 interface Question {
@@ -12,7 +12,7 @@ interface Question {
 }
 
 /** An honest node, which has trouble with what one client sends. */
-function answer({ body }: Asked, response: ServerResponse): void {
+function answer({ body }: ReceivedRequest, response: ServerResponse): void {
   const { id, method } = JSON.parse(body.toString()) as Question
   if (method === 'eth_getLogs') return void response.socket?.resetAndDestroy()
   if (method === 'eth_getProof') return void response.writeHead(500).end('<h1>out of memory</h1>')

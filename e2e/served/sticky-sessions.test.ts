@@ -53,10 +53,10 @@ const interfaces: Readonly<Record<string, (stack: AsyncDisposableStack) => Promi
       names.map(async (name) => stack.use(await startSimNode({ chain, name }))),
     )
     const router = stack.use(await serveRouter({ primaries }))
-    let asked = 0
+    let requests = 0
     return (session) => {
       const call = { jsonrpc: '2.0', id: 1, ...balance }
-      const body = JSON.stringify(++asked % 2 ? call : [call, { ...call, id: 2 }])
+      const body = JSON.stringify(++requests % 2 ? call : [call, { ...call, id: 2 }])
       return nodeOf(router, '/', { method: 'POST', body }, session)
     }
   },

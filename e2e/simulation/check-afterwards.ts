@@ -12,7 +12,7 @@ const probeMs = 5_000
 export function checkCalls(arena: Arena): void {
   for (const client of arena.calls.values()) {
     if (client.endedMs === null)
-      arena.report('ends-once', `${client.id} ${client.call.asked.method} never ended`)
+      arena.report('ends-once', `${client.id} ${client.call.method.name} never ended`)
     checkAborted(arena, client)
     checkJournal(arena, client)
   }
@@ -23,8 +23,8 @@ export function checkRemains(arena: Arena, open: number): void {
   const { clock, pool } = arena
   if (clock.pending > 0) arena.report('leaves-nothing', `${clock.pending} timers are left`)
   if (open > 0) arena.report('leaves-nothing', `${open} requests are left`)
-  for (const { name, sessions } of pool.upstreams)
-    if (sessions !== 0) arena.report('leaves-nothing', `${name} has ${sessions} sessions left`)
+  for (const { name, usedSlots } of pool.upstreams)
+    if (usedSlots !== 0) arena.report('leaves-nothing', `${name} has ${usedSlots} sessions left`)
 }
 
 /** The journal equals what went over the wire, and honest answers count as answers. */

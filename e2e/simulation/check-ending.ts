@@ -20,13 +20,13 @@ const toleranceMs = 1e-6
 export function checkEnding(arena: Arena, client: ClientCall): void {
   const { clock } = arena
   const { call, id, outcome, deadlineMs, leftMs, exchanges } = client
-  const where = `${id} ${call.asked.method}`
+  const where = `${id} ${call.method.name}`
   const nowMs = clock.nowMs()
   if (nowMs > deadlineMs + toleranceMs)
     arena.report('ends-in-time', `${where} ended ${nowMs - deadlineMs} ms after its budget`)
   if (outcome?.kind === 'defect')
     arena.report('no-defect', `${where} ended with ${String(outcome.thrown)}`)
-  if (call.asked.kind === 'read') {
+  if (call.method.kind === 'read') {
     // No request is sent while the call waits for heads.
     const isWaiting = call.directives.minBlock !== null && exchanges.length === 0
     if (leftMs !== null && nowMs > leftMs + (isWaiting ? maxWakeMs : 0))
@@ -36,7 +36,7 @@ export function checkEnding(arena: Arena, client: ClientCall): void {
   }
   checkAnswer(arena, client, where)
   checkLateAnswer(arena, client, where)
-  if (call.asked.kind === 'read' && isFailure(arena, client)) checkFailure(arena, client, where)
+  if (call.method.kind === 'read' && isFailure(arena, client)) checkFailure(arena, client, where)
   checkBreaker(arena, client, where)
 }
 
@@ -61,7 +61,7 @@ function noteLimit({ clock, seats, calls }: Arena, exchange: Exchange): void {
   const nowMs = clock.nowMs()
   if (limitMs === null || isAborted || fate.kind !== 'faulty') return
   // After an unknown method or a probe, a 503 does not say when the URL is available again.
-  const isCall = callId !== null && calls.get(callId)?.call.asked.known === true
+  const isCall = callId !== null && calls.get(callId)?.call.method.known === true
   const asksForIt = fate.fault === 'rate-limit' || (fate.fault === 'status' && isCall)
   if (!asksForIt || Math.max(seat.limitedUntilMs, seat.cooldownUntilMs) > nowMs) return
   seat.limitedUntilMs = nowMs + limitMs
@@ -166,8 +166,8 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
   const exchange = exchangeOf(arena, client)
   if (!exchange) return client.outcome?.kind === 'reply'
   // A node refuses a range that starts above its head.
-  const asked = exchange.method === 'eth_getLogs' ? 0 : blockAsked(client, exchange)
-  const neededBlock = client.question.neededBlock ?? asked ?? 0
+  const requests = exchange.method === 'eth_getLogs' ? 0 : blockAsked(client, exchange)
+  const neededBlock = client.question.neededBlock ?? requests ?? 0
   const couldNotKnow = exchange.head < neededBlock && exchange.saysError
   const { fate } = exchange
   const isFaulty = fate.kind === 'faulty' && !isTakenAsItIs(arena, client)
@@ -237,16 +237,16 @@ function ableFor(arena: Arena, client: ClientCall): string | null {
     if (client.plan.blockProviders.includes(name)) continue
     if (arena.schedule.settings.maxSessions < 1_000) continue
     if (!wasFit(arena, seat, client)) continue
-    const asked = client.exchanges.filter(({ place }) => place.upstream === name)
+    const requests = client.exchanges.filter(({ place }) => place.upstream === name)
     // Its other URL may have lacked the block.
-    const answered = asked.some(
+    const answered = requests.some(
       ({ place, fate, isAborted, saysError }) =>
         place.printable === seat.url.printable &&
         fate.kind === 'honest' &&
         !isAborted &&
         !saysError,
     )
-    if (asked.length === 0 || answered) return name
+    if (requests.length === 0 || answered) return name
   }
   return null
 }
@@ -264,7 +264,7 @@ function wasFit(arena: Arena, seat: Seat, client: ClientCall): boolean {
     plan.syncing === null &&
     hadFloor(arena, seat, client) &&
     !lacksHistory(arena, seat.upstream, client) &&
-    (call.asked.addon === null || plan.addons.includes(call.asked.addon)) &&
+    (call.method.addon === null || plan.addons.includes(call.method.addon)) &&
     plan.faults.every(({ fromMs, untilMs }) => untilMs <= startedMs || nowMs < fromMs) &&
     (question.neededBlock === null || chain.head - plan.lagBlocks >= question.neededBlock)
   )

@@ -28,10 +28,10 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   const { schedule, clock } = arena
   const { call, exchanges, id, plan } = client
   const { upstream } = seat
-  const where = `${id} ${call.asked.method} to ${nameOf(exchange)}`
-  const isRead = call.asked.kind === 'read'
-  const isRetried = isRead || call.asked.stateful === 'creates'
-  const floor = call.asked.kind === 'write' ? null : call.directives.minBlock
+  const where = `${id} ${call.method.name} to ${nameOf(exchange)}`
+  const isRead = call.method.kind === 'read'
+  const isRetried = isRead || call.method.stateful === 'creates'
+  const floor = call.method.kind === 'write' ? null : call.directives.minBlock
   if (clock.nowMs() >= client.deadlineMs) arena.report('ends-in-time', `${where} after its budget`)
   if (isRead && (client.endedMs !== null || client.leftMs !== null))
     arena.report('ends-with-its-client', `${where}, whose client no longer waits`)
@@ -41,10 +41,10 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
     arena.report('only-verified', `${where}, which is not verified`)
   if (plan.blockProviders.includes(upstream.name))
     arena.report('directives-kept', `${where}, which the client excluded`)
-  if (call.asked.addon !== null && !seat.plan.addons.includes(call.asked.addon))
-    arena.report('add-ons-kept', `${where}, which does not declare ${call.asked.addon}`)
-  if (upstream.sessions > schedule.settings.maxSessions)
-    arena.report('sessions-bounded', `${where}, which has ${upstream.sessions} sessions`)
+  if (call.method.addon !== null && !seat.plan.addons.includes(call.method.addon))
+    arena.report('add-ons-kept', `${where}, which does not declare ${call.method.addon}`)
+  if (upstream.usedSlots > schedule.settings.maxSessions)
+    arena.report('sessions-bounded', `${where}, which has ${upstream.usedSlots} sessions`)
   // The head of a URL is unknown before its first report and after a jump.
   const { head } = seat.url
   if (floor !== null && head !== null && head.block < floor)
@@ -77,7 +77,7 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
   // A late attempt has no answer yet.
   const hasAnswered = last.endedMs !== null && !last.isAborted
   // A transaction whose answer is too long may go to another node.
-  if (call.asked.kind === 'write') return
+  if (call.method.kind === 'write') return
   if (hasAnswered && last.fate.kind === 'faulty' && last.fate.fault === 'too-large')
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
@@ -90,7 +90,7 @@ function checkRepetition(
   where: string,
 ): void {
   const before = exchanges.slice(0, -1)
-  const { kind, stateful } = call.asked
+  const { kind, stateful } = call.method
   if (kind === 'write') {
     const again = before.find(
       (each) => each.place.printable === exchange.place.printable && wasSent(each),
@@ -112,7 +112,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const before = exchanges.slice(0, -1)
   const isTried = (upstream: Upstream) =>
     before.some(({ place }) => place.upstream === upstream.name)
-  const addons = call.asked.addon === null ? [] : [call.asked.addon]
+  const addons = call.method.addon === null ? [] : [call.method.addon]
   const able = arena.pool.upstreams.filter(
     (each) =>
       each !== chosen &&
@@ -120,9 +120,9 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       each.availability.standing === 'eligible' &&
       !each.availability.isOnTrial &&
       !lacksHistory(arena, each, client) &&
-      each.sessions < arena.schedule.settings.maxSessions &&
+      each.usedSlots < arena.schedule.settings.maxSessions &&
       each.serves(addons) &&
-      (call.asked.kind === 'write' || isAt(each, call.directives.minBlock ?? 0)),
+      (call.method.kind === 'write' || isAt(each, call.directives.minBlock ?? 0)),
   )
   const untried = able.filter((each) => !isTried(each))
   if (untried[0] && isTried(chosen))
@@ -131,7 +131,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const primary = untried.find(({ tier }) => tier === 'primary')
   if (primary && chosen.tier === 'backup')
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
-  if (call.asked.kind === 'write') return
+  if (call.method.kind === 'write') return
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
   // A hedge at a lagging upstream could answer before a fresh one that is still asked.
   const isAsked = ({ name }: Upstream) =>
@@ -150,14 +150,14 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
 /** A read of the latest state goes to a node that has reported that it is syncing, and whose head is old. */
 function isFromSyncing(arena: Arena, { place, head, isSyncing }: Exchange, { call }: ClientCall) {
   const { upstream, saidSyncingMs } = arena.seats.get(place.printable) as Seat
-  const isLatest = JSON.stringify(call.asked.block).includes('"latest"')
+  const isLatest = JSON.stringify(call.method.block).includes('"latest"')
   const isLearnt = upstream.urls.length === 1 && (upstream.status?.atMs ?? -1) >= saidSyncingMs
   return isLatest && isSyncing && isLearnt && !isFresh(arena, head)
 }
 
 /** Whether an upstream has the call's block by its own head, or does not lag if the block may be new. */
-function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall): boolean {
-  const { block, byHash } = asked
+function hasWanted({ latest, lags }: Upstream, { call: { method } }: ClientCall): boolean {
+  const { block, byHash } = method
   const point = block.kind === 'range' ? block.to : block
   if (point.kind === 'number') return latest === null || latest.block >= point.number
   const isAboutTip =
@@ -191,7 +191,7 @@ export function checkHedges(arena: Arena): void {
   let reads = 0
   let hedges = 0
   for (const { call } of arena.calls.values()) {
-    if (call.asked.kind === 'read') reads += 1
+    if (call.method.kind === 'read') reads += 1
     for (const { kind } of call.journal.attempts) if (kind === 'hedge') hedges += 1
   }
   if (hedges > credit + reads / 10 + arena.clock.nowMs() * earnedPerMs + 1e-9)

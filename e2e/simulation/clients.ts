@@ -30,7 +30,7 @@ export function beginCall(
   const sentId = Buffer.from(JSON.stringify(id))
   const call: Call = {
     guid: id,
-    asked: iface.classify({ apiInterface: 'jsonrpc', method, params }),
+    method: iface.classify({ apiInterface: 'jsonrpc', method, params }),
     request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
     reader: new JsonRpcReplyReader(sentId, sentId),
     directives: {

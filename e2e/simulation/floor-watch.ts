@@ -51,7 +51,7 @@ export class FloorWatch {
     const exchange = exchangeOf(this.#arena, client)
     if (outcome?.kind !== 'reply' || exchange?.fate.kind !== 'honest' || exchange.saysError) return
     const number = numberIn(client)
-    if (call.asked.kind !== 'write') this.#checkFloor(client, exchange, number)
+    if (call.method.kind !== 'write') this.#checkFloor(client, exchange, number)
     if (plan.method === 'eth_blockNumber') this.#checkNumber(client, exchange, number)
     const { latestBlock } = outcome.reply
     const seen = Math.max(this.#seen.get(plan.client) ?? 0, latestBlock ?? 0, number)

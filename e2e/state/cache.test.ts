@@ -46,7 +46,7 @@ class Fleet implements AsyncDisposable {
   /** Delay of the node's answers. */
   hold: () => Promise<unknown> | undefined = () => undefined
   /** Questions of clients that came to the node. */
-  asked: string[] = []
+  requests: string[] = []
 
   async start(config: readonly string[] = []): Promise<this> {
     this.redis = await startRedis({ children, directory, signal, config })
@@ -55,7 +55,7 @@ class Fleet implements AsyncDisposable {
       await new MirrorNode('node', ({ body }, response) => {
         const question = JSON.parse(body.toString()) as Question
         const { method, id } = question
-        if (method !== 'eth_blockNumber' && method !== 'eth_chainId') this.asked.push(method)
+        if (method !== 'eth_blockNumber' && method !== 'eth_chainId') this.requests.push(method)
         const result = this.#resultOf(question)
         response.setHeader('content-type', 'application/json')
         const answer = JSON.stringify({ jsonrpc: '2.0', id, result })
@@ -90,7 +90,7 @@ class Fleet implements AsyncDisposable {
       )
       return seen.every(({ cache }) => !cache?.includes('store-down'))
     })
-    this.asked.length = 0
+    this.requests.length = 0
   }
 
   #resultOf({ method, params }: Question): unknown {
@@ -143,7 +143,7 @@ test('a replica does not wait for a replica with a hanging node', async () => {
   const holds = [hung.promise]
   fleet.hold = () => holds.pop()
   const slow = fleet.ask(0, 'eth_getBalance', first)
-  await expect.poll(() => fleet.asked).toEqual(['eth_getBalance'])
+  await expect.poll(() => fleet.requests).toEqual(['eth_getBalance'])
   expect((await fleet.ask(1, 'eth_getBalance', first)).result).toBe('0xa')
   hung.resolve()
   expect((await slow).result).toBe('0xa')

@@ -72,7 +72,8 @@ test('1,000 identical reads through two replicas are one call at a node', async 
     const each = [one, two].map((replica) => replica.metric('router_cache_store_failures_total'))
     return (await Promise.all(each)).reduce((sum, count) => sum + count, 0)
   }
-  const asked = () => nodes.reduce((sum, { calls }) => sum + calls.count('eth_getBalance'), 0)
+  const requestCount = () =>
+    nodes.reduce((sum, { calls }) => sum + calls.count('eth_getBalance'), 0)
   // The node is in this process, too: with all of them at once it would be late.
   const lane = async (at: number, account: string) => {
     const own: Answer[] = []
@@ -81,12 +82,12 @@ test('1,000 identical reads through two replicas are one call at a node', async 
   }
   // A replica asks for itself when the other one takes longer than 250 ms, as it may on a busy machine.
   await eventually(async () => {
-    const [before, failed, account] = [asked(), await failures(), unknown()]
+    const [before, failed, account] = [requestCount(), await failures(), unknown()]
     const lanes = Array.from({ length: 50 }, (_, at) => lane(at, account))
     const answers = (await Promise.all(lanes)).flat()
     expect(new Set(answers.map(({ status, result }) => `${status} ${String(result)}`)).size).toBe(1)
     // A store that a busy machine kept from answering in 50 ms is no store.
-    expect(asked() - before).toBeLessThanOrEqual(1 + (await failures()) - failed)
+    expect(requestCount() - before).toBeLessThanOrEqual(1 + (await failures()) - failed)
   })
 })
 

@@ -11,7 +11,7 @@ import { Secret } from '../../proxy/config/secret.ts'
 import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { StoreError } from '../../proxy/redis/store-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
-import { RedisKeys } from '../../proxy/redis/shared-keys.ts'
+import { RedisKeys } from '../../proxy/redis/shared-store.ts'
 import { expectSessionContract } from '../../proxy/redis/testing/session-contract.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
@@ -58,7 +58,7 @@ function open(
   commandTimeoutMs = 5_000,
 ) {
   const changes: (StoreError | null)[] = []
-  const asked = new Map<string, number>()
+  const requests = new Map<string, number>()
   const addresses = nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
   const store = new RedisStore(
     { ...plain, addresses, ...settings },
@@ -69,7 +69,7 @@ function open(
       commandTimeoutMs,
       tls,
       onChange: (error) => changes.push(error),
-      asked: (command, outcome, ms) => asked.set(`${command} ${outcome}`, ms),
+      onCommand: (command, outcome, ms) => requests.set(`${command} ${outcome}`, ms),
     },
   )
   onTestFinished(() => {
@@ -82,7 +82,7 @@ function open(
     store,
     publish,
     changes,
-    asked,
+    requests,
     set,
     get,
     isReady: () => expect.poll(() => get('x').catch(String)).toBe(null),
@@ -109,7 +109,7 @@ test('a killed Redis is a fault until it has restarted', async () => {
   await client.isReady()
   await redis.kill()
   await expect.poll(() => faultOf(client.get('x'))).toBe('unreachable')
-  expect(client.asked.has('test unreachable')).toBe(true)
+  expect(client.requests.has('test unreachable')).toBe(true)
   await redis.restart()
   await client.isReady()
   await expect
@@ -124,7 +124,7 @@ test('a hung Redis costs the time of a command, then nothing, and is used again 
   await client.isReady()
   redis.pause()
   expect(await faultOf(client.get('x'))).toBe('timeout')
-  expect(client.asked.get('test timeout')).toBeGreaterThan(45)
+  expect(client.requests.get('test timeout')).toBeGreaterThan(45)
   await expect.poll(() => faultOf(client.get('x'))).toBe('timeout')
   await expect
     .poll(() => client.store.run('test', async () => 'sent').catch((error: Error) => error.message))
@@ -263,10 +263,10 @@ test.each(['standalone', 'sentinel'] as const)(
     await client.set('before', '1')
     await redis.cli('acl', 'setuser', 'default', '-select')
     // What was asked and not answered is sent again by the next connection.
-    const asked = Array.from({ length: 50 }, (_, at) => faultOf(client.set(`asked-${at}`, '1')))
+    const pending = Array.from({ length: 50 }, (_, at) => faultOf(client.set(`asked-${at}`, '1')))
     await redis.cli('client', 'kill', 'type', 'normal', 'skipme', 'yes')
     await expect.poll(() => faultOf(client.set('after', '1'))).toBe('no-database')
-    await Promise.all(asked)
+    await Promise.all(pending)
     const connections = async () =>
       Number(/total_connections_received:(\d+)/.exec(await redis.cli('info', 'stats'))?.[1])
     // Some of these connections belong to redis-cli.

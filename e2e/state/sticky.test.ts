@@ -95,8 +95,8 @@ describe('five replicas', () => {
     const session = newSession()
     await Promise.all(replicas.map((each) => establish(each, newSession())))
     const before = await sum(replicas, 'claimed')
-    const asked = Array.from({ length: 1_000 }, (_, at) => replicas[at % 5]!.ask(session))
-    const counts = tally(await Promise.all(asked))
+    const pending = Array.from({ length: 1_000 }, (_, at) => replicas[at % 5]!.ask(session))
+    const counts = tally(await Promise.all(pending))
     const [node = ''] = Object.keys(counts)
     expect(counts).toEqual({ [node]: 1_000 })
     expect(await sum(replicas, 'claimed')).toBe(before + 1)
@@ -220,7 +220,7 @@ describe('when the node of a session', () => {
 
   test('is not verified yet by a replica that is added: no session moves', async () => {
     const sessions = Array.from({ length: 12 }, newSession)
-    const asked = (replica: Replica) =>
+    const request = (replica: Replica) =>
       Promise.all(sessions.map(async (each) => (await replica.ask(each)).node))
     const before = await Promise.all(sessions.map((each) => establish(replicas[0], each)))
     expect(new Set(before)).toEqual(new Set(names))
@@ -233,8 +233,8 @@ describe('when the node of a session', () => {
     const early = await Promise.all(sessions.map((each) => added.ask(each)))
     for (const [at, { node, reason }] of early.entries())
       expect(node ?? [reason, names[0]]).toEqual(node ? before[at] : ['session-node', before[at]])
-    expect(await asked(replicas[0])).toEqual(before)
-    await expect.poll(() => asked(added)).toEqual(before)
+    expect(await request(replicas[0])).toEqual(before)
+    await expect.poll(() => request(added)).toEqual(before)
     expect(await added.metric(claims, 'invalidated')).toBe(0)
   })
 })

@@ -35,7 +35,7 @@ async function served(wire: Wire, results: readonly (readonly [Result, number, R
   const nodes: MirrorNode[] = []
   for (const [at, [first, delayMs, later = first]] of results.entries()) {
     const node = new MirrorNode(`node-${at}`, ({ body }, response) => {
-      const result = node.asked.length > 1 ? later : first
+      const result = node.requests.length > 1 ? later : first
       const { id } = JSON.parse(body.toString() || '{}') as { id?: number }
       const answer = wire === 'rest' ? result : { jsonrpc: '2.0', id: id ?? -1, result }
       setTimeout(() => {
@@ -56,7 +56,7 @@ async function served(wire: Wire, results: readonly (readonly [Result, number, R
       settings: { 'skip-websocket-verification': true },
     }),
   )
-  for (const node of nodes) node.asked.length = 0
+  for (const node of nodes) node.requests.length = 0
   const send = async (method = 'broadcast_tx_sync', id = 1, tx = 'AQ==') => {
     const isRest = wire === 'rest'
     const path = isRest ? '/cosmos/tx/v1beta1/txs' : ''
@@ -111,7 +111,7 @@ test.each(wires)(
         status: 200,
         result: inForm(taken),
       })
-    expect(own.nodes[0]!.asked).toHaveLength(3)
+    expect(own.nodes[0]!.requests).toHaveLength(3)
     const other = await own.send('broadcast_tx_sync', 4, 'Ag==')
     expect(other).toMatchObject({ result: inForm(known) })
   },
@@ -123,7 +123,7 @@ test.each(wires)(
     await using own = await served(wire, [[inForm(tricky), 0]])
     for (let times = 1; times <= 12; times++) {
       expect(await own.send()).toMatchObject({ by: 'node-0', result: inForm(tricky) })
-      expect(own.nodes[0]!.asked).toHaveLength(times)
+      expect(own.nodes[0]!.requests).toHaveLength(times)
     }
   },
 )

@@ -4,16 +4,16 @@ import type { ServerResponse } from 'node:http'
 import { request as send } from 'undici'
 import { expect, test } from 'vitest'
 import { RawClient } from '../../proxy/listener/testing/listener-fixture.ts'
-import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { MirrorNode, type ReceivedRequest } from '../rest/mirror-node.ts'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 
 /** A node that knows `status`, `block` and transactions, in both styles. */
-function answer({ verb, target, body }: Asked, response: ServerResponse): void {
+function answer({ verb, target, body }: ReceivedRequest, response: ServerResponse): void {
   const isUri = verb === 'GET' || verb === 'HEAD'
-  const asked = isUri
+  const requests = isUri
     ? { id: -1, method: new URL(target, 'http://x').pathname.slice(1) }
     : (JSON.parse(body.toString()) as Question | Question[])
-  const reply = Array.isArray(asked) ? asked.map(replyTo) : replyTo(asked)
+  const reply = Array.isArray(requests) ? requests.map(replyTo) : replyTo(requests)
   response.writeHead('error' in reply && isUri ? 500 : 200, { 'content-type': 'application/json' })
   response.end(`${JSON.stringify(reply)}\n`)
 }
@@ -53,7 +53,7 @@ async function served(count: number) {
       settings: { 'skip-websocket-verification': true },
     }),
   )
-  for (const node of nodes) node.asked.length = 0
+  for (const node of nodes) node.requests.length = 0
   return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
@@ -68,7 +68,7 @@ test.each(targets)('URI style: the answer to GET %s equals that of the node', as
   await using own = await served(1)
   const [node] = own.nodes
   const routed = await ask(own.router.url + target)
-  expect(node!.asked.at(-1)!.target).toBe(target === '/status?' ? '/status' : target)
+  expect(node!.requests.at(-1)!.target).toBe(target === '/status?' ? '/status' : target)
   expect(routed).toEqual(await ask(node!.url + target))
 })
 
@@ -77,7 +77,7 @@ test.each(['//', '/%2F'])('GET %s does not reach the node either', async (target
   using client = new RawClient(own.router.port)
   client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 404 /)
-  expect(own.nodes[0]!.asked).toEqual([])
+  expect(own.nodes[0]!.requests).toEqual([])
 })
 
 test.each(['GET', 'HEAD'])(
@@ -88,7 +88,7 @@ test.each(['GET', 'HEAD'])(
     expect(status).toBe(404)
     if (method === 'GET')
       expect(JSON.parse(body)).toMatchObject({ error: { data: { reason: 'no-such-path' } } })
-    expect(own.nodes[0]!.asked).toEqual([])
+    expect(own.nodes[0]!.requests).toEqual([])
   },
 )
 
@@ -109,7 +109,7 @@ test('a transaction goes to every node, in either style', async () => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'broadcast_tx_sync', params })
   await ask(own.router.url, { method: 'POST', body })
   await expect
-    .poll(() => own.nodes.map(({ asked }) => asked.filter(isBroadcast).length))
+    .poll(() => own.nodes.map(({ requests }) => requests.filter(isBroadcast).length))
     .toEqual([2, 2, 2])
 })
 
@@ -123,18 +123,18 @@ test.each([
   using client = new RawClient(own.router.port)
   client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
   await expect
-    .poll(() => own.nodes.map(({ asked }) => asked.map((each) => each.target)))
+    .poll(() => own.nodes.map(({ requests }) => requests.map((each) => each.target)))
     .toEqual([[target], [target], [target]])
 })
 
-function isBroadcast({ target, body }: Asked): boolean {
+function isBroadcast({ target, body }: ReceivedRequest): boolean {
   return target.includes('broadcast') || body.includes('broadcast')
 }
 
 test("the health of the listener is the router's own", async () => {
   await using own = await served(1)
   expect(await ask(`${own.router.url}/health`)).toMatchObject({ body: 'Health status OK' })
-  expect(own.nodes[0]!.asked).toEqual([])
+  expect(own.nodes[0]!.requests).toEqual([])
 })
 
 test("errors of the router's own are JSON-RPC in either style", async () => {

@@ -230,7 +230,7 @@ test('a read that began before a change does not answer one that began after it'
 })
 
 test('a change goes to one of two nodes, once, whether it fails there or not', async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const start = async (name: string) => {
     const node = http.createServer((request, response) => {
       let text = ''
@@ -238,7 +238,7 @@ test('a change goes to one of two nodes, once, whether it fails there or not', a
       request.on('end', () => {
         const { id, method } = JSON.parse(text) as { id: number; method: string }
         if (method === 'evm_mine') {
-          asked.push(name)
+          requests.push(name)
           // Whether it was executed is unknown.
           return request.socket.destroy()
         }
@@ -253,7 +253,7 @@ test('a change goes to one of two nodes, once, whether it fails there or not', a
   try {
     await using router = await serveRouter({ chainId: 'ANVIL', primaries })
     await expect(ask(['evm_mine'], router.url)).rejects.toThrow('evm_mine')
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   } finally {
     for (const { node } of primaries) node.close()
   }

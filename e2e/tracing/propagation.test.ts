@@ -28,19 +28,19 @@ const traceId = '8af7651916cd43dd8448eb211c80319c'
 const parent = `00-${traceId}-b7ad6b7169203331-01`
 const read = (id: number) => ({ jsonrpc: '2.0', id, method: 'eth_gasPrice', params: [] })
 
-interface Asked {
+interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders
   readonly isBatch: boolean
 }
 
 /** A node that answers any call, with what it was sent; or refuses traced ones when it is time. Probes have no trace. */
 async function startNode(refusing?: Promise<void>) {
-  const asked: Asked[] = []
+  const requests: ReceivedRequest[] = []
   const answer = ({ id }: { readonly id: number }) => ({ jsonrpc: '2.0', id, result: '0x1' })
   const server = createServer((request, response) => {
     void json(request).then((body) => {
       const isBatch = Array.isArray(body)
-      asked.push({ headers: request.headers, isBatch })
+      requests.push({ headers: request.headers, isBatch })
       if (refusing && request.headers['traceparent'] !== undefined)
         return void refusing.then(() => response.writeHead(429).end())
       response.setHeader('content-type', 'application/json')
@@ -51,8 +51,8 @@ async function startNode(refusing?: Promise<void>) {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    traced: () => asked.filter(({ headers }) => headers['traceparent'] !== undefined),
-    asked,
+    traced: () => requests.filter(({ headers }) => headers['traceparent'] !== undefined),
+    requests,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await once(server.close(), 'close')
@@ -150,8 +150,8 @@ test('any other node is sent nothing of it, and has its span all the same', asyn
   await post(router.url, read(1), { traceparent: parent, tracestate: 'vendor=1' })
   await expect.poll(() => ofKind(SpanKind.SERVER)).toHaveLength(1)
   expect(ofKind(SpanKind.CLIENT)).toHaveLength(1)
-  expect(node.asked.length).toBeGreaterThan(0)
-  for (const { headers } of node.asked)
+  expect(node.requests.length).toBeGreaterThan(0)
+  for (const { headers } of node.requests)
     expect(Object.keys(headers)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^trace/)]),
     )

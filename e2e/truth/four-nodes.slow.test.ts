@@ -42,9 +42,9 @@ test.each(['balanced', 'round-robin', 'latency'])(
 
     const wrong: string[] = []
     const failed: string[] = []
-    let asked = 0
+    let requests = 0
     const ask = async (read: Omit<NodeCall, 'id'>) => {
-      const call = { id: ++asked, ...read }
+      const call = { id: ++requests, ...read }
       const before = truth.answer(call)
       const response = await fetch(router.url, {
         method: 'POST',
@@ -69,7 +69,7 @@ test.each(['balanced', 'round-robin', 'latency'])(
     }
 
     expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
-    expect(asked).toBeGreaterThan(6_000)
+    expect(requests).toBeGreaterThan(6_000)
     // Each bad node was asked, and had its faults.
     expect([...sent.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(10)
     expect(lagging.calls.total).toBeGreaterThan(100)

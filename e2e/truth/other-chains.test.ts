@@ -21,11 +21,11 @@ async function ask(
   id: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ text: string; by: string | null; reported: string | null; isError: boolean }> {
-  const asked = { ...json, ...headers }
+  const request = { ...json, ...headers }
   const response =
     read.path === undefined
-      ? await fetch(router.url, { method: 'POST', headers: asked, body: bodyOf(read, id) })
-      : await fetch(`${router.url}${read.path}`, { headers: asked })
+      ? await fetch(router.url, { method: 'POST', headers: request, body: bodyOf(read, id) })
+      : await fetch(`${router.url}${read.path}`, { headers: request })
   const text = await response.text()
   return {
     text,
@@ -64,13 +64,13 @@ describe.each(chainCases)('$name', (under) => {
       const { chain, nodes, reads, readsNow, router, truth } = await start(stack, 'each', names)
       const [wrongNode] = nodes
       const unseen: string[] = []
-      let asked = 0
+      let requests = 0
       for (const wrongValue of wrongValues) {
         const name = wrongValue.slice(0, 2).join(' ')
         wrongNode!.node.wrongValues = [wrongValue]
         const firstCount = wrongNode!.node.wrongAnswers
         for (const read of [...reads(chain.head - depth), ...readsNow]) {
-          const id = `c${++asked}`
+          const id = `c${++requests}`
           const before = wrongNode!.node.wrongAnswers
           const seen = await ask(router, read, id, { 'rpc-select-provider': 'wrong' })
           if (wrongNode!.node.wrongAnswers === before) continue
@@ -94,7 +94,7 @@ describe.each(chainCases)('$name', (under) => {
       const random = seededRandom(7)
       const wrong: string[] = []
       const failed: string[] = []
-      let asked = 0
+      let requests = 0
       for (let round = 0; round < rounds; round++) {
         if (round % 8 === 4) chain.mine(3)
         ail(dying!.faults, round)
@@ -103,7 +103,7 @@ describe.each(chainCases)('$name', (under) => {
         const all = [chain.head - depth, chain.head - depth - 1].flatMap((height) => reads(height))
         const lane = async () => {
           for (let read = all.pop(); read; read = all.pop()) {
-            const id = `c${++asked}`
+            const id = `c${++requests}`
             const before = lasting(truth(read, id))
             const { text, by, isError } = await ask(router, read, id)
             if (lasting(text) === before) continue

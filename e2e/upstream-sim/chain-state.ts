@@ -58,12 +58,12 @@ export class ChainState {
   /** What a contract returns: the usual views of a token, else a digest. */
   call(to: string, data: string, height: number): Hex {
     if (this.code(to) === '0x') return '0x'
-    const asked = data.length < 10 ? null : token.parseTransaction({ data })
-    if (asked === null)
+    const request = data.length < 10 ? null : token.parseTransaction({ data })
+    if (request === null)
       return toData(digest(this.#seed, 'call', to.toLowerCase(), data.toLowerCase(), height))
     const views: Readonly<Record<string, unknown>> = { symbol: 'SIM', decimals: 18 }
-    const result = views[asked.name] ?? this.balance(String(asked.args[0]), height)
-    return token.encodeFunctionResult(asked.name, [result]) as Hex
+    const result = views[request.name] ?? this.balance(String(request.args[0]), height)
+    return token.encodeFunctionResult(request.name, [result]) as Hex
   }
 }
 

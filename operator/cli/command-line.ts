@@ -43,8 +43,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   })
   const [first, ...rest] = read.positionals
   const named = first !== undefined && Object.hasOwn(commands, first) ? (first as Command) : null
-  const asked = read.values['help'] ? 'help' : read.values['version'] ? 'version' : null
-  const command = asked ?? named ?? 'run'
+  const flag = read.values['help'] ? 'help' : read.values['version'] ? 'version' : null
+  const command = flag ?? named ?? 'run'
   const ofWords = [
     ...(first === undefined || named !== null
       ? misplaced(command, given)

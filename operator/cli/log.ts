@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
-import { keyOf, refOf } from '../kube/object.ts'
+import { objectKey, refOf } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 
 /** The log of the operator: JSON lines on standard error. */
@@ -48,7 +48,10 @@ export function logObserver(logger: Logger): KubeObserver {
     leading: (isLeading) =>
       logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Ceased to lead'),
     waiting: (lease, leader) =>
-      logger.info({ lease: keyOf(lease), leader }, 'Waits for the lease: another operator leads'),
+      logger.info(
+        { lease: objectKey(lease), leader },
+        'Waits for the lease: another operator leads',
+      ),
     leaseFailed: (error) => logger.warn({ error }, 'Lease could not be taken or renewed'),
     eventDropped: (reason, why, error) => logger.debug({ reason, why, error }, 'Event was dropped'),
   }

@@ -25,9 +25,9 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     case 'rbac':
       return (await import('./rbac.ts')).runRbac(values, io)
     case 'render':
-      return (await import('./judge.ts')).runRender(values, version, io)
+      return (await import('./validate.ts')).runRender(values, version, io)
     case 'validate':
-      return (await import('./judge.ts')).runValidate(values, version, io)
+      return (await import('./validate.ts')).runValidate(values, version, io)
     case 'run':
       return (await import('./run.ts')).run(values, version, io)
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { OperatorDesk } from '../controllers/testing/operator-desk.ts'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { ApiError } from '../kube/errors.ts'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { createMetrics } from './metrics.ts'
 import { rpcRouters } from '../resources/kinds.ts'
 import { series } from './series.ts'
 
 /** Reads one metric without labels, or with the labels that are given. */
-function reader(desk: OperatorDesk): (series: string) => Promise<number> {
+function reader(desk: OperatorHarness): (series: string) => Promise<number> {
   const metrics = createMetrics()
   metrics.follow(desk.operator)
   return async (series) => {
@@ -20,10 +20,10 @@ function reader(desk: OperatorDesk): (series: string) => Promise<number> {
 }
 
 test('what cannot be listed is silent since the start, until it is', async () => {
-  const keeper = new ObjectKeeper()
+  const keeper = new FakeApiServer()
   keeper.refuse = ({ verb }) =>
     verb === 'list' ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
-  await using desk = new OperatorDesk(keeper, ['lost'])
+  await using desk = new OperatorHarness(keeper, ['lost'])
   const read = reader(desk)
   const series = 'rpc_operator_watch_silent_seconds'
   await desk.pass(600_000)
@@ -36,7 +36,7 @@ test('what cannot be listed is silent since the start, until it is', async () =>
 })
 
 test('each series of the table is served, as its type, and no other', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   const metrics = createMetrics()
   metrics.follow(desk.operator)
   const served = [...(await metrics.scrape()).matchAll(/^# TYPE (.*)$/gm)].map(
@@ -48,7 +48,7 @@ test('each series of the table is served, as its type, and no other', async () =
 })
 
 test('a router shows whether it is Ready, and whether its rollout goes on', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   const read = reader(desk)
   const shown = async () =>
     Promise.all(

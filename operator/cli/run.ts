@@ -10,7 +10,7 @@ import { systemClock, systemRandom } from '../kube/clock.ts'
 import { type Cluster, findCluster } from '../kube/cluster.ts'
 import { isForbidden, isNotFound } from '../kube/errors.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { objectKey, type KubeObject } from '../kube/object.ts'
 import { readPage } from '../kube/page.ts'
 import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { statusPath } from '../status/fleet-view.ts'
@@ -111,7 +111,7 @@ async function operate(
     const address = valueOf(values, 'listen-address') ?? 'off'
     const admin = await openAdmin(address, metrics, operator, elector, logger)
     logger.info(
-      { version, server: cluster.server, instance, ...(elector && { lease: keyOf(lease) }) },
+      { version, server: cluster.server, instance, ...(elector && { lease: objectKey(lease) }) },
       'Operator started',
     )
     try {

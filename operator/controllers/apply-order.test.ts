@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { buildRedis } from '../resources/redis.ts'
 import {
   childKinds,
@@ -21,7 +21,7 @@ import type { RedisComponent } from '../translate/object-names.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
-import { World } from './world.ts'
+import { ClusterCache } from './cluster-cache.ts'
 
 const { signal } = new AbortController()
 const context = {
@@ -42,8 +42,8 @@ function replicaSet(component: RedisComponent, replicas: number): KubeObject {
   } as KubeObject
 }
 
-function applierOn({ client }: ObjectKeeper) {
-  const world = new World([...childKinds])
+function applierOn({ client }: FakeApiServer) {
+  const world = new ClusterCache([...childKinds])
   const clock = new VirtualClock()
   const children = new ChildApplier({ client, children: world.children, clock })
   const { replicaSets } = world
@@ -57,7 +57,7 @@ test.each([
 ] as const)(
   'the %s goes when no pod uses it any more, its Secret with it',
   async (used, unused) => {
-    const keeper = new ObjectKeeper()
+    const keeper = new FakeApiServer()
     const { fleet, world } = applierOn(keeper)
     const redis = [used, unused].flatMap((component) =>
       buildRedis(router, { component, settings: {} }, 'password', context),
@@ -107,7 +107,7 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
     ['is not there, pods that need it wait', false, []],
     ['is there, nothing waits', true, ['r-router-a']],
   ])('one that %s', async (_, isThere, configs) => {
-    const keeper = new ObjectKeeper()
+    const keeper = new FakeApiServer()
     const { fleet } = applierOn(keeper)
     if (isThere) await fleet.apply(router, fleetWith('redis:old', []), signal)
     const refusal = new ApiError('PATCH', 403, { message: 'exceeded quota' })
@@ -123,7 +123,7 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
 })
 
 test('the config that the Deployment asks for by now stays, though no watch has reported it and it has no ReplicaSet yet', async () => {
-  const keeper = new ObjectKeeper()
+  const keeper = new FakeApiServer()
   const { fleet, world } = applierOn(keeper)
   const labels = childLabels(router, 'router')
   for (const hash of ['before', 'now', 'refused', 'wanted']) {

@@ -3,7 +3,7 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
-import { type KubeObject, keyOf, apiVersionOf, type Resource } from '../kube/object.ts'
+import { type KubeObject, objectKey, apiVersionOf, type Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
 import { configMapName, lastGoodName } from '../resources/deployment.ts'
 import {
@@ -66,7 +66,7 @@ export interface ApplyResult {
   readonly againMs: number | null
 }
 
-export interface ApplyOrderParts {
+export interface ApplyOrderOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
   readonly children: ChildApplier
   readonly replicaSets: Store<Revision, 'instance'>
@@ -76,9 +76,9 @@ export interface ApplyOrderParts {
 
 /** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
 export class ApplyOrder {
-  readonly #parts: ApplyOrderParts
+  readonly #parts: ApplyOrderOptions
 
-  constructor(parts: ApplyOrderParts) {
+  constructor(parts: ApplyOrderOptions) {
     this.#parts = parts
   }
 
@@ -186,7 +186,7 @@ export class ApplyOrder {
         (componentOf(object) !== 'router' &&
           revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))
     }
-    const isKept = keeping(replicaSets.byIndex('instance', keyOf(router.metadata)))
+    const isKept = keeping(replicaSets.byIndex('instance', objectKey(router.metadata)))
     if (this.#parts.children.unwanted(router, isKept).length === 0) return
     const live = await liveRevisions(client, router, signal)
     await this.#parts.children.prune(router, keeping(live), signal)

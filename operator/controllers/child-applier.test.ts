@@ -3,19 +3,19 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
-function asked(desk: OperatorDesk): readonly string[] {
+function asked(desk: OperatorHarness): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)
-  return desk.keeper.asked
+  return desk.keeper.requests
     .filter(({ verb, plural }) => verb !== 'list' && plurals.includes(plural))
     .map(({ verb, plural }) => `${verb} ${plural}`)
 }
 
 test('each object of a new router is one request', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -27,7 +27,7 @@ test('each object of a new router is one request', async () => {
 })
 
 test('an object of our name that no watch has reported is not touched', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.keeper.deaf.add(services.plural)
   await desk.pass()
   const metadata = { namespace: 'ns', name: 'r-router' }
@@ -35,7 +35,7 @@ test('an object of our name that no watch has reported is not touched', async ()
   await expectConflict(desk)
 })
 
-async function expectConflict(desk: OperatorDesk): Promise<void> {
+async function expectConflict(desk: OperatorHarness): Promise<void> {
   const theirs = desk.get(services, 'r-router')
   desk.provider('a')
   desk.router('r')
@@ -51,7 +51,7 @@ function ownedBy(apiVersion: string, uid: string): KubeObject {
 }
 
 test('an object of another group’s RpcRouter of the same name is not touched', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.keeper.put(services, ownedBy('other.dev/v1', 'uid-of-theirs'))
   await expectConflict(desk)
 })
@@ -59,7 +59,7 @@ test('an object of another group’s RpcRouter of the same name is not touched',
 test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
   'an object that an RpcRouter of %s left, which is gone, is waited for',
   async (apiVersion) => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.put(services, ownedBy(apiVersion, 'uid-of-one-that-is-gone'))
     desk.provider('a')
     desk.router('r')
@@ -72,9 +72,9 @@ test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
 )
 
 test('an object of the router that came after the one that the watch still reports is not touched', async () => {
-  const keeper = new ObjectKeeper()
+  const keeper = new FakeApiServer()
   keeper.deaf.add(rpcRouters.plural)
-  await using desk = new OperatorDesk(keeper)
+  await using desk = new OperatorHarness(keeper)
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -87,13 +87,13 @@ test('an object of the router that came after the one that the watch still repor
   desk.provider('b')
   await desk.pass()
   expect(desk.get(services, 'r-router')).toEqual(theirs)
-  expect(desk.keeper.asked.map(({ verb, plural }) => `${verb} ${plural}`)).not.toContain(
+  expect(desk.keeper.requests.map(({ verb, plural }) => `${verb} ${plural}`)).not.toContain(
     'delete services',
   )
 })
 
 test('an object of ours that no watch has reported, as after a lost answer, is applied again', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.keeper.deaf.add(services.plural)
   let isLost = true
   desk.keeper.refuse = ({ verb, plural }) => {
@@ -114,7 +114,7 @@ test('an object of ours that no watch has reported, as after a lost answer, is a
 })
 
 test('an object whose owner was taken from it gets it back', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -126,7 +126,7 @@ test('an object whose owner was taken from it gets it back', async () => {
 })
 
 test('what a router left by --cascade=orphan is adopted by the next one of its name', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -149,7 +149,7 @@ test('what a router left by --cascade=orphan is adopted by the next one of its n
 })
 
 test('an object of the router’s own that is on its way out is not said to be of an earlier one', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()

@@ -5,7 +5,7 @@ import type { ApplyOptions, KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
 import { ApiError, isConflict, isNotFound } from '../kube/errors.ts'
 import {
-  keyOf,
+  objectKey,
   type KubeObject,
   type ObjectRef,
   type ManagedFields,
@@ -67,7 +67,7 @@ export class ChildApplier {
 
   /** What is known of an object: from the watch, and of our own writes before the watch brings them. */
   latest<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
-    return this.#writes.latest(pathOf(resource, ref), this.#children.get(resource, keyOf(ref)))
+    return this.#writes.latest(pathOf(resource, ref), this.#children.get(resource, objectKey(ref)))
   }
 
   /**
@@ -211,7 +211,7 @@ export function isOrphanOf(
   { metadata }: Pick<KubeObject, 'metadata'>,
 ): boolean {
   const isOwned = object.metadata.ownerReferences?.some(({ controller }) => controller === true)
-  return !isOwned && isChild(object) && instanceKeys(object).includes(keyOf(metadata))
+  return !isOwned && isChild(object) && instanceKeys(object).includes(objectKey(metadata))
 }
 
 /** Whether the API server refuses a StatefulSet since it cannot change so: of ours, only the storage does. */
@@ -242,7 +242,7 @@ function hashOf({ metadata }: KubeObject): string {
 
 /** A key that is unique over all kinds. */
 export function pathOf({ plural }: Resource, ref: ObjectRef): string {
-  return `${plural} ${keyOf(ref)}`
+  return `${plural} ${objectKey(ref)}`
 }
 
 /**

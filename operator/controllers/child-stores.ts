@@ -3,7 +3,7 @@
 import { group, rpcRouterNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { keyOf, type KubeObject, type OwnerReference, type Resource } from '../kube/object.ts'
+import { objectKey, type KubeObject, type OwnerReference, type Resource } from '../kube/object.ts'
 import { listAll } from '../kube/reflector.ts'
 import { type Change, Store } from '../kube/store.ts'
 import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
@@ -40,7 +40,7 @@ export class ChildStores {
 
   /** The objects of a router, by owner and by labels: foreign objects may have it as their owner, too. */
   ownedBy({ metadata }: RpcRouter): readonly Child[] {
-    const key = keyOf(metadata)
+    const key = objectKey(metadata)
     return this.resources.flatMap((resource) =>
       this.store(resource)
         .byIndex('owner', metadata.uid)
@@ -64,7 +64,7 @@ function ownerUids(object: KubeObject): readonly string[] {
 export function routersOf(object: KubeObject): readonly string[] {
   const owner = owningRouter(object)
   const { namespace } = object.metadata
-  return owner === undefined ? [] : [keyOf({ namespace, name: owner.name })]
+  return owner === undefined ? [] : [objectKey({ namespace, name: owner.name })]
 }
 
 /**

@@ -29,7 +29,7 @@ export interface Exchange {
   readonly refusedBy: readonly string[] | null
 }
 
-export interface ConfigExchangeParts {
+export interface ConfigExchangeOptions {
   readonly children: Pick<ChildApplier, 'latest'>
   /** Null: the operator does not observe pods, and never rolls a config back. */
   readonly fleets: Pick<FleetObserver, 'looks' | 'ended'> | null
@@ -46,11 +46,11 @@ const updateMs = 120_000
  * write access to ConfigMaps alone must not decide what pods get.
  */
 export class ConfigExchange {
-  readonly #parts: ConfigExchangeParts
+  readonly #parts: ConfigExchangeOptions
   /** By router: the last applied config, and when this operator first saw it applied. */
   readonly #applied = new Map<string, { readonly mark: string; readonly sinceMs: number }>()
 
-  constructor(parts: ConfigExchangeParts) {
+  constructor(parts: ConfigExchangeOptions) {
     this.#parts = parts
   }
 

@@ -3,17 +3,17 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Page } from '../kube/page.ts'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, pods, upstreamProviders } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 /** Pods at IP addresses, each with the states of its upstreams; an address that is missing does not answer. */
 class Pods {
   readonly states = new Map<string, Readonly<Record<string, string>>>()
-  readonly asked: string[] = []
+  readonly requests: string[] = []
   mostAtOnce = 0
   #now = 0
-  readonly desk = new OperatorDesk(new ObjectKeeper(), null, (ip) => this.#answer(ip))
+  readonly desk = new OperatorHarness(new FakeApiServer(), null, (ip) => this.#answer(ip))
 
   /** A pod of a router, with `labels` over those that it has. */
   run(name: string, ip: string, labels: object = {}, status: object = {}): void {
@@ -34,7 +34,7 @@ class Pods {
   }
 
   get statusWrites(): number {
-    return this.desk.keeper.asked.filter(
+    return this.desk.keeper.requests.filter(
       ({ verb, plural }) => verb === 'patch' && plural === upstreamProviders.plural,
     ).length
   }
@@ -49,7 +49,7 @@ class Pods {
   }
 
   async #answer(ip: string): Promise<Page> {
-    this.asked.push(ip)
+    this.requests.push(ip)
     this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#now)
     await new Promise<void>((resolve) => void this.desk.clock.after(10, resolve))
     this.#now -= 1
@@ -137,17 +137,17 @@ test('only running pods of the router are asked, a few at once, every 30 s', asy
   fleet.run('pending', '10.0.1.4', {}, { phase: 'Pending' })
   for (let at = 10; at < 40; at++) fleet.run(`pod-${at}`, `10.0.0.${at}`)
   await desk.pass(looks)
-  fleet.asked.length = 0
+  fleet.requests.length = 0
   fleet.mostAtOnce = 0
   await desk.pass(60_300)
-  expect(fleet.asked.length).toBe(2 * 32)
-  expect(fleet.asked.filter((ip) => !ip.startsWith('10.0.0.'))).toEqual([])
+  expect(fleet.requests.length).toBe(2 * 32)
+  expect(fleet.requests.filter((ip) => !ip.startsWith('10.0.0.'))).toEqual([])
   expect(fleet.mostAtOnce).toBe(4)
   desk.remove({ ...pods, plural: 'rpcrouters' }, 'r')
   await desk.pass(looks)
-  fleet.asked.length = 0
+  fleet.requests.length = 0
   await desk.pass(2 * looks)
-  expect(fleet.asked).toEqual([])
+  expect(fleet.requests).toEqual([])
 })
 
 const silence = (_: string, signal: AbortSignal) =>
@@ -161,10 +161,10 @@ test('the operator that takes over keeps what the status says, until it has look
   await first.desk.pass(2 * looks)
   const { keeper } = first.desk
   await first.desk[Symbol.asyncDispose]()
-  await using second = new OperatorDesk(keeper, null, silence)
+  await using second = new OperatorHarness(keeper, null, silence)
   await second.pass(2 * looks)
   expect(second.conditions(upstreamProviders, 'a')['Healthy']).toMatch(/^False\/Rejected/)
-  await using third = new OperatorDesk(keeper)
+  await using third = new OperatorHarness(keeper)
   await third.pass()
   expect(third.conditions(upstreamProviders, 'a')['Healthy']).toMatch(/^Unknown\/NotObserved/)
 })
@@ -172,7 +172,7 @@ test('the operator that takes over keeps what the status says, until it has look
 test('a NetworkPolicy that names who may scrape lets the operator in, too', async () => {
   const scraper = { podSelector: { matchLabels: { app: 'prometheus' } } }
   const spec = { networkPolicy: { enabled: true, monitoring: [scraper] } }
-  const peersOf = async (desk: OperatorDesk) => {
+  const peersOf = async (desk: OperatorHarness) => {
     desk.provider('a')
     desk.router('r', spec)
     await desk.pass()
@@ -191,6 +191,6 @@ test('a NetworkPolicy that names who may scrape lets the operator in, too', asyn
     },
   ])
   await looking[Symbol.asyncDispose]()
-  await using blind = new OperatorDesk()
+  await using blind = new OperatorHarness()
   expect(await peersOf(blind)).toEqual([scraper])
 })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import { Controller, type Outcome, type ReconcileContext } from '../kube/controller.ts'
-import { keyOf, type KubeObject, refOf } from '../kube/object.ts'
+import { objectKey, type KubeObject, refOf } from '../kube/object.ts'
 import type { Page } from '../kube/page.ts'
 import { Reflector, type ReflectorOptions, synced } from '../kube/reflector.ts'
 import { Store } from '../kube/store.ts'
@@ -11,7 +11,7 @@ import { childSelector, componentOf, instanceKeys } from '../resources/labels.ts
 import { type FleetView, type PodView, podView } from '../status/fleet-view.ts'
 import { healthIn, type Looks, upstreamOf } from '../status/provider-health.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
-import type { World } from './world.ts'
+import type { ClusterCache } from './cluster-cache.ts'
 
 /** Asks the pod at an IP address for its status. */
 export type ReadPodPage = (ip: string, signal: AbortSignal) => Promise<Page>
@@ -23,7 +23,7 @@ export interface FleetObserverOptions extends Pick<
   readonly readPodPage: ReadPodPage
   /** Null for all. */
   readonly namespaces: readonly string[] | null
-  readonly world: World
+  readonly world: ClusterCache
   readonly chainIdOf: ChainIdOf
   /** Called with a provider whose health has changed. */
   readonly onChange: (provider: string) => void
@@ -79,7 +79,7 @@ export class FleetObserver {
       ...{ clock, random, observer, timeoutMs, workers: routersAtOnce },
     })
     world.routers.subscribe(({ type, object }) => {
-      const key = keyOf(object.metadata)
+      const key = objectKey(object.metadata)
       if (type === 'added') this.#controller.enqueue(key)
       if (type === 'deleted') this.#looks.delete(key)
     })
@@ -146,7 +146,7 @@ export class FleetObserver {
 
   #report(router: KubeObject): void {
     const { world, chainIdOf, onChange } = this.#options
-    const looks = this.looks(keyOf(router.metadata))
+    const looks = this.looks(objectKey(router.metadata))
     for (const key of world.providerKeysOf(router)) {
       const object = world.providers.get(key)
       const provider = object === undefined ? null : world.provider(object).value

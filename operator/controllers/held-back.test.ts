@@ -9,7 +9,7 @@ import {
   secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
  * A provider that breaks is left out. Only where an endpoint of the pods would close by that is the router held back.
@@ -20,7 +20,7 @@ const endpoints = [
   { name: 'sep', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' },
 ]
 
-function keys(desk: OperatorDesk, values: Readonly<Record<string, string>>): void {
+function keys(desk: OperatorHarness, values: Readonly<Record<string, string>>): void {
   const data = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
@@ -35,8 +35,8 @@ function withKey(key: string, chainId: string) {
 }
 
 /** Pods run with a and b for ETH1, and with c alone for SEP1; each has its key. */
-async function servingDesk(): Promise<OperatorDesk> {
-  const desk = new OperatorDesk()
+async function servingDesk(): Promise<OperatorHarness> {
+  const desk = new OperatorHarness()
   keys(desk, { a: '1', b: '2', c: '3' })
   desk.provider('a', '', withKey('a', 'ETH1'))
   desk.provider('b', '', withKey('b', 'ETH1'))
@@ -48,14 +48,14 @@ async function servingDesk(): Promise<OperatorDesk> {
   return desk
 }
 
-function providersOf(desk: OperatorDesk): string {
+function providersOf(desk: OperatorHarness): string {
   const { spec } = desk.get(deployments, 'r-router')
   const name = spec.template.spec?.volumes?.find(({ configMap }) => configMap)?.configMap?.name
   const text = desk.get(configMaps, name ?? '').data?.['router.yml'] ?? ''
   return [...text.matchAll(/^ {2}- name: (\S+)/gm)].map(([, found]) => found).join(' ')
 }
 
-const breaks: readonly (readonly [string, (desk: OperatorDesk, provider: string) => void])[] = [
+const breaks: readonly (readonly [string, (desk: OperatorHarness, provider: string) => void])[] = [
   [
     'its key is gone',
     (desk, provider) => {
@@ -127,7 +127,7 @@ test('an operator that starts anew holds the same', async () => {
   keys(first, { a: '1', b: '2' })
   await first.pass()
   await first[Symbol.asyncDispose]()
-  await using second = new OperatorDesk(first.keeper)
+  await using second = new OperatorHarness(first.keeper)
   await second.pass(60_000)
   expect(providersOf(second)).toBe('a b c')
 })

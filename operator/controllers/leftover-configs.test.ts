@@ -2,35 +2,35 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
-import type { Asked } from '../kube/testing/object-keeper.ts'
+import type { ReceivedRequest } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, replicaSets, rpcRouters } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 const forbidden = (message: string) => new ApiError('PATCH', 403, { reason: 'Forbidden', message })
 
-const refusing = (plural: string) => (asked: Asked) =>
-  asked.verb === 'patch' && asked.plural === plural ? forbidden('exceeded quota: other') : null
+const refusing = (plural: string) => (request: ReceivedRequest) =>
+  request.verb === 'patch' && request.plural === plural ? forbidden('exceeded quota: other') : null
 
 /** A quota that has room for so many ConfigMaps. */
-const quotaOf = (desk: OperatorDesk, most: number) => (asked: Asked) => {
+const quotaOf = (desk: OperatorHarness, most: number) => (request: ReceivedRequest) => {
   const names = desk.names(configMaps)
-  const isNew = asked.plural === 'configmaps' && asked.verb === 'patch'
-  return isNew && !names.includes(asked.name) && names.length >= most
+  const isNew = request.plural === 'configmaps' && request.verb === 'patch'
+  return isNew && !names.includes(request.name) && names.length >= most
     ? forbidden('exceeded quota: configmaps')
     : null
 }
 
-const wish = (desk: OperatorDesk, port: number) => desk.provider('a', `http://a.example:${port}`)
+const wish = (desk: OperatorHarness, port: number) => desk.provider('a', `http://a.example:${port}`)
 
-const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed']
+const programmed = (desk: OperatorHarness) => desk.conditions(rpcRouters, 'r')['Programmed']
 
-function egress(desk: OperatorDesk): readonly unknown[] {
+function egress(desk: OperatorHarness): readonly unknown[] {
   const { spec } = desk.get(networkPolicies, 'r-router')
   return spec.egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))
 }
 
-async function servingDesk(): Promise<OperatorDesk> {
-  const desk = new OperatorDesk()
+async function servingDesk(): Promise<OperatorHarness> {
+  const desk = new OperatorHarness()
   wish(desk, 8545)
   desk.router('r')
   await desk.pass()
@@ -49,7 +49,7 @@ describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
       const quota = quotaOf(desk, 2)
       // The ServiceAccount is as it is wanted already: it is not asked for.
       if (plural === 'serviceaccounts') desk.remove({ ...configMaps, plural }, 'r-router')
-      desk.keeper.refuse = (asked) => others(asked) ?? quota(asked)
+      desk.keeper.refuse = (request) => others(request) ?? quota(request)
       for (const port of [9001, 9002, 9003, 9004, 9005]) {
         wish(desk, port)
         await desk.pass(5_000)

@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, deployments, pods, rpcRouters, secrets } from '../resources/kinds.ts'
 import type { ReadPodPage } from './fleet-observer.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 async function servingDesk(spec: object = {}, readPodPage: ReadPodPage | null = null) {
-  const desk = new OperatorDesk(new ObjectKeeper(), null, readPodPage)
+  const desk = new OperatorHarness(new FakeApiServer(), null, readPodPage)
   put(desk, 'first')
   desk.provider('a', 'https://a.example', withKey)
   desk.router('r', spec)
@@ -21,19 +21,19 @@ async function servingDesk(spec: object = {}, readPodPage: ReadPodPage | null = 
 const header = { name: 'x-key', valueFrom: { secretKeyRef: { name: 'keys', key: 'key' } } }
 const withKey = { nodeUrls: [{ url: 'https://a.example', auth: { headers: [header] } }] }
 
-function put(desk: OperatorDesk, value: string): void {
+function put(desk: OperatorHarness, value: string): void {
   const data = { key: Buffer.from(value).toString('base64') }
   const metadata = { namespace: 'ns', name: 'keys' }
   desk.keeper.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as never)
 }
 
-const generation = (desk: OperatorDesk) => desk.get(deployments, 'r-router').metadata.generation
-const texts = (desk: OperatorDesk) =>
+const generation = (desk: OperatorHarness) => desk.get(deployments, 'r-router').metadata.generation
+const texts = (desk: OperatorHarness) =>
   Object.fromEntries(
     desk.names(configMaps).map((name) => [name, desk.get(configMaps, name).data?.['router.yml']]),
   )
 
-test.each<[string, (desk: OperatorDesk) => void]>([
+test.each<[string, (desk: OperatorHarness) => void]>([
   ['a provider that is added', (desk) => desk.provider('b')],
   [
     'another URL',
@@ -87,7 +87,7 @@ test('a rotated key replaces no pod, and has its event', async () => {
 
 const another = { name: 'other', port: 3361, chainId: 'ETH1', apiInterface: 'jsonrpc' }
 
-test.each<[string, (desk: OperatorDesk) => void]>([
+test.each<[string, (desk: OperatorHarness) => void]>([
   ['another port of a node', (desk) => desk.provider('b', 'https://b.example:8443')],
   ['a key of another Secret', (desk) => desk.provider('a')],
   ['a setting of the process', (desk) => desk.router('r', { logging: { level: 'debug' } })],
@@ -112,7 +112,7 @@ class Pages {
   readonly refusing = new Set<string>()
   /** How long a page takes. */
   delayMs = 0
-  desk: OperatorDesk | null = null
+  desk: OperatorHarness | null = null
 
   readonly read: ReadPodPage = async (ip, signal) => {
     await new Promise<void>((resolve, reject) => {
@@ -178,13 +178,13 @@ test('a config that a pod refuses is named, with the pod', async () => {
 })
 
 const lastGood = 'r-router-last-good'
-const textOf = (desk: OperatorDesk) => configOf(desk).data?.['router.yml'] ?? ''
-const configOf = (desk: OperatorDesk) =>
+const textOf = (desk: OperatorHarness) => configOf(desk).data?.['router.yml'] ?? ''
+const configOf = (desk: OperatorHarness) =>
   desk.get(configMaps, desk.names(configMaps).find((name) => name !== lastGood) ?? '')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Two pods serve a config, which becomes the last good one. Then the first pod refuses a new budget. */
-async function refusingDesk(refusal?: (desk: OperatorDesk, text: string) => object) {
+async function refusingDesk(refusal?: (desk: OperatorHarness, text: string) => object) {
   const { desk, pages, programmed } = await observedDesk()
   const served = textOf(desk)
   desk.router('r', { relay: { maxAttempts: 3 } })
@@ -221,7 +221,7 @@ test('an operator that takes over keeps the last good config in place', async ()
   const { desk, pages, programmed, served } = await refusingDesk()
   pages.refusing.clear()
   await desk[Symbol.asyncDispose]()
-  await using second = new OperatorDesk(desk.keeper, null, pages.read)
+  await using second = new OperatorHarness(desk.keeper, null, pages.read)
   await second.pass(100_000)
   expect([textOf(second), programmed()]).toEqual([
     served,
@@ -243,7 +243,7 @@ test('another config is tried, and becomes the last good one once pods serve it'
   expect(desk.failures).toEqual([])
 })
 
-test.each<[string, boolean, (desk: OperatorDesk, text: string) => object]>([
+test.each<[string, boolean, (desk: OperatorHarness, text: string) => object]>([
   ['of an earlier config', false, () => ({ sha256: 'f'.repeat(64), retries: false })],
   [
     'that the router takes back by itself',
@@ -325,7 +325,7 @@ test('the operator that takes over says the same, before its first look and afte
   const before = programmed()
   expect(before).toMatch(/^False\/ConfigPending/)
   await desk[Symbol.asyncDispose]()
-  await using second = new OperatorDesk(desk.keeper, null, pages.read)
+  await using second = new OperatorHarness(desk.keeper, null, pages.read)
   pages.desk = second
   pages.delayMs = 1_500
   for (let second10th = 0; second10th < 50; second10th++) {

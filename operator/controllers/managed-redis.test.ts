@@ -5,13 +5,13 @@ import { parseConfig } from '../../proxy/config/parse.ts'
 import { ApiError } from '../kube/errors.ts'
 import { configMaps, deployments, rpcRouters, secrets, statefulSets } from '../resources/kinds.ts'
 import { secretData } from '../translate/reference-data.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 const sharedState = { mode: 'Managed' }
 const cache = { type: 'Managed' }
 
 /** What the pods make of their config, with the variables that they have. */
-function configOf(desk: OperatorDesk) {
+function configOf(desk: OperatorHarness) {
   const [name = ''] = desk.names(configMaps)
   const text = desk.get(configMaps, name).data?.['router.yml'] ?? ''
   const [container] = desk.get(deployments, 'r-router').spec?.template.spec?.containers ?? []
@@ -40,7 +40,7 @@ test.each([
 ])(
   'a router with %j is accepted, and its pods can read their config',
   async (spec, all, config) => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r', { replicas: 3, ...spec })
     await desk.pass()
@@ -52,10 +52,10 @@ test.each([
     expect(made()).toEqual([all, all])
     expect(configOf(desk)).toEqual(config)
     // The same passwords at the next pass, and nothing to write.
-    desk.keeper.asked.length = 0
+    desk.keeper.requests.length = 0
     await desk.pass(600_000)
     expect(configOf(desk)).toEqual(config)
-    const writes = desk.keeper.asked.filter(({ verb }) => verb === 'patch' || verb === 'delete')
+    const writes = desk.keeper.requests.filter(({ verb }) => verb === 'patch' || verb === 'delete')
     expect(writes).toEqual([])
     desk.router('r', { replicas: 3 })
     await desk.pass()
@@ -64,7 +64,7 @@ test.each([
 )
 
 test('a second Redis leaves the first one and its sessions as they are', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', { sharedState })
   await desk.pass()
@@ -84,7 +84,7 @@ test('a second Redis leaves the first one and its sessions as they are', async (
 })
 
 test('another password reaches Redis: it reads its users at its start only', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', { sharedState, cache })
   await desk.pass()
@@ -101,7 +101,7 @@ test('another password reaches Redis: it reads its users at its start only', asy
 })
 
 test('a Redis whose pod does not start gets another pod when it is corrected', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', { sharedState })
   await desk.pass()
@@ -115,7 +115,7 @@ test('a Redis whose pod does not start gets another pod when it is corrected', a
 })
 
 test('an operator that may not write Secrets says so, and starts no pods without a password', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.keeper.refuse = ({ verb, plural }) =>
     plural === 'secrets' && verb === 'patch'
       ? new ApiError(`PATCH ${plural}`, 403, { reason: 'Forbidden', message: 'cannot patch it' })

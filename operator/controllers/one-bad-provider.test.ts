@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { networkPolicies, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
  * One bad provider never blocks the others.
  */
 
 test('a provider with port 0 is left out alone, and changes of the others reach the pods', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   for (const name of ['a', 'b', 'c', 'd', 'e']) desk.provider(name)
   desk.provider('zero', 'https://zero.example:0')
   desk.router('r')

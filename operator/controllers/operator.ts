@@ -19,13 +19,13 @@ import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
 import { RolloutTurns } from './rollout-turns.ts'
 import { RouterReconciler } from './router-reconciler.ts'
-import type { TranslatorParts } from './router-translator.ts'
+import type { TranslatorOptions } from './router-translator.ts'
 import { connectTriggers } from './triggers.ts'
 import { reflectWorld } from './watched-kinds.ts'
-import { World } from './world.ts'
+import { ClusterCache } from './cluster-cache.ts'
 
 export interface OperatorOptions extends Pick<
-  TranslatorParts,
+  TranslatorOptions,
   'bundled' | 'allowLinkLocal' | 'generatePassword'
 > {
   readonly client: KubeClient
@@ -51,13 +51,13 @@ export interface OperatorOptions extends Pick<
 type Scope = string | null
 
 /** The delay until an object of a scope that is not listed yet is tried again. */
-const lookAgainMs = 1_000
+const requeueAfterMs = 1_000
 
 /** All controllers on one cluster: what they watch, and what they do about it. */
 export class Operator {
   readonly routers: Controller
   readonly providers: Controller
-  readonly world: World
+  readonly world: ClusterCache
   readonly references: References
   readonly #reflectors: readonly Reflector<KubeObject>[]
   /** Kinds of the Prometheus operator that the cluster has. */
@@ -70,7 +70,7 @@ export class Operator {
 
   constructor(options: OperatorOptions) {
     const { client, clock, random, observer, workers } = options
-    const world = new World(childKinds)
+    const world = new ClusterCache(childKinds)
     this.world = world
     this.references = new References(client)
     for (const store of [world.routers, world.providers])
@@ -117,7 +117,7 @@ export class Operator {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
       const scope = this.#scopes.includes(null) ? null : namespace
-      if (!this.#isListed(scope)) return { requeueAfterMs: lookAgainMs }
+      if (!this.#isListed(scope)) return { requeueAfterMs: requeueAfterMs }
       if (this.#terminating.has(namespace)) return
       try {
         return await reconcile(key, context)

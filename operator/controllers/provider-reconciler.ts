@@ -7,7 +7,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
-import { type KubeObject, keyOf } from '../kube/object.ts'
+import { type KubeObject, objectKey } from '../kube/object.ts'
 import { upstreamProviders } from '../resources/kinds.ts'
 import { conditionOccurrences } from '../status/condition-set.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
@@ -15,16 +15,16 @@ import { upstreamOf } from '../status/provider-health.ts'
 import { type RouterResult, providerStatus } from '../status/provider-status.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
-import { judgeProvider } from '../translate/translate.ts'
+import { validateProvider } from '../translate/translate.ts'
 import type { TranslateInput, Translation } from '../translate/translation.ts'
 import type { FleetObserver } from './fleet-observer.ts'
 import type { References } from './references.ts'
 import { StatusWriter } from './status-writer.ts'
-import type { World } from './world.ts'
+import type { ClusterCache } from './cluster-cache.ts'
 
-export interface ProviderReconcilerParts {
+export interface ProviderReconcilerOptions {
   readonly client: Pick<KubeClient, 'apply'>
-  readonly world: World
+  readonly world: ClusterCache
   readonly references: References
   readonly results: ProviderResults
   readonly fleets: Pick<FleetObserver, 'looks'> | null
@@ -37,10 +37,10 @@ export interface ProviderReconcilerParts {
 
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
-  readonly #parts: ProviderReconcilerParts
+  readonly #parts: ProviderReconcilerOptions
   readonly #statuses: StatusWriter<UpstreamProviderStatus>
 
-  constructor(parts: ProviderReconcilerParts) {
+  constructor(parts: ProviderReconcilerOptions) {
     const { client, world, clock } = parts
     this.#parts = parts
     this.#statuses = new StatusWriter(client, upstreamProviders, world.providers, clock)
@@ -75,7 +75,7 @@ export class ProviderReconciler {
   ): Promise<UpstreamProviderStatus> {
     const { references, allowLinkLocal, chainIdOf } = this.#parts
     const bundled = routers.length === 0 ? this.#parts.bundled : null
-    const run = (data: ReferenceData) => judgeProvider(provider, data, bundled, allowLinkLocal)
+    const run = (data: ReferenceData) => validateProvider(provider, data, bundled, allowLinkLocal)
     const judged = await references.translate('providers', provider, run, signal)
     const upstream = upstreamOf(provider, chainIdOf)
     return providerStatus({ provider, upstream, ...judged, routers, now })
@@ -120,7 +120,7 @@ export function resultsOf(
   for (const { metadata } of seen) {
     const provider = translated.get(metadata.name)
     if (provider === undefined) continue
-    results.set(keyOf(metadata), {
+    results.set(objectKey(metadata), {
       router,
       refusals: provider.refusals,
       fate: isHeld ? 'held' : provider.isUsed ? 'used' : 'left-out',

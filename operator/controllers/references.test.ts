@@ -14,14 +14,14 @@ import {
   secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 const withKey = (name: string) => {
   const header = { name: 'x-api-key', valueFrom: { secretKeyRef: { name, key: 'key' } } }
   return { nodeUrls: [{ url: 'https://a.example', auth: { headers: [header] } }] }
 }
 
-function put(desk: OperatorDesk, resource: Resource, name: string, data: object): void {
+function put(desk: OperatorHarness, resource: Resource, name: string, data: object): void {
   const { kind } = resource
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(data) }
   const metadata = { namespace: 'ns', name, annotations }
@@ -30,17 +30,17 @@ function put(desk: OperatorDesk, resource: Resource, name: string, data: object)
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-function known(desk: OperatorDesk, resource: Resource, name: string): string {
+function known(desk: OperatorHarness, resource: Resource, name: string): string {
   return JSON.stringify(desk.operator.references.store(resource).get(`ns/${name}`))
 }
 
-function gets(desk: OperatorDesk): number {
-  return desk.keeper.asked.filter(({ verb, plural }) => verb === 'get' && plural === 'secrets')
+function gets(desk: OperatorHarness): number {
+  return desk.keeper.requests.filter(({ verb, plural }) => verb === 'get' && plural === 'secrets')
     .length
 }
 
 test('of an object without references, only its existence is kept', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   put(desk, secrets, 'unrelated', { key: base64('canary') })
   put(desk, configMaps, 'unrelated', { key: 'canary' })
   await desk.pass()
@@ -57,7 +57,7 @@ test('of an object without references, only its existence is kept', async () => 
 })
 
 test('what is referred to is got once a version', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   put(desk, secrets, 'keys', { key: base64('first') })
   desk.provider('a', '', withKey('keys'))
   desk.router('r')
@@ -78,7 +78,7 @@ test('what is referred to is got once a version', async () => {
 })
 
 test('what is gone when it is got is missing', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   put(desk, secrets, 'keys', { key: base64('first') })
   await desk.pass()
   desk.keeper.deaf.add('secrets')
@@ -100,7 +100,7 @@ describe('every field that can refer to a Secret or a ConfigMap', () => {
 
   const cases = referenceFields.map((field) => [`${field.kind} ${field.path}`, field] as const)
   test.each(cases)('%s', async (_, { kind, refersTo, specWith }) => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     if (kind === 'RpcRouter') desk.router('r', specWith('wanted'))
     else desk.provider('r', '', specWith('wanted'))
     const resolved = async () => {
@@ -124,7 +124,7 @@ describe('every field that can refer to a Secret or a ConfigMap', () => {
 })
 
 test('a Secret concerns an object for as long as the object refers to it', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   put(desk, secrets, 'keys', { key: base64('first') })
   desk.provider('a', '', withKey('keys'))
   desk.router('r')

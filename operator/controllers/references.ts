@@ -3,7 +3,7 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, isOlder, keyOf, refOf, type Resource } from '../kube/object.ts'
+import { type KubeObject, isOlder, objectKey, refOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/kinds.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
@@ -34,7 +34,8 @@ export class References {
     this.#client = client
     for (const resource of [secrets, configMaps])
       this.store(resource).subscribe(({ type, object }) => {
-        if (type !== 'added') this.#loaded.delete(`${resource.plural} ${keyOf(object.metadata)}`)
+        if (type !== 'added')
+          this.#loaded.delete(`${resource.plural} ${objectKey(object.metadata)}`)
       })
   }
 
@@ -51,12 +52,12 @@ export class References {
   ): Promise<T> {
     const { namespace } = metadata
     const found = new Map<string, KubeObject | null>()
-    for (let paths = this.readBy[kind].get(keyOf(metadata)) ?? new Set<string>(); ;) {
+    for (let paths = this.readBy[kind].get(objectKey(metadata)) ?? new Set<string>(); ;) {
       const load = async (path: string) => found.set(path, await this.#load(path, signal))
       await Promise.all([...paths].filter((path) => !found.has(path)).map(load))
       const read = new Set<string>()
       const look = <O extends KubeObject>({ plural }: Resource<O>, name: string) => {
-        const path = `${plural} ${keyOf({ namespace, name })}`
+        const path = `${plural} ${objectKey({ namespace, name })}`
         read.add(path)
         return (found.get(path) ?? null) as O | null
       }
@@ -71,7 +72,7 @@ export class References {
         },
       })
       // Recorded before loading, so that any change from here on enqueues the object.
-      this.readBy[kind].set(keyOf(metadata), read)
+      this.readBy[kind].set(objectKey(metadata), read)
       if ([...read].every((path) => found.has(path))) return result
       paths = read
     }

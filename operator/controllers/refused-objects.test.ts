@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
 import type { Resource } from '../kube/object.ts'
-import type { Asked } from '../kube/testing/object-keeper.ts'
+import type { ReceivedRequest } from '../kube/testing/fake-api-server.ts'
 import {
   configMaps,
   deployments,
@@ -16,20 +16,20 @@ import {
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 const refused = (plural: string) =>
   new ApiError(`PATCH ${plural}`, 403, { reason: 'Forbidden', message: 'exceeded quota' })
 
 const refusing =
   (...plurals: readonly string[]) =>
-  ({ verb, plural }: Asked) =>
+  ({ verb, plural }: ReceivedRequest) =>
     (verb === 'patch' || verb === 'delete') && plurals.includes(plural) ? refused(plural) : null
 
 const autoscaling = { minReplicas: 2, maxReplicas: 5 }
 
-async function servingDesk(spec: object = {}): Promise<OperatorDesk> {
-  const desk = new OperatorDesk()
+async function servingDesk(spec: object = {}): Promise<OperatorHarness> {
+  const desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', spec)
   await desk.pass()
@@ -38,17 +38,17 @@ async function servingDesk(spec: object = {}): Promise<OperatorDesk> {
   return desk
 }
 
-const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed']
+const programmed = (desk: OperatorHarness) => desk.conditions(rpcRouters, 'r')['Programmed']
 
 /** What the pods are asked to run: the text of the config that the Deployment points to. */
-function configOfPods(desk: OperatorDesk): string {
+function configOfPods(desk: OperatorHarness): string {
   const volumes = JSON.stringify(desk.get(deployments, 'r-router').spec.template.spec?.volumes)
   const name = desk.names(configMaps).find((each) => volumes.includes(each)) ?? ''
   return JSON.stringify(desk.get(configMaps, name).data)
 }
 
 /** A config that differs from all before it in nothing that opens a port. */
-async function wish(desk: OperatorDesk, host: string): Promise<void> {
+async function wish(desk: OperatorHarness, host: string): Promise<void> {
   desk.provider('a', `https://${host}:8443`)
   await desk.pass(5_000)
 }
@@ -110,7 +110,7 @@ test('a name that a foreign object has is no reason to leave what serves', async
 })
 
 test('behind a foreign Service no listener is open, nor has a URL', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   const metadata = { namespace: 'ns', name: 'r-router' }
   desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
   desk.provider('a')
@@ -166,7 +166,7 @@ test('an autoscaler that cannot be deleted keeps the count', async () => {
 
 describe('an object that pods start with', () => {
   /** The object differs from what is wanted, and cannot be changed. */
-  function spoil(desk: OperatorDesk, resource: Resource): void {
+  function spoil(desk: OperatorHarness, resource: Resource): void {
     const found = desk.get(resource, 'r-router')
     const annotations = { ...found.metadata.annotations, [appliedAnnotation]: 'of old' }
     desk.keeper.put(resource, { ...found, metadata: { ...found.metadata, annotations } })
@@ -196,7 +196,7 @@ describe('an object that pods start with', () => {
   })
 
   test('no pod is started without its NetworkPolicy', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.refuse = refusing('networkpolicies')
     desk.provider('a')
     desk.router('r')

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { deployments, networkPolicies, rpcRouters } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 /** Writes the count of the Deployment as others do: through its scale subresource. */
-function scale(desk: OperatorDesk, replicas: number, manager: string): void {
+function scale(desk: OperatorHarness, replicas: number, manager: string): void {
   const { metadata, ...deployment } = desk.get(deployments, 'r-router')
   const entry = {
     manager,
@@ -21,8 +21,8 @@ function scale(desk: OperatorDesk, replicas: number, manager: string): void {
   } as typeof deployment & { metadata: typeof metadata })
 }
 
-async function servingDesk(): Promise<OperatorDesk> {
-  const desk = new OperatorDesk()
+async function servingDesk(): Promise<OperatorHarness> {
+  const desk = new OperatorHarness()
   desk.provider('a', 'http://a.example:8545')
   desk.router('r', { replicas: 2 })
   await desk.pass()
@@ -31,8 +31,8 @@ async function servingDesk(): Promise<OperatorDesk> {
   return desk
 }
 
-const count = (desk: OperatorDesk) => desk.get(deployments, 'r-router').spec.replicas
-const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed'] ?? ''
+const count = (desk: OperatorHarness) => desk.get(deployments, 'r-router').spec.replicas
+const programmed = (desk: OperatorHarness) => desk.conditions(rpcRouters, 'r')['Programmed'] ?? ''
 
 test('the operator restores the count each time a person changes it', async () => {
   await using desk = await servingDesk()

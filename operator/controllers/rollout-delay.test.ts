@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { configMaps, deployments, rpcRouters } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
-async function servingDesk(): Promise<OperatorDesk> {
-  const desk = new OperatorDesk()
+async function servingDesk(): Promise<OperatorHarness> {
+  const desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -15,7 +15,7 @@ async function servingDesk(): Promise<OperatorDesk> {
 }
 
 /** One `kubectl apply` of many providers. */
-async function apply(desk: OperatorDesk, providers: number, everyMs: number): Promise<void> {
+async function apply(desk: OperatorHarness, providers: number, everyMs: number): Promise<void> {
   for (let at = 0; at < providers; at++) {
     // Of another port each, so that pods are replaced.
     desk.provider(`p${at}`, `https://p${at}.example:${8000 + at}`)
@@ -23,7 +23,7 @@ async function apply(desk: OperatorDesk, providers: number, everyMs: number): Pr
   }
 }
 
-const generation = (desk: OperatorDesk) =>
+const generation = (desk: OperatorHarness) =>
   desk.get(deployments, 'r-router').metadata.generation ?? 0
 
 describe('one apply of many providers', () => {
@@ -45,7 +45,7 @@ describe('one apply of many providers', () => {
   })
 
   test('with the router before them makes its objects once', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.router('r')
     await apply(desk, 20, 100)
     await desk.pass()
@@ -64,7 +64,7 @@ test('changes that never cease put a rollout off by ten seconds at most', async 
 })
 
 test('what replaces no pod is not put off, and first pods are hardly', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass(700)

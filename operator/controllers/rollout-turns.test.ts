@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import {
   configMaps,
   deployments,
@@ -11,12 +11,12 @@ import {
   statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 const names = ['r1', 'r2', 'r3', 'r4', 'r5']
 
 async function fleet(most: number) {
-  const desk = new OperatorDesk(new ObjectKeeper(), null, null, most)
+  const desk = new OperatorHarness(new FakeApiServer(), null, null, most)
   desk.provider('a')
   for (const name of names) desk.router(name)
   await desk.pass()
@@ -25,12 +25,12 @@ async function fleet(most: number) {
   return desk
 }
 
-const generationOf = (desk: OperatorDesk, name: string) =>
+const generationOf = (desk: OperatorHarness, name: string) =>
   desk.get(deployments, `${name}-router`).metadata.generation
-const begun = (desk: OperatorDesk) => names.filter((name) => generationOf(desk, name) === 2)
+const begun = (desk: OperatorHarness) => names.filter((name) => generationOf(desk, name) === 2)
 
 /** One change that concerns all of them, as an upgrade of the operator does. */
-const changeAll = (desk: OperatorDesk) => desk.provider('a', 'https://a.example:8443')
+const changeAll = (desk: OperatorHarness) => desk.provider('a', 'https://a.example:8443')
 
 test('first pods wait for no turn', async () => {
   await using desk = await fleet(1)
@@ -61,22 +61,22 @@ test('so many routers replace their pods at a time, and the next one when one is
 
 describe('of a router that waits', () => {
   /** A desk on which one router rolls and the others wait, and the name of one that does. */
-  async function queue(change: (desk: OperatorDesk) => void) {
+  async function queue(change: (desk: OperatorHarness) => void) {
     const desk = await fleet(1)
     change(desk)
     await desk.pass(10_000)
     return { desk, name: names.find((each) => !begun(desk).includes(each)) ?? '' }
   }
   const resources = { requests: { cpu: '300m' } }
-  const changePods = (desk: OperatorDesk) => {
+  const changePods = (desk: OperatorHarness) => {
     for (const name of names) desk.router(name, { pod: { resources } })
   }
-  const textsOf = (desk: OperatorDesk, name: string) =>
+  const textsOf = (desk: OperatorHarness, name: string) =>
     desk
       .names(configMaps)
       .filter((each) => each.startsWith(`${name}-router`))
       .map((each) => desk.get(configMaps, each).data?.['router.yml'])
-  const templateOf = (desk: OperatorDesk, name: string) =>
+  const templateOf = (desk: OperatorHarness, name: string) =>
     desk.get(deployments, `${name}-router`).spec.template
 
   test('the count changes, the pods do not, and Ready stays as it was', async () => {
@@ -98,9 +98,9 @@ describe('of a router that waits', () => {
     desk.router(name, { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
     await desk.pass(6_000)
     expect(desk.get(horizontalPodAutoscalers, `${name}-router`).spec.maxReplicas).toBe(9)
-    desk.keeper.asked.length = 0
+    desk.keeper.requests.length = 0
     await desk.pass(12_000)
-    expect(desk.keeper.asked.filter(({ verb }) => verb === 'patch')).toEqual([])
+    expect(desk.keeper.requests.filter(({ verb }) => verb === 'patch')).toEqual([])
     expect(desk.failures).toEqual([])
   })
 
@@ -165,7 +165,7 @@ test('one that is stalled, or gone, keeps no other waiting', async () => {
 
 describe('a Redis that restarts', () => {
   async function fleetWithRedis(routers = names) {
-    const desk = new OperatorDesk(new ObjectKeeper(), null, null, 1)
+    const desk = new OperatorHarness(new FakeApiServer(), null, null, 1)
     desk.provider('a')
     for (const name of routers) desk.router(name, withRedis('redis:first'))
     await desk.pass()
@@ -179,13 +179,13 @@ describe('a Redis that restarts', () => {
     return desk
   }
   const withRedis = (image: string) => ({ sharedState: { mode: 'Managed', managed: { image } } })
-  const restarted = (desk: OperatorDesk) =>
+  const restarted = (desk: OperatorHarness) =>
     names.filter(
       (name) =>
         desk.keeper.find(statefulSets, { namespace: 'ns', name: `${name}-redis` })?.metadata
           .generation === 2,
     )
-  const starts = (desk: OperatorDesk, name: string, isDone: boolean) => {
+  const starts = (desk: OperatorHarness, name: string, isDone: boolean) => {
     const { metadata } = desk.get(statefulSets, `${name}-redis`)
     const { generation } = metadata
     const currentRevision = String(isDone ? generation : (generation ?? 0) - 1)

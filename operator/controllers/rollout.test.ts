@@ -12,10 +12,10 @@ import {
   statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 test('a router gets its objects, and is Ready when its pods are', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -29,7 +29,7 @@ test('a router gets its objects, and is Ready when its pods are', async () => {
 })
 
 test('foreign objects made to go with a router stay as they are', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -58,7 +58,7 @@ test('foreign objects made to go with a router stay as they are', async () => {
 
 describe('in a rollout', () => {
   async function servingDesk() {
-    const desk = new OperatorDesk()
+    const desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r', { replicas: 3 })
     await desk.pass()
@@ -168,7 +168,7 @@ describe('what old pods need stays', () => {
     )
 
   async function rollingDesk() {
-    const desk = new OperatorDesk()
+    const desk = new OperatorHarness()
     desk.provider('a', 'http://old.example:8545')
     desk.router('r', { pod: { rollout: { revisionHistoryLimit: 1 } } })
     await desk.pass()
@@ -209,7 +209,7 @@ describe('what old pods need stays', () => {
   })
 
   test('their config, though ReplicaSets cannot be listed', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.deaf.add('replicasets')
     desk.provider('a', 'https://first.example')
     desk.router('r')
@@ -230,7 +230,7 @@ describe('what old pods need stays', () => {
   test('ReplicaSets are listed when a config is to go, and not else', async () => {
     await using desk = await rollingDesk()
     const lists = () =>
-      desk.keeper.asked.filter(({ verb, plural }) => verb === 'list' && plural === 'replicasets')
+      desk.keeper.requests.filter(({ verb, plural }) => verb === 'list' && plural === 'replicasets')
     const before = lists().length
     for (let port = 1; port < 4; port++) {
       desk.provider('a', `http://old.example:${port}`)
@@ -246,7 +246,7 @@ describe('what old pods need stays', () => {
 })
 
 test('a rollout that stalls says why its newest pod is not ready', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -271,7 +271,7 @@ test('a rollout that stalls says why its newest pod is not ready', async () => {
 })
 
 test('why pods do not come is said at once: of the first ones, of more, and of a Redis', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', { sharedState: { mode: 'Managed', managed: {} } })
   await desk.pass()
@@ -339,7 +339,7 @@ test('why pods do not come is said at once: of the first ones, of more, and of a
 })
 
 test('the Redis of the answers makes nothing False: all is served without it', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', { cache: { type: 'Managed' } })
   await desk.pass()
@@ -352,10 +352,10 @@ test('the Redis of the answers makes nothing False: all is served without it', a
 })
 
 describe('the columns', () => {
-  const summary = (desk: OperatorDesk) => desk.status(rpcRouters, 'r')['summary']
+  const summary = (desk: OperatorHarness) => desk.status(rpcRouters, 'r')['summary']
 
   test('count the listeners that are open', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     const of = (name: string, port: number, chainId: string) => ({
       ...{ name, port, chainId },
@@ -370,7 +370,7 @@ describe('the columns', () => {
   })
 
   test('count no provider of a router that is refused and never ran', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     const own = { type: 'ConfigMap', configMap: { name: 'none' } }
     desk.router('r', { specSources: [own] })
@@ -379,7 +379,7 @@ describe('the columns', () => {
   })
 
   test('count the providers that a router which is held back goes on with', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r')
     await desk.pass()

@@ -7,7 +7,7 @@ import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import type { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
-import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
+import { type KubeObject, objectKey, type Resource } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
 import { buildLastGood } from '../resources/deployment.ts'
 import {
@@ -47,14 +47,14 @@ import type { FleetObserver } from './fleet-observer.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {
   type TranslatedRouter,
-  type TranslatorParts,
+  type TranslatorOptions,
   translateRouter,
 } from './router-translator.ts'
 import { type RolloutTurns, turnAgainMs, withoutNewPods } from './rollout-turns.ts'
 import { StatusWriter } from './status-writer.ts'
-import { lookAgainMs, looksAgainMs, troublesOf } from './pod-troubles.ts'
+import { requeueAfterMs, looksAgainMs, troublesOf } from './pod-troubles.ts'
 
-export interface RouterReconcilerParts extends TranslatorParts {
+export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
   readonly applier: ApplyOrder
   readonly results: ProviderResults
@@ -89,12 +89,12 @@ const queued: ApplyResult = {
 
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
-  readonly #parts: RouterReconcilerParts
+  readonly #parts: RouterReconcilerOptions
   readonly #statuses: StatusWriter<RpcRouterStatus>
   readonly #delay: RolloutDelay
   readonly #exchange: ConfigExchange
 
-  constructor(parts: RouterReconcilerParts) {
+  constructor(parts: RouterReconcilerOptions) {
     const { client, world, clock } = parts
     this.#parts = parts
     this.#statuses = new StatusWriter(client, rpcRouters, world.routers, clock)
@@ -170,7 +170,7 @@ export class RouterReconciler {
     const isBehind = status.conditions?.some(({ reason }) => reason === 'ConfigPending')
     const againMs =
       result.againMs ??
-      (isBehind ? lookAgainMs : troubles && looksAgainMs(status, this.#parts.clock.wallMs()))
+      (isBehind ? requeueAfterMs : troubles && looksAgainMs(status, this.#parts.clock.wallMs()))
     return againMs === null ? {} : { requeueAfterMs: againMs }
   }
 
@@ -189,9 +189,9 @@ export class RouterReconciler {
     const rolling = world.routers
       .list()
       .filter((each) => isRolling(this.#child(deployments, each)))
-      .map(({ metadata }) => keyOf(metadata))
+      .map(({ metadata }) => objectKey(metadata))
     const restarting = turns.begunLately().filter((key) => this.#restarts(world.routers.get(key)))
-    const begun = await turns.take(keyOf(router.metadata), [...rolling, ...restarting], apply)
+    const begun = await turns.take(objectKey(router.metadata), [...rolling, ...restarting], apply)
     if (begun !== null) return begun
     const waiting = withoutNewPods(wanted, presentOf)
     const result = await applier.apply(router, waiting, signal)
@@ -267,7 +267,7 @@ export class RouterReconciler {
     present: Deployment | null,
   ): readonly PodPorts[] {
     return [
-      ...this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata)),
+      ...this.#parts.world.replicaSets.byIndex('instance', objectKey(router.metadata)),
       // Its ReplicaSet may not exist yet.
       ...(present === null ? [] : [revisionOf(present)]),
     ]

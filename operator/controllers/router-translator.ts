@@ -12,11 +12,11 @@ import { translate } from '../translate/translate.ts'
 import type { TranslateInput, Translation } from '../translate/translation.ts'
 import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'
 import type { References } from './references.ts'
-import type { World } from './world.ts'
+import type { ClusterCache } from './cluster-cache.ts'
 
-export interface TranslatorParts {
+export interface TranslatorOptions {
   readonly client: Pick<KubeClient, 'get'>
-  readonly world: World
+  readonly world: ClusterCache
   readonly references: References
   readonly children: ChildApplier
   readonly bundled: TranslateInput['bundled']
@@ -40,7 +40,7 @@ export interface TranslatedRouter {
 
 /** Brings together what a router's config is made from, and translates it. */
 export async function translateRouter(
-  parts: TranslatorParts,
+  parts: TranslatorOptions,
   router: RpcRouter,
   openPorts: readonly number[],
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export async function translateRouter(
 
 /** A password is made once, and from then on lives in its Secret alone. */
 async function withPasswords(
-  { client, children, generatePassword }: TranslatorParts,
+  { client, children, generatePassword }: TranslatorOptions,
   router: RpcRouter,
   signal: AbortSignal,
 ): Promise<readonly OwnRedisWithPassword[]> {

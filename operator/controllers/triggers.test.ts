@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { horizontalPodAutoscalers, rpcRouters } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 test('what an autoscaler measures reconciles no router, what it decides does', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r', { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
   await desk.pass()

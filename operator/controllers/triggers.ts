@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import type { Controller } from '../kube/controller.ts'
-import { type KubeObject, keyOf } from '../kube/object.ts'
+import { type KubeObject, objectKey } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
 import {
   configMaps,
@@ -14,10 +14,10 @@ import {
 import { instanceKeys } from '../resources/labels.ts'
 import { routersOf } from './child-stores.ts'
 import type { References } from './references.ts'
-import type { World } from './world.ts'
+import type { ClusterCache } from './cluster-cache.ts'
 
-export interface TriggerParts {
-  readonly world: World
+export interface TriggerOptions {
+  readonly world: ClusterCache
   readonly references: References
   readonly routers: Controller
   readonly providers: Controller
@@ -27,17 +27,17 @@ export interface TriggerParts {
 const countsSettleMs = 500
 
 /** Enqueues the keys that a change concerns. Our own writes are changes too, and lead to no further write. */
-export function connectTriggers({ world, references, routers, providers }: TriggerParts): void {
+export function connectTriggers({ world, references, routers, providers }: TriggerOptions): void {
   world.routers.subscribe((change) => {
     const { object, previous } = change
-    routers.enqueue(keyOf(object.metadata))
+    routers.enqueue(objectKey(object.metadata))
     // They may wait for the report of a router that no longer selects them, and so will never report.
     if (previous !== null && isMeant(change))
       for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
   })
   world.providers.subscribe((change) => {
     const { object, previous } = change
-    providers.enqueue(keyOf(object.metadata))
+    providers.enqueue(objectKey(object.metadata))
     if (!isMeant(change)) return
     for (const each of previous === null ? [object] : [object, previous])
       for (const router of world.routersOf(each)) routers.enqueue(router)
@@ -54,7 +54,7 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
   })
   for (const resource of [secrets, configMaps])
     references.store(resource).subscribe(({ object }) => {
-      const path = `${resource.plural} ${keyOf(object.metadata)}`
+      const path = `${resource.plural} ${objectKey(object.metadata)}`
       const { readBy } = references
       for (const [key, read] of readBy.routers) if (read.has(path)) routers.enqueue(key)
       for (const [key, read] of readBy.providers) if (read.has(path)) providers.enqueue(key)

@@ -13,11 +13,11 @@ import {
   statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 describe('an API server that', () => {
-  const fails = (status: number, message: string) => (asked: { plural: string; verb: string }) =>
-    asked.plural === 'deployments' && asked.verb === 'patch'
+  const fails = (status: number, message: string) => (request: { plural: string; verb: string }) =>
+    request.plural === 'deployments' && request.verb === 'patch'
       ? new ApiError('PATCH deployments', status, { reason: 'InternalError', message })
       : null
 
@@ -28,7 +28,7 @@ describe('an API server that', () => {
     ['asks for a long wait', 503, 'busy'],
     ['always loses to another writer', 409, 'the object has been modified'],
   ])('%s is quoted in the status, with an event', async (_, status, message) => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.refuse = fails(status, message)
     desk.provider('a')
     desk.router('r')
@@ -55,7 +55,7 @@ describe('an API server that', () => {
   })
 
   test('will not have the Deployment is not asked to send clients where no pods are', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r')
     await desk.pass()
@@ -74,7 +74,7 @@ describe('an API server that', () => {
   })
 
   test('failed for hours is tried again soon: no watch reports a raised quota', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.refuse = fails(403, 'exceeded quota')
     desk.provider('a')
     desk.router('r')
@@ -88,7 +88,7 @@ describe('an API server that', () => {
   })
 
   test('fails for a moment says nothing of it', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r')
     await desk.pass()
@@ -106,7 +106,7 @@ describe('an API server that', () => {
 })
 
 test('what is still being deleted is waited for, and named', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -136,7 +136,7 @@ test('what is still being deleted is waited for, and named', async () => {
 
 describe('a provider', () => {
   test('is reported by the routers that stay, though one that selects it is being deleted', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('leaving', {}, { finalizers: ['example.com/slow'] })
     desk.router('staying')
@@ -159,7 +159,7 @@ describe('a provider', () => {
   })
 
   test('can be of two routers; each says what it makes of it, by its name', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     const sepolia = { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
     desk.provider('a')
     for (const name of ['one', 'two']) desk.router(name)
@@ -192,7 +192,7 @@ describe('a provider', () => {
   })
 
   test('is written once, however late the turn of its router comes', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.hold = ({ verb, plural }) =>
       verb === 'patch' && plural === 'services'
         ? sleep(desk.clock, 100_000, new AbortController().signal)
@@ -205,14 +205,14 @@ describe('a provider', () => {
     expect(desk.status(upstreamProviders, 'a')).toEqual({})
     await desk.pass(60_000)
     expect(desk.status(upstreamProviders, 'a')['routers']).toHaveLength(names.length)
-    const writes = desk.keeper.asked.filter(({ verb, plural }) => {
+    const writes = desk.keeper.requests.filter(({ verb, plural }) => {
       return verb === 'patch' && plural === 'upstreamproviders'
     })
     expect(writes).toHaveLength(1)
   })
 
   test('is reported though the status of its router cannot be written', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.refuse = ({ plural, name }) =>
       plural === 'rpcrouters' && name === 'mute' ? new ApiError('PATCH', 500, {}) : null
     desk.provider('a')
@@ -223,7 +223,7 @@ describe('a provider', () => {
 })
 
 test('a router that fits the types no more keeps what its status says of the fleet', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   desk.router('r')
   await desk.pass()
@@ -250,7 +250,7 @@ test('a router that fits the types no more keeps what its status says of the fle
 })
 
 test('no Redis is run for a router that would be refused with it', async () => {
-  await using desk = new OperatorDesk()
+  await using desk = new OperatorHarness()
   desk.provider('a')
   const redis = { topology: 'cluster', addresses: ['b:1', 'b:1'] }
   desk.router('r', { sharedState: { mode: 'Managed' }, cache: { type: 'Redis', redis } })
@@ -260,11 +260,11 @@ test('no Redis is run for a router that would be refused with it', async () => {
 })
 
 describe('a monitor of a kind that the cluster does not know', () => {
-  const looks = ({ keeper }: OperatorDesk) =>
-    keeper.asked.filter(({ verb, plural }) => verb === 'list' && plural === 'podmonitors')
+  const looks = ({ keeper }: OperatorHarness) =>
+    keeper.requests.filter(({ verb, plural }) => verb === 'list' && plural === 'podmonitors')
 
   test('is reported, and applied once the kind is installed', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r', { monitoring: { type: 'PodMonitor' } })
     desk.router('plain')
@@ -291,7 +291,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
   })
 
   test('is looked for again when the API server fails', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r', { monitoring: { type: 'ServiceMonitor' } })
     desk.keeper.installed.add('servicemonitors')
@@ -304,7 +304,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
   })
 
   test('stops nothing when it may not be listed', async () => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.provider('a')
     desk.router('r')
     desk.keeper.refuse = ({ plural }) =>
@@ -313,7 +313,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   })
 
-  const forgets = ({ keeper }: OperatorDesk, status: number) => {
+  const forgets = ({ keeper }: OperatorHarness, status: number) => {
     keeper.installed.delete('podmonitors')
     keeper.refuse = ({ plural }) =>
       plural === 'podmonitors'
@@ -325,7 +325,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     ['is removed', 404],
     ['is about to be removed', 405],
   ])('any more, since it %s, keeps nothing else from being done', async (_, status) => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.installed.add('podmonitors')
     desk.provider('a')
     desk.router('r', { monitoring: { type: 'PodMonitor' } })
@@ -367,7 +367,7 @@ test.each([
 ])(
   'writes that are refused since their namespace is %s are no failure',
   async (_, status, body) => {
-    await using desk = new OperatorDesk()
+    await using desk = new OperatorHarness()
     desk.keeper.refuse = ({ verb }) =>
       verb === 'patch' ? new ApiError('PATCH configmaps', status, body) : null
     desk.provider('a')

@@ -2,32 +2,32 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
-import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { deployments, podMonitors, rpcRouters, services } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
  * An operator of two namespaces, `ns` and `lost`; of the other one some or all lists are refused, as when its Role went
  * with it.
  */
 
-function refuse(keeper: ObjectKeeper, plurals: readonly string[] | null): void {
+function refuse(keeper: FakeApiServer, plurals: readonly string[] | null): void {
   keeper.refuse = ({ verb, plural, namespace }) =>
     verb === 'list' && namespace === 'lost' && (plurals?.includes(plural) ?? true)
       ? new ApiError(`GET ${plural}`, 403, { reason: 'Forbidden' })
       : null
 }
 
-function deskWith(plurals: readonly string[] | null): OperatorDesk {
-  const keeper = new ObjectKeeper()
+function deskWith(plurals: readonly string[] | null): OperatorHarness {
+  const keeper = new FakeApiServer()
   refuse(keeper, plurals)
-  return new OperatorDesk(keeper, ['ns', 'lost'])
+  return new OperatorHarness(keeper, ['ns', 'lost'])
 }
 
-const deploymentOf = (desk: OperatorDesk, namespace: string) =>
+const deploymentOf = (desk: OperatorHarness, namespace: string) =>
   desk.keeper.find(deployments, { namespace, name: 'r-router' })
 
-function bothRouters(desk: OperatorDesk): void {
+function bothRouters(desk: OperatorHarness): void {
   for (const namespace of ['ns', 'lost']) {
     desk.provider('a', undefined, {}, { namespace })
     desk.router('r', {}, { namespace })
@@ -57,14 +57,14 @@ test.each([
 })
 
 test('nothing is done before any namespace was listed', async () => {
-  const keeper = new ObjectKeeper()
+  const keeper = new FakeApiServer()
   keeper.refuse = ({ verb }) =>
     verb === 'list' ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
-  await using desk = new OperatorDesk(keeper)
+  await using desk = new OperatorHarness(keeper)
   bothRouters(desk)
   await desk.pass(10_000)
   expect([desk.operator.hasSynced, desk.operator.missing]).toEqual([false, [null]])
-  expect(desk.keeper.asked.filter(({ verb }) => verb !== 'list')).toEqual([])
+  expect(desk.keeper.requests.filter(({ verb }) => verb !== 'list')).toEqual([])
 })
 
 test('a kind that is installed later is used where it can be listed', async () => {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { configMaps, deployments, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
-import { OperatorDesk } from './testing/operator-desk.ts'
+import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
  * Objects that the API server has and that do not fit the types of this operator: stored under an older definition, or
@@ -11,8 +11,8 @@ import { OperatorDesk } from './testing/operator-desk.ts'
 
 const unreadable = { nodeUrls: 'https://a.example' }
 
-async function servingDesk(): Promise<OperatorDesk> {
-  const desk = new OperatorDesk()
+async function servingDesk(): Promise<OperatorHarness> {
+  const desk = new OperatorHarness()
   desk.provider('a')
   desk.provider('b')
   desk.router('r')
@@ -22,7 +22,7 @@ async function servingDesk(): Promise<OperatorDesk> {
   return desk
 }
 
-function configOf(desk: OperatorDesk): string {
+function configOf(desk: OperatorHarness): string {
   const { spec } = desk.get(deployments, 'r-router')
   const name = spec.template.spec?.volumes?.find(({ configMap }) => configMap)?.configMap?.name
   return desk.get(configMaps, name ?? '').data?.['router.yml'] ?? ''
@@ -96,7 +96,7 @@ test('providers keep what they say while their router is unreadable, whichever o
   await first.pass(120_000)
   expect(first.status(upstreamProviders, 'a')).toEqual(before)
   await first[Symbol.asyncDispose]()
-  await using second = new OperatorDesk(first.keeper)
+  await using second = new OperatorHarness(first.keeper)
   await second.pass(120_000)
   expect(second.status(upstreamProviders, 'a')).toEqual(before)
 })

@@ -15,7 +15,7 @@ import { childSelector } from '../resources/labels.ts'
 import { revisionOf } from './child-stores.ts'
 import { withForeignFields } from './foreign-fields.ts'
 import { outlineOf, type References } from './references.ts'
-import type { World } from './world.ts'
+import type { ClusterCache } from './cluster-cache.ts'
 
 type Reflected = ReflectorOptions<KubeObject>
 
@@ -40,7 +40,7 @@ const keysAlone = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1
 
 /** What fills a world: one reflector a kind, or one a kind and namespace. */
 export function reflectWorld(
-  world: World,
+  world: ClusterCache,
   references: References,
   options: ReflectOptions,
 ): readonly Reflector<KubeObject>[] {

@@ -2,7 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError, isExpired } from './errors.ts'
-import { isOlder, keyOf, refOf, collectionPathOf, objectPathOf, type Resource } from './object.ts'
+import {
+  isOlder,
+  objectKey,
+  refOf,
+  collectionPathOf,
+  objectPathOf,
+  type Resource,
+} from './object.ts'
 
 const deployments: Resource = {
   group: 'apps',
@@ -21,7 +28,7 @@ const nodes: Resource = {
 
 test('a key names an object, and is taken apart again', () => {
   for (const ref of [{ namespace: 'ns', name: 'a' }, { name: 'a' }])
-    expect(refOf(keyOf(ref))).toEqual(ref)
+    expect(refOf(objectKey(ref))).toEqual(ref)
 })
 
 test.each([

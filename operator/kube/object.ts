@@ -62,7 +62,7 @@ export interface ObjectRef {
 }
 
 /** `namespace/name`, or `name` for a kind without namespaces. */
-export function keyOf({ namespace, name }: ObjectRef): string {
+export function objectKey({ namespace, name }: ObjectRef): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 

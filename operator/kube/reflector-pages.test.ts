@@ -20,13 +20,13 @@ const item = (name: string): KubeObject => ({
 })
 
 function clientOf(answers: readonly (object | Error)[]) {
-  const asked: object[] = []
+  const requests: object[] = []
   const list = (_: unknown, options: object) => {
-    asked.push(options)
-    const answer = answers[asked.length - 1]
+    requests.push(options)
+    const answer = answers[requests.length - 1]
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
   }
-  return { client: { list } as never, asked }
+  return { client: { list } as never, requests }
 }
 
 const expired = new ApiError('GET', 410, { reason: 'Expired' })
@@ -34,10 +34,10 @@ const first = { items: [item('a')], resourceVersion: '5', continue: 'more' }
 
 test('pages follow each other up to the last', async () => {
   const last = { items: [item('b')], resourceVersion: '5' }
-  const { client, asked } = clientOf([first, last])
+  const { client, requests } = clientOf([first, last])
   const all = await listAll(client, things, { namespace: 'ns' }, signal)
   expect(all).toEqual({ items: [item('a'), item('b')], resourceVersion: '5' })
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { namespace: 'ns', limit: 500 },
     { namespace: 'ns', limit: 500, continue: 'more' },
   ])
@@ -45,10 +45,10 @@ test('pages follow each other up to the last', async () => {
 
 test('a version that is forgotten between pages leads to all in one answer, and nothing twice', async () => {
   const whole = { items: [item('a'), item('b')], resourceVersion: '9' }
-  const { client, asked } = clientOf([first, expired, whole])
+  const { client, requests } = clientOf([first, expired, whole])
   const all = await listAll(client, things, {}, signal)
   expect(all).toEqual({ items: [item('a'), item('b')], resourceVersion: '9' })
-  expect(asked.at(-1)).toEqual({})
+  expect(requests.at(-1)).toEqual({})
 })
 
 test.each([

@@ -5,7 +5,7 @@ import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { readList } from './answers.ts'
 import { ApiError } from './errors.ts'
-import { keyOf, type KubeObject, type Resource } from './object.ts'
+import { objectKey, type KubeObject, type Resource } from './object.ts'
 import { Reflector } from './reflector.ts'
 import { Store } from './store.ts'
 
@@ -144,7 +144,7 @@ test('an answer that is no list, with status 200, is asked for again', async () 
   const store = new Store<KubeObject>()
   const failures = await reflectFor(client, store)
   expect(failures.slice(0, 3)).toEqual(Array(3).fill('list MalformedAnswerError'))
-  expect(store.list().map(({ metadata }) => keyOf(metadata))).toEqual(['a'])
+  expect(store.list().map(({ metadata }) => objectKey(metadata))).toEqual(['a'])
 })
 
 test('a server that asks for a delay of an hour once is asked again within a minute', async () => {
@@ -160,5 +160,5 @@ test('a server that asks for a delay of an hour once is asked again within a min
   }
   const store = new Store<KubeObject>()
   await reflectFor(client, store)
-  expect(store.list().map(({ metadata }) => keyOf(metadata))).toEqual(['a'])
+  expect(store.list().map(({ metadata }) => objectKey(metadata))).toEqual(['a'])
 })

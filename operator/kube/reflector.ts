@@ -36,7 +36,7 @@ export interface ReflectorOptions<T extends KubeObject> {
 }
 
 /** How long until a kind that the cluster does not have is looked for again. */
-const lookAgainMs = 60_000
+const relistAfterMs = 60_000
 
 /**
  * Keeps a store equal to what the API server has: a list, then a watch from its version, and both
@@ -90,7 +90,7 @@ export class Reflector<T extends KubeObject> {
         const isOptional = onServed !== undefined && (isUnknownKind(error) || isForbidden(error))
         if (isOptional) this.#forget(isUnknownKind(error))
         if (isExpired(error)) this.#version = null
-        const retryMs = isOptional ? lookAgainMs : this.#retryMs(error)
+        const retryMs = isOptional ? relistAfterMs : this.#retryMs(error)
         if (!isOptional || isForbidden(error))
           observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
         await sleep(clock, retryMs, signal).catch(() => {})

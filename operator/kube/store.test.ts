@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keyOf, type KubeObject } from './object.ts'
+import { objectKey, type KubeObject } from './object.ts'
 import { type Change, Store } from './store.ts'
 
 interface Thing extends KubeObject {
@@ -113,7 +113,7 @@ test('a list of one namespace says nothing of the others', () => {
   store.set(inside('left'))
   store.set(inside('right'))
   store.replace([], 'left')
-  expect([changes.length, store.list().map(({ metadata }) => keyOf(metadata))]).toEqual([
+  expect([changes.length, store.list().map(({ metadata }) => objectKey(metadata))]).toEqual([
     3,
     ['right/a'],
   ])
@@ -139,7 +139,7 @@ test('a subscriber that follows the changes has what the store has, and so have 
       const store = new Store<Thing, 'colour'>({ colour: ({ colours }) => colours })
       const mirror = new Map<string, Thing>()
       const follow = ({ type, object, previous }: Change<Thing>) => {
-        const key = keyOf(object.metadata)
+        const key = objectKey(object.metadata)
         expect(mirror.get(key) ?? null).toBe(previous)
         if (type === 'updated') expect(object.metadata.uid).toBe(previous?.metadata.uid)
         if (type === 'deleted') mirror.delete(key)

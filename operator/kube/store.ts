@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isOlder, keyOf, type KubeObject } from './object.ts'
+import { isOlder, objectKey, type KubeObject } from './object.ts'
 
 /** One object came, changed or went. A deleted one is in `object`, in the last state that was seen. */
 export interface Change<T extends KubeObject> {
@@ -51,7 +51,7 @@ export class Store<T extends KubeObject, I extends string = never> {
 
   /** Takes over the state of one object. A version that is known, or one before it, is no change. */
   set(object: T): void {
-    const key = keyOf(object.metadata)
+    const key = objectKey(object.metadata)
     const known = this.#objects.get(key)
     if (known !== undefined && isPast(object, known)) return
     if (known === undefined || !isSame(known, object)) this.#put(key, object)
@@ -59,14 +59,14 @@ export class Store<T extends KubeObject, I extends string = never> {
 
   /** Removes an object, given its last state. Nothing happens when there is none, or a newer one. */
   delete(last: T): void {
-    const key = keyOf(last.metadata)
+    const key = objectKey(last.metadata)
     const known = this.#objects.get(key)
     if (known !== undefined && !isPast(last, known)) this.#remove(key, last)
   }
 
   /** Takes over a full list, of one namespace or of all, which holds even where it goes back: what is not in it is deleted. */
   replace(objects: readonly T[], namespace?: string): void {
-    const listed = new Map(objects.map((object) => [keyOf(object.metadata), object]))
+    const listed = new Map(objects.map((object) => [objectKey(object.metadata), object]))
     for (const [key, { metadata }] of this.#objects)
       if (!listed.has(key) && (namespace === undefined || metadata.namespace === namespace))
         this.#remove(key)

@@ -136,7 +136,7 @@ test('nothing is lost, nothing is worked on twice at once, and nothing comes una
       const active = new Set<string>()
       /** Since when a key has been wanted and not taken; the oracle of what must come. */
       const wanted = new Set<string>()
-      const asked = new Map<string, number>()
+      const requests = new Map<string, number>()
       const taken = new Map<string, number>()
       const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1)
       const work = async (ms: number) => {
@@ -146,7 +146,7 @@ test('nothing is lost, nothing is worked on twice at once, and nothing comes una
         active.add(key)
         wanted.delete(key)
         count(taken, key)
-        expect(taken.get(key)).toBeLessThanOrEqual(asked.get(key) ?? 0)
+        expect(taken.get(key)).toBeLessThanOrEqual(requests.get(key) ?? 0)
         clock.after(ms, () => {
           active.delete(key)
           queue.done(key)
@@ -158,7 +158,7 @@ test('nothing is lost, nothing is worked on twice at once, and nothing comes una
         else if (step.do === 'forget') queue.forget(step.key)
         else {
           wanted.add(step.key)
-          count(asked, step.key)
+          count(requests, step.key)
           if (step.do === 'add') queue.add(step.key)
           else if (step.do === 'later') queue.addAfter(step.key, step.ms)
           else queue.addRateLimited(step.key)

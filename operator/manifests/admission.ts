@@ -33,7 +33,7 @@ export function admit<T>({ schema, definition }: Kind<T>, given: JsonMap): Admit
 }
 
 /** A value in an object, with its own schema. */
-interface Place {
+interface SchemaNode {
   /** Such as `spec.endpoints[0].port`; empty for the object as a whole. */
   readonly path: string
   readonly schema: StructuralSchema
@@ -41,23 +41,23 @@ interface Place {
 }
 
 /** A value and all that is inside of it, as far as the schema knows it. */
-function placesIn(place: Place): readonly Place[] {
+function placesIn(place: SchemaNode): readonly SchemaNode[] {
   return [place, ...partsOf(place).flatMap(placesIn)]
 }
 
-function partsOf({ path, schema, value }: Place): readonly Place[] {
+function partsOf({ path, schema, value }: SchemaNode): readonly SchemaNode[] {
   const { items, properties, additionalProperties: entry } = schema
   if (isList(value) && items !== undefined)
     return value.map((item, at) => ({ path: `${path}[${at}]`, schema: items, value: item }))
   if (!isMap(value)) return []
-  return Object.entries(value).flatMap(([name, field]): readonly Place[] => {
+  return Object.entries(value).flatMap(([name, field]): readonly SchemaNode[] => {
     const known = properties?.[name]
     if (known !== undefined) return [{ path: fieldOf(path, name), schema: known, value: field }]
     return entry === undefined ? [] : [{ path: `${path}[${name}]`, schema: entry, value: field }]
   })
 }
 
-function unknownFields(places: readonly Place[]): readonly string[] {
+function unknownFields(places: readonly SchemaNode[]): readonly string[] {
   return places.flatMap(({ path, schema, value }) => {
     const { properties, additionalProperties } = schema
     const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true
@@ -69,7 +69,7 @@ function unknownFields(places: readonly Place[]): readonly string[] {
 }
 
 /** Items that are twice in a list whose items must differ, by themselves or by their keys. */
-function duplicates(places: readonly Place[]): readonly string[] {
+function duplicates(places: readonly SchemaNode[]): readonly string[] {
   return places.flatMap(({ path, schema, value }) => {
     const kind = schema['x-kubernetes-list-type']
     if (!isList(value) || (kind !== 'map' && kind !== 'set')) return []

@@ -9,7 +9,7 @@ import { type KeyedData, type ReferenceData, standIn } from '../translate/refere
 import { chainNames } from '../translate/router-document.ts'
 import { notesOfProvider } from '../translate/router-refusals.ts'
 import { ownRedisOf } from '../translate/state-store.ts'
-import { judgeProvider, translate } from '../translate/translate.ts'
+import { validateProvider, translate } from '../translate/translate.ts'
 import { type TranslateInput, type Violation, violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
@@ -38,8 +38,11 @@ export function renderManifests(
   const warnings: string[] = []
   const note = (
     what: string,
-    { refusals, dangling }: Record<'refusals' | 'dangling', readonly Violation[]>,
-  ) => problems.push(...[...refusals, ...dangling].map((each) => `${what}: ${violationText(each)}`))
+    { refusals, unresolvedRefs }: Record<'refusals' | 'unresolvedRefs', readonly Violation[]>,
+  ) =>
+    problems.push(
+      ...[...refusals, ...unresolvedRefs].map((each) => `${what}: ${violationText(each)}`),
+    )
   const selected = new Set<string>()
   for (const router of manifests.routers.map(withUid)) {
     const { namespace, name } = router.metadata
@@ -64,11 +67,11 @@ export function renderManifests(
     })
     note(`RpcRouter ${namespace}/${name}`, translation)
     warnings.push(...translation.notes.map((text) => `RpcRouter ${namespace}/${name}: ${text}`))
-    for (const { provider, refusals, dangling } of translation.providers) {
+    for (const { provider, refusals, unresolvedRefs } of translation.providers) {
       // Their problems are reported with their files.
       if (refused.some(({ name: other }) => other === provider)) continue
       selected.add(`${namespace}/${provider}`)
-      note(`UpstreamProvider ${namespace}/${provider}`, { refusals, dangling })
+      note(`UpstreamProvider ${namespace}/${provider}`, { refusals, unresolvedRefs })
     }
     if (translation.config !== null)
       objects.push(
@@ -84,7 +87,7 @@ export function renderManifests(
     const data = dataOf(manifests, namespace)
     note(
       `UpstreamProvider ${namespace}/${name}`,
-      judgeProvider(provider, data, bundled, options.allowLinkLocal),
+      validateProvider(provider, data, bundled, options.allowLinkLocal),
     )
   }
   return { objects, problems: [...new Set(problems)], warnings }

@@ -19,8 +19,8 @@ const context = {
 /** An input may say under `show` which kinds matter to it. */
 function build(input: string): string {
   const scenario = readScenario(input)
-  const { config, refusals, dangling } = translateScenario(scenario)
-  expect([...refusals, ...dangling]).toEqual([])
+  const { config, refusals, unresolvedRefs } = translateScenario(scenario)
+  expect([...refusals, ...unresolvedRefs]).toEqual([])
   const { router, text } = scenario
   const kinds = text['show'] as readonly string[] | undefined
   const objects = [

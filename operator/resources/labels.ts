@@ -3,7 +3,7 @@
 import { group, apiVersion, rpcRouterNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import {
-  keyOf,
+  objectKey,
   type KubeObject,
   type ObjectMeta,
   apiVersionOf,
@@ -76,7 +76,7 @@ export function childrenOf(router: string): string {
 /** The key of the router that an object says it is for; none when it does not say. */
 export function instanceKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[] {
   const name = metadata.labels?.[instanceLabel]
-  return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })]
+  return name === undefined ? [] : [objectKey({ namespace: metadata.namespace, name })]
 }
 
 /** Which part an object plays; null when it does not say. */

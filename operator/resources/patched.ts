@@ -19,10 +19,10 @@ export function patched(target: unknown, patch: unknown): unknown {
 }
 
 function patchedList(target: readonly unknown[], patch: readonly unknown[]): unknown {
-  if (patch.some((item) => keyOf(item) === undefined)) return patch
-  const left = new Map(target.map((item) => [keyOf(item) ?? item, item]))
+  if (patch.some((item) => itemKey(item) === undefined)) return patch
+  const left = new Map(target.map((item) => [itemKey(item) ?? item, item]))
   for (const item of patch as readonly Fields[]) {
-    const key = keyOf(item)
+    const key = itemKey(item)
     if (item['$patch'] === 'delete') left.delete(key)
     else left.set(key, patched(left.get(key), item))
   }
@@ -30,7 +30,7 @@ function patchedList(target: readonly unknown[], patch: readonly unknown[]): unk
 }
 
 /** A volume may be mounted in several places: then its name says too little. */
-function keyOf(item: unknown): unknown {
+function itemKey(item: unknown): unknown {
   return isObject(item) ? (item['mountPath'] ?? item['name']) : undefined
 }
 

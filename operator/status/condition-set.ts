@@ -13,7 +13,7 @@ import type { Deployment } from '../resources/kinds.ts'
 import { contentHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 
 /** One condition as observed; `settle` adds the time of its last change. */
-export interface Finding<Type extends string = string> extends Omit<
+export interface ObservedCondition<Type extends string = string> extends Omit<
   Condition,
   'lastTransitionTime' | 'observedGeneration'
 > {
@@ -29,7 +29,7 @@ function findingsOf<M extends ConditionTable>(table: M) {
     type: T,
     reason: keyof M[T] & string,
     message: string,
-  ): Finding<T> => {
+  ): ObservedCondition<T> => {
     const status = table[type]?.[reason] ?? 'Unknown'
     return { type, status, reason, message: cut(message) }
   }
@@ -46,7 +46,7 @@ export const providerFinding = findingsOf(upstreamProviderConditions)
  * @param now RFC 3339
  */
 export function settle(
-  findings: readonly Finding[],
+  findings: readonly ObservedCondition[],
   before: readonly Condition[] | undefined,
   observedGeneration: number,
   now: string,

@@ -3,7 +3,7 @@
 import type { Condition, RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Deployment } from '../resources/kinds.ts'
-import { type Finding, providerFinding, routerFinding, settle } from './condition-set.ts'
+import { type ObservedCondition, providerFinding, routerFinding, settle } from './condition-set.ts'
 import { type RouterResult, programmedOf, routerStatuses } from './provider-status.ts'
 import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
@@ -61,7 +61,7 @@ export function invalidProviderStatus(
 /** Replaces the conditions of the types that were found; the others stay as they are. */
 function overlay(
   before: readonly Condition[] = [],
-  findings: readonly Finding[],
+  findings: readonly ObservedCondition[],
   generation: number,
   now: string,
 ): Condition[] {

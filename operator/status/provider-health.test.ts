@@ -120,7 +120,7 @@ function conditionsWith(...views: readonly FleetView[]) {
     return { router: `r${index}`, refusals: [], fate: 'used', looks: [view, view] }
   })
   const status = providerStatus({
-    ...{ provider, upstream, refusals: [], dangling: [], routers, now: at(9) },
+    ...{ provider, upstream, refusals: [], unresolvedRefs: [], routers, now: at(9) },
   })
   const all = (status.conditions ?? []).map(({ type, reason }) => [type, reason] as const)
   return {

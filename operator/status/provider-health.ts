@@ -6,7 +6,7 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { metricsPort } from '../translate/object-names.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import { upstreamNameOf } from '../translate/upstreams.ts'
-import { type Finding, providerFinding, sentences } from './condition-set.ts'
+import { type ObservedCondition, providerFinding, sentences } from './condition-set.ts'
 import { type FleetView, statusPath, type UpstreamView } from './fleet-view.ts'
 
 /** The last two looks at the pods of a router, the older one first; fewer at the start; null: the operator does not look. */
@@ -34,7 +34,7 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
 const unusable: readonly string[] = ['Disabled', 'Rejected', 'Unverified'] satisfies Reason[]
 
 /** Whether no pod that was asked can use the provider. */
-export function isUnusable({ reason }: Finding): boolean {
+export function isUnusable({ reason }: ObservedCondition): boolean {
   return unusable.includes(reason)
 }
 
@@ -55,8 +55,8 @@ export function upstreamOf(provider: UpstreamProvider, chainIdOf: ChainIdOf): Up
 export function healthIn(
   looks: Looks,
   upstream: UpstreamIdentity,
-  before: Finding | undefined,
-): Finding {
+  before: ObservedCondition | undefined,
+): ObservedCondition {
   const [older, newer] = (looks ?? []).map((look) => verdict(look, upstream))
   const isSettled = older !== undefined && newer !== undefined && older.key === newer.key
   if (looks !== null && !isSettled && before !== undefined) return before
@@ -70,7 +70,7 @@ export function healthIn(
   return isSame || before?.reason === newer?.key ? (before ?? found) : found
 }
 
-function unobserved(why: string): Finding {
+function unobserved(why: string): ObservedCondition {
   return providerFinding('Healthy', 'NotObserved', sentences([`It is not known: ${why}`]))
 }
 
@@ -111,7 +111,9 @@ function findIn(
 }
 
 /** The health of a provider over all routers that select it. Routers of which nothing is known do not count. */
-export function overallHealth(routers: NonNullable<UpstreamProviderStatus['routers']>): Finding {
+export function overallHealth(
+  routers: NonNullable<UpstreamProviderStatus['routers']>,
+): ObservedCondition {
   const all = routers.flatMap(({ name, conditions = [] }) => {
     const health = conditions.find(({ type }) => type === 'Healthy')
     return health === undefined ? [] : [{ name, health }]

@@ -37,7 +37,7 @@ function accepted(...routers: readonly RouterResult[]): string {
     provider,
     upstream,
     refusals: [],
-    dangling: [],
+    unresolvedRefs: [],
     routers,
     now: '2026-01-01T00:00:00Z',
   }

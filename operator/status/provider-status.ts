@@ -8,7 +8,7 @@ import {
   type ProviderRefusal,
   violationText,
 } from '../translate/translation.ts'
-import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
+import { type ObservedCondition, providerFinding, sentences, settle } from './condition-set.ts'
 import {
   healthIn,
   isUnusable,
@@ -125,7 +125,7 @@ export function routerStatuses(
 /** As many as the status can hold. */
 const maxRouters = 256
 
-function acceptance({ refusals, routers, notes }: ProviderObservation): Finding {
+function acceptance({ refusals, routers, notes }: ProviderObservation): ObservedCondition {
   const isServed = routers.some((result) => !result.refusals.some(isElsewhere))
   const all = [...refusals, ...routers.flatMap((result) => result.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
@@ -150,7 +150,7 @@ function asOne([first, ...others]: readonly ProviderRefusal[]): readonly Provide
 function refusalFinding(
   refusals: readonly ProviderRefusal[],
   notes: readonly string[] = [],
-): Finding {
+): ObservedCondition {
   const [first] = refusals
   if (first === undefined)
     return providerFinding('Accepted', 'Accepted', sentences(['It is good', ...notes]))
@@ -158,14 +158,14 @@ function refusalFinding(
   return providerFinding('Accepted', first.reason, message)
 }
 
-function resolution({ dangling }: ProviderObservation): Finding {
-  const [first] = dangling
+function resolution({ unresolvedRefs }: ProviderObservation): ObservedCondition {
+  const [first] = unresolvedRefs
   if (first === undefined)
     return providerFinding('ResolvedRefs', 'ResolvedRefs', 'All references are good.')
-  return providerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
+  return providerFinding('ResolvedRefs', first.reason, sentences(unresolvedRefs.map(violationText)))
 }
 
-function routerFindings({ refusals, fate }: RouterResult): readonly Finding[] {
+function routerFindings({ refusals, fate }: RouterResult): readonly ObservedCondition[] {
   return [
     refusalFinding(refusals),
     fate === 'used'
@@ -175,14 +175,15 @@ function routerFindings({ refusals, fate }: RouterResult): readonly Finding[] {
 }
 
 function readiness(
-  accepted: Finding,
-  resolved: Finding,
-  health: Finding,
+  accepted: ObservedCondition,
+  resolved: ObservedCondition,
+  health: ObservedCondition,
   { provider, routers }: ProviderObservation,
-): Finding {
+): ObservedCondition {
   const found = (reason: UpstreamProviderReason<'Ready'>, message: string) =>
     providerFinding('Ready', reason, message)
-  const because = ({ type, status, message }: Finding) => `${type} is ${status}: ${message}`
+  const because = ({ type, status, message }: ObservedCondition) =>
+    `${type} is ${status}: ${message}`
   if (routers.length === 0) {
     const { namespace } = provider.metadata
     return found('NotSelected', `No RpcRouter of its namespace ${namespace} selects it.`)

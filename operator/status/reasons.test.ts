@@ -62,12 +62,12 @@ function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
 /** The statuses of each provider of a golden file, before and after the report of its router. */
 function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly Situation[] {
   const { scenario, translation } = golden(name)
-  return translation.providers.flatMap(({ provider: wanted, refusals, dangling, isUsed }) => {
+  return translation.providers.flatMap(({ provider: wanted, refusals, unresolvedRefs, isUsed }) => {
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
     const fate = isUsed ? ('used' as const) : ('left-out' as const)
     const result = { router: 'mainnet', refusals, fate, looks: null, ...said }
-    const about = { provider, upstream, refusals: [], dangling, now }
+    const about = { provider, upstream, refusals: [], unresolvedRefs, now }
     const status = providerStatus({ ...about, routers: [result] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
       ({ conditions = [] }): Situation => ({ kind: 'UpstreamProvider', conditions }),

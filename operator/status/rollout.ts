@@ -6,7 +6,7 @@ import type { Deployment, Pod, StatefulSet } from '../resources/kinds.ts'
 import { contentHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/ports.ts'
 import type { RedisComponent } from '../translate/object-names.ts'
-import { type Finding, routerFinding, sentences } from './condition-set.ts'
+import { type ObservedCondition, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
 function countsOf(deployment: Deployment | null) {
@@ -108,7 +108,7 @@ export function availability(
   isGood = true,
   problem: string | null = null,
   lost: readonly LostRedis[] = [],
-): Finding<'Available'> {
+): ObservedCondition<'Available'> {
   if (deployment === null) {
     const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been good yet.'
     return routerFinding('Available', 'NotProgrammed', message)
@@ -175,10 +175,10 @@ function isSeen({ status, metadata }: Deployment | StatefulSet): boolean {
  */
 export function progress(
   deployment: Deployment | null,
-  before: Finding | undefined,
+  before: ObservedCondition | undefined,
   isNew: boolean,
   problem: string | null = null,
-): Finding {
+): ObservedCondition {
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)

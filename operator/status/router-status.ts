@@ -7,7 +7,7 @@ import type { Deployment, HorizontalPodAutoscaler } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { objectName } from '../translate/object-names.ts'
 import { type ProviderOutcome, type Translation, violationText } from '../translate/translation.ts'
-import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
+import { type ObservedCondition, routerFinding, sentences, settle } from './condition-set.ts'
 import type { PodView } from './fleet-view.ts'
 import {
   availability,
@@ -117,7 +117,7 @@ function isElsewhere({ refusals }: ProviderOutcome): boolean {
   return refusals.some(({ reason }) => reason === 'ChainNotServed')
 }
 
-function findings(observation: RouterObservation): readonly Finding[] {
+function findings(observation: RouterObservation): readonly ObservedCondition[] {
   const { router, translation, deployment, rollsOut, podProblem = null, lost } = observation
   const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
   const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem)
@@ -139,25 +139,25 @@ function findings(observation: RouterObservation): readonly Finding[] {
   return [...parts, progressing, readiness(needed, isReached ? null : progressing)]
 }
 
-function acceptance({ refusals, providers, notes }: Translation): Finding<'Accepted'> {
+function acceptance({ refusals, providers, notes }: Translation): ObservedCondition<'Accepted'> {
   const [first] = refusals
   if (first !== undefined)
     return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
   const others = providers.filter((provider) => !provider.isUsed && !isElsewhere(provider))
   if (others.length === 0)
     return routerFinding('Accepted', 'Accepted', sentences(['The config is good', ...notes]))
-  const named = others.map(({ provider, refusals: why, dangling }) => {
-    const reason = why[0]?.reason ?? dangling[0]?.reason ?? 'unused'
+  const named = others.map(({ provider, refusals: why, unresolvedRefs }) => {
+    const reason = why[0]?.reason ?? unresolvedRefs[0]?.reason ?? 'unused'
     return `UpstreamProvider ${provider} is left out (${reason})`
   })
   return routerFinding('Accepted', 'PartiallyAccepted', sentences([...named, ...notes]))
 }
 
-function resolution({ dangling }: Translation): Finding<'ResolvedRefs'> {
-  const [first] = dangling
+function resolution({ unresolvedRefs }: Translation): ObservedCondition<'ResolvedRefs'> {
+  const [first] = unresolvedRefs
   const text = 'Nothing is missing that an endpoint needs.'
   if (first === undefined) return routerFinding('ResolvedRefs', 'ResolvedRefs', text)
-  return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
+  return routerFinding('ResolvedRefs', first.reason, sentences(unresolvedRefs.map(violationText)))
 }
 
 function programming({
@@ -167,7 +167,7 @@ function programming({
   missingMonitor,
   behind = [],
   refusedBy = null,
-}: RouterObservation): Finding<'Programmed'> {
+}: RouterObservation): ObservedCondition<'Programmed'> {
   if (isPaused(router)) {
     const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
@@ -226,9 +226,9 @@ const consequences = {
 
 /** @param underWay what is found of the rollout while too few pods are of this generation */
 function readiness(
-  parts: readonly Finding<keyof typeof consequences>[],
-  underWay: Finding | null,
-): Finding<'Ready'> {
+  parts: readonly ObservedCondition<keyof typeof consequences>[],
+  underWay: ObservedCondition | null,
+): ObservedCondition<'Ready'> {
   const worst = parts.find(({ status }) => status !== 'True')
   if (worst === undefined && underWay !== null)
     return routerFinding('Ready', 'NotRolledOut', `Older pods serve. ${underWay.message}`)

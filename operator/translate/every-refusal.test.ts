@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
-import { validateLoaded } from '../../proxy/cli/judged-config.ts'
+import { validateLoaded } from '../../proxy/cli/checked-config.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
@@ -433,7 +433,7 @@ const others: Readonly<Record<string, string>> = {
   'config/yaml/read-yaml.ts': 'The same parser.',
   'config/env-file.ts':
     'Of the machine. The pods have a directory with a file for each variable, which has no form.',
-  'cli/judged-config.ts':
+  'cli/checked-config.ts':
     'Of the machine: config and env files that cannot be read. Kubernetes mounts those of pods.',
   'cli/command-line.ts': "Of the command line. That of pods is the operator's own.",
   'cli/record.ts': 'Of the command line. Pods record nothing.',

@@ -12,14 +12,14 @@ import { type Translation, type Violation, violationText } from './translation.t
 
 /** What a translation says, in the form of a golden file. */
 function shown(translation: Translation): YamlMap {
-  const { config, refusals, dangling, notes, providers, endpoints } = translation
+  const { config, refusals, unresolvedRefs, notes, providers, endpoints } = translation
   return {
     applied: config !== null,
     refusals: some(refusals.map(violation)),
-    dangling: some(dangling.map(violation)),
+    unresolvedRefs: some(unresolvedRefs.map(violation)),
     notes: some(notes),
     providers: Object.fromEntries(
-      providers.map(({ provider, isUsed, refusals: own, dangling: waits }) => {
+      providers.map(({ provider, isUsed, refusals: own, unresolvedRefs: waits }) => {
         const fate = isUsed ? 'used' : 'left-out'
         const why = [...own, ...waits].map(violation)
         return [provider, why.length === 0 ? fate : { fate, why }]

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { testSpecs } from '../testing/specs.ts'
 import { readScenario } from '../testing/scenario.ts'
-import { judgeProvider } from './translate.ts'
+import { validateProvider } from './translate.ts'
 
 /** The refusals of a provider with this URL, as `reason field`. */
 function refusalsOf(url: string, secret: string | null = null, allowLinkLocal = false) {
@@ -16,7 +16,7 @@ function refusalsOf(url: string, secret: string | null = null, allowLinkLocal = 
   )
   const [provider] = providers
   if (provider === undefined) throw new Error('there is no provider')
-  return judgeProvider(provider, data, testSpecs, allowLinkLocal).refusals
+  return validateProvider(provider, data, testSpecs, allowLinkLocal).refusals
 }
 
 const linkLocal = [

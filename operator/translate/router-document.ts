@@ -12,7 +12,7 @@ import { bindAddress, relaySection, settingSection } from './router-settings.ts'
 import { type ReadSpecs, compileSpecs, readSpecSources } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSections } from './state-store.ts'
 import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts'
-import type { Dangling } from './translation.ts'
+import type { UnresolvedRef } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
 
 /** The translation of one provider: an upstream of the config, and what the pods need for it. */
@@ -32,7 +32,7 @@ export interface RouterPlan extends Needs {
   readonly state: StateChoice
   readonly specs: ReadSpecs
   readonly chainIdOf: ChainIdOf
-  readonly dangling: readonly Dangling[]
+  readonly unresolvedRefs: readonly UnresolvedRef[]
   readonly allowLinkLocal: boolean
   readonly environment: readonly PlainVariable[]
 }
@@ -89,7 +89,7 @@ export function planRouter(
     'use-static-spec': hasOwnSpecs ? specs.section : undefined,
     ...settingSection(spec),
   }
-  const { variables, files, copies, dangling } = collector
+  const { variables, files, copies, unresolvedRefs } = collector
   return {
     settings,
     bindHost: spec.bindHost,
@@ -101,7 +101,7 @@ export function planRouter(
     variables,
     files,
     copies,
-    dangling,
+    unresolvedRefs,
   }
 }
 

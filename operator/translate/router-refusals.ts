@@ -6,7 +6,7 @@ import { knownChains } from '../../proxy/validation/validate-config.ts'
 import { quantityValue } from '../api/quantity.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import { sentenceOf } from './judge-config.ts'
+import { sentenceOf } from './validate-config.ts'
 import { hidesPort } from './rendered-config.ts'
 import type { Listener, UpstreamPlan } from './router-document.ts'
 import type { ReadSpecs } from './spec-sources.ts'
@@ -44,16 +44,16 @@ function whyUnserved(
     return `nothing serves ${wanted}, since providerSelector is not set: it must match labels of UpstreamProviders, or be {} for all of them`
   const names = (upstreams: readonly UpstreamPlan[]) =>
     upstreams.map(({ provider }) => provider).join(', ')
-  const asked = written.filter(({ serves }) => serves === wanted)
-  const main = asked.filter(({ tier }) => tier === 'primary')
+  const requests = written.filter(({ serves }) => serves === wanted)
+  const main = requests.filter(({ tier }) => tier === 'primary')
   if (main.length > 0)
     return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
   // What they serve is not known.
   const unread = written.filter(({ serves }) => serves === '')
-  if (asked.length === 0 && unread.length > 0)
+  if (requests.length === 0 && unread.length > 0)
     return `no UpstreamProvider that is accepted serves ${wanted}; these are selected and not accepted: ${names(unread)}`
-  return asked.length > 0
-    ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(asked)}`
+  return requests.length > 0
+    ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(requests)}`
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
 }
 

@@ -4,7 +4,7 @@ import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { ManagedRedis, RedisConnection } from '../api/stores.ts'
 import { type YamlMap, configText } from './config-text.ts'
 import { objectName, type RedisComponent, redisPasswordKey, redisPort } from './object-names.ts'
-import { type Place, type ValueCollector, tlsSection } from './value-collector.ts'
+import { type ValueSource, type ValueCollector, tlsSection } from './value-collector.ts'
 
 /** A Redis that the operator runs. */
 export interface OwnRedis {
@@ -79,7 +79,7 @@ function redisSection(
   word: string,
   collector: ValueCollector,
 ): YamlMap {
-  const at = (part: string): Place => ({
+  const at = (part: string): ValueSource => ({
     field: `${redis.field}.${part}`,
     words: ['', word, part],
   })

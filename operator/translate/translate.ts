@@ -5,7 +5,7 @@ import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socke
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import { type Judgement, judgeConfig } from './judge-config.ts'
+import { type ValidationResult, validateConfig } from './validate-config.ts'
 import type { ReferenceData } from './reference-data.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
@@ -19,7 +19,7 @@ import { notesOfRouter, notesOfProvider, unservedEndpoint } from './router-refus
 import {
   type TranslateInput,
   type Translation,
-  type Dangling,
+  type UnresolvedRef,
   type ProviderFaults,
   type ProviderRefusal,
   type RouterRefusal,
@@ -40,13 +40,13 @@ export function translate(input: TranslateInput): Translation {
   const plan = planRouter(router, data, bundled, allowLinkLocal)
   const listeners = listenersOf(spec.endpoints, plan)
   const planned = planUpstreams(listeners, plan.chainIdOf, input)
-  const candidates = judgeCandidates(planned, listeners, plan, data)
+  const candidates = validateCandidates(planned, listeners, plan, data)
   const accepted = candidates.filter(({ refusals }) => refusals.length === 0)
-  const complete = accepted.filter(({ dangling }) => dangling.length === 0).map(planOf)
+  const complete = accepted.filter(({ unresolvedRefs }) => unresolvedRefs.length === 0).map(planOf)
 
   const opened = openListeners(listeners, complete)
   const upstreams = complete.filter((each) => opened.some((listener) => serves(each, listener)))
-  const { ofRouter, withoutSocket } = judgeWhole(opened, upstreams, plan, data)
+  const { ofRouter, withoutSocket } = validateWhole(opened, upstreams, plan, data)
   const needsSockets = spec.skipWebsocketVerification === false
   const blocking = [
     ...plan.specs.refusals,
@@ -64,7 +64,7 @@ export function translate(input: TranslateInput): Translation {
       return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText} it` } : refusal
     })
   const isBlocked =
-    blocking.length + plan.dangling.length > 0 ||
+    blocking.length + plan.unresolvedRefs.length > 0 ||
     closed.some(({ isHeld }) => isHeld) ||
     upstreams.length === 0
   const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
@@ -72,13 +72,16 @@ export function translate(input: TranslateInput): Translation {
   return {
     config: isBlocked ? null : renderConfig(document, plan, input),
     refusals: [...blocking, ...unserved],
-    dangling: [...plan.dangling, ...accepted.flatMap((each) => waitingFor(each, closed))],
+    unresolvedRefs: [
+      ...plan.unresolvedRefs,
+      ...accepted.flatMap((each) => waitingFor(each, closed)),
+    ],
     notes: isBlocked ? [] : notesOfRouter(spec, upstreams, withoutSocket),
-    providers: candidates.map(({ plan: upstream, refusals, dangling }) => ({
+    providers: candidates.map(({ plan: upstream, refusals, unresolvedRefs }) => ({
       provider: upstream.provider,
       isUsed: upstreams.includes(upstream),
       refusals,
-      dangling,
+      unresolvedRefs,
     })),
     endpoints: listeners.map((listener) => ({
       endpoint: listener.endpoint,
@@ -116,7 +119,7 @@ function openListeners(
 }
 
 /** The candidates with what the router's own parser says of each; those of the tier backup are read as primaries. */
-function judgeCandidates(
+function validateCandidates(
   candidates: readonly Candidate[],
   listeners: readonly Listener[],
   plan: RouterPlan,
@@ -129,7 +132,7 @@ function judgeCandidates(
       .map((each): UpstreamPlan => ({ ...each.plan, tier: 'primary' }))
     if (upstreams.length === 0) break
     const opened = openListeners(listeners, upstreams)
-    const { ofProviders } = judgeConfig(opened, upstreams, plan, data)
+    const { ofProviders } = validateConfig(opened, upstreams, plan, data)
     for (const [provider, refusals] of ofProviders) refused.set(provider, refusals)
     // What is left is read again: one mistake can hide another.
     if (ofProviders.size === 0) break
@@ -141,14 +144,14 @@ function judgeCandidates(
 }
 
 /** What the parser says about the config that pods would get; upstreams were judged before. */
-function judgeWhole(
+function validateWhole(
   opened: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
   plan: RouterPlan,
   data: ReferenceData,
-): Pick<Judgement, 'ofRouter' | 'withoutSocket'> {
+): Pick<ValidationResult, 'ofRouter' | 'withoutSocket'> {
   if (upstreams.length === 0) return { ofRouter: [], withoutSocket: [] }
-  const { ofRouter, ofProviders, withoutSocket } = judgeConfig(opened, upstreams, plan, data)
+  const { ofRouter, ofProviders, withoutSocket } = validateConfig(opened, upstreams, plan, data)
   const others = [...ofProviders].flatMap(([provider, refusals]) =>
     refusals.map((refusal) => ofProvider(provider, refusal)),
   )
@@ -179,8 +182,8 @@ function isHeld(
   openPorts: readonly number[],
 ): boolean {
   const isBroken = candidates.some(
-    ({ plan, refusals, dangling }) =>
-      (plan.serves === serves || plan.serves === '') && refusals.length + dangling.length > 0,
+    ({ plan, refusals, unresolvedRefs }) =>
+      (plan.serves === serves || plan.serves === '') && refusals.length + unresolvedRefs.length > 0,
   )
   return isBroken && openPorts.includes(endpoint.port)
 }
@@ -189,15 +192,15 @@ const holdText = 'nothing is changed as long as this would close'
 
 /** What closed endpoints wait for: references of a provider that is otherwise good. */
 function waitingFor(
-  { plan, dangling }: Candidate,
+  { plan, unresolvedRefs }: Candidate,
   closed: readonly { readonly listener: Listener; readonly isHeld: boolean }[],
-): readonly Dangling[] {
+): readonly UnresolvedRef[] {
   const waiting = closed.filter(({ listener }) => serves(plan, listener))
   if (waiting.length === 0) return []
   const held = waiting.filter((each) => each.isHeld)
   const names = held.map(({ listener }) => listener.endpoint.name).join(', ')
   const hold = names === '' ? '' : `; ${holdText} ${names}`
-  return dangling
+  return unresolvedRefs
     .map((each) => ofProvider(plan.provider, each))
     .map((each) => ({ ...each, message: each.message + hold }))
 }
@@ -214,7 +217,7 @@ export interface ProviderJudgement extends ProviderFaults {
  * @param bundled for a provider that no router selects, validated as a router of its chain would; null for a provider
  *   that routers judge themselves
  */
-export function judgeProvider(
+export function validateProvider(
   provider: UpstreamProvider,
   data: ReferenceData,
   bundled: BundledSpecs | null,
@@ -222,9 +225,9 @@ export function judgeProvider(
 ): ProviderJudgement {
   const collector = new ValueCollector(data)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
-  const { dangling } = collector
+  const { unresolvedRefs } = collector
   const notes = notesOfProvider(provider)
-  if (bundled === null || refusals.length > 0) return { refusals, dangling, notes }
+  if (bundled === null || refusals.length > 0) return { refusals, unresolvedRefs, notes }
   const { chainId, apiInterface } = provider.spec
   const router = rpcRouterSchema.parse({
     apiVersion,
@@ -240,5 +243,5 @@ export function judgeProvider(
     bundled,
     allowLinkLocal,
   })
-  return { refusals: providers[0]?.refusals ?? [], dangling, notes }
+  return { refusals: providers[0]?.refusals ?? [], unresolvedRefs, notes }
 }

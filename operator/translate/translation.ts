@@ -35,7 +35,7 @@ export interface TranslateInput {
 export interface ProviderFaults {
   readonly refusals: readonly ProviderRefusal[]
   /** References to objects or keys that do not exist. */
-  readonly dangling: readonly Dangling[]
+  readonly unresolvedRefs: readonly UnresolvedRef[]
 }
 
 /** What became of one provider. */
@@ -54,12 +54,12 @@ export interface EndpointOutcome {
 
 /** The result of translating a router. */
 export interface Translation {
-  /** Null when the last good config must keep running; `refusals` or `dangling` then say why. */
+  /** Null when the last good config must keep running; `refusals` or `unresolvedRefs` then say why. */
   readonly config: RenderedConfig | null
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
   readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
-  readonly dangling: readonly Dangling[]
+  readonly unresolvedRefs: readonly UnresolvedRef[]
   /** Effects of a good config that its owner may not expect. */
   readonly notes: readonly string[]
   /** By name. */
@@ -94,7 +94,7 @@ export type RouterRefusal = Violation<RouterRefusalReason>
 export type ProviderRefusal = Violation<ProviderRefusalReason>
 /** A refusal of the router or of a provider, by the part of the config that it names. */
 export type ConfigRefusal = Violation<RouterRefusalReason & ProviderRefusalReason>
-export type Dangling = Violation<DanglingReason>
+export type UnresolvedRef = Violation<DanglingReason>
 
 /** `spec.nodeUrls[0].url: is not a URL.` */
 export function violationText({ field, message }: Violation): string {

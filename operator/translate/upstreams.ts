@@ -19,7 +19,7 @@ import type {
   ProviderFaults,
   ProviderRefusal,
 } from './translation.ts'
-import { type Place, ValueCollector, tlsSection } from './value-collector.ts'
+import { type ValueSource, ValueCollector, tlsSection } from './value-collector.ts'
 
 /** A provider as it is written now, and what is wrong with it before the router was asked. */
 export interface Candidate extends ProviderFaults {
@@ -42,9 +42,13 @@ export function planUpstreams(
     const identity = `${plan.serves} ${name}`
     const holder = holders.get(identity)
     if (listeners.every(({ serves }) => serves !== plan.serves))
-      return { plan, refusals: [notServed(plan, router.metadata.name, listeners)], dangling: [] }
+      return {
+        plan,
+        refusals: [notServed(plan, router.metadata.name, listeners)],
+        unresolvedRefs: [],
+      }
     if (holder !== undefined)
-      return { plan, refusals: [duplicate(plan, name, holder)], dangling: [] }
+      return { plan, refusals: [duplicate(plan, name, holder)], unresolvedRefs: [] }
     holders.set(identity, plan.provider)
     return planned
   })
@@ -60,7 +64,7 @@ function unreadableCandidate({ name, faults }: UnreadableProvider): Candidate {
   return {
     plan: { provider: name, tier: 'primary', ...nothing },
     refusals: [{ reason: 'InvalidSpec', field: '', message: faults }],
-    dangling: [],
+    unresolvedRefs: [],
   }
 }
 
@@ -73,10 +77,10 @@ function planUpstream(
   const collector = new ValueCollector(data)
   const chainId = chainIdOf(spec.chainId)
   const { entry, refusals } = upstreamEntry(provider, chainId, collector)
-  const { variables, files, copies, dangling } = collector
+  const { variables, files, copies, unresolvedRefs } = collector
   const serves = `${chainId} ${spec.apiInterface}`
   const plan = { provider: metadata.name, tier: spec.tier, serves, entry, variables, files, copies }
-  return { plan, refusals, dangling }
+  return { plan, refusals, unresolvedRefs }
 }
 
 function notServed(
@@ -136,7 +140,7 @@ class EntryWriter {
     this.#collector = collector
   }
 
-  nodeUrl(node: NodeUrl, place: Place): NodeUrlEntry {
+  nodeUrl(node: NodeUrl, place: ValueSource): NodeUrlEntry {
     return {
       url: this.#template(`${place.field}.url`, node.url),
       timeout: node.timeout,
@@ -147,7 +151,7 @@ class EntryWriter {
     }
   }
 
-  #auth({ auth }: NodeUrl, place: Place): AuthEntry | undefined {
+  #auth({ auth }: NodeUrl, place: ValueSource): AuthEntry | undefined {
     if (auth === undefined) return undefined
     const { headers = [], query = [], tls } = auth
     const section = {
@@ -158,7 +162,11 @@ class EntryWriter {
     return Object.values(section).every((part) => part === undefined) ? undefined : section
   }
 
-  #namedValues(kind: string, values: readonly NamedValue[], place: Place): YamlMap | undefined {
+  #namedValues(
+    kind: string,
+    values: readonly NamedValue[],
+    place: ValueSource,
+  ): YamlMap | undefined {
     if (values.length === 0) return undefined
     const entries = inOrder(values, ({ name }) => name).map((value) => {
       const { field, words } = this.#within(place, kind)
@@ -168,7 +176,7 @@ class EntryWriter {
     return Object.fromEntries(entries)
   }
 
-  #value({ value, valueFrom }: NamedValue, place: Place): string {
+  #value({ value, valueFrom }: NamedValue, place: ValueSource): string {
     if (valueFrom === undefined) return this.#template(place.field, value ?? '')
     return this.#write(place.field, [this.#collector.value(place, valueFrom)])
   }
@@ -211,7 +219,7 @@ class EntryWriter {
     return this.#collector.value(place, variable.valueFrom)
   }
 
-  #within({ field, words }: Place, part: string): Place {
+  #within({ field, words }: ValueSource, part: string): ValueSource {
     return { field: `${field}.auth.${part}`, words: [...words, part] }
   }
 }

@@ -11,10 +11,10 @@ import {
   type Variable,
   standIn,
 } from './reference-data.ts'
-import type { Dangling } from './translation.ts'
+import type { UnresolvedRef } from './translation.ts'
 
 /** A place in an object: the field, for messages, and stable words that name it, for variables and files. */
-export interface Place {
+export interface ValueSource {
   readonly field: string
   readonly words: readonly string[]
 }
@@ -30,7 +30,7 @@ export class ValueCollector {
   readonly copies: CopiedFile[] = []
   /** Of the variables. */
   readonly #names = new Set<string>()
-  readonly #dangling: Dangling[] = []
+  readonly #unresolvedRefs: UnresolvedRef[] = []
   readonly #data: ReferenceData
 
   constructor(data: ReferenceData) {
@@ -38,8 +38,8 @@ export class ValueCollector {
   }
 
   /** What is missing, each thing once, with the places that name it. */
-  get dangling(): readonly Dangling[] {
-    const byMessage = Map.groupBy(this.#dangling, ({ message }) => message)
+  get unresolvedRefs(): readonly UnresolvedRef[] {
+    const byMessage = Map.groupBy(this.#unresolvedRefs, ({ message }) => message)
     return [...byMessage.values()].flatMap((all) => {
       const [first] = all
       return first === undefined ? [] : [{ ...first, field: fieldsText(all) }]
@@ -47,14 +47,14 @@ export class ValueCollector {
   }
 
   /** A value, as it is written into the config. */
-  value(place: Place, { secretKeyRef, configMapKeyRef }: ValueFrom): Piece {
+  value(place: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): Piece {
     if (secretKeyRef !== undefined) return this.secretValue(place, secretKeyRef)
     if (configMapKeyRef === undefined) return { literal: '' }
     return { literal: this.#configMapText(place, configMapKeyRef) ?? standIn }
   }
 
   /** A value of a Secret, as it is written into the config. */
-  secretValue(place: Place, secret: SecretKeyRef): Piece {
+  secretValue(place: ValueSource, secret: SecretKeyRef): Piece {
     this.#checkSecret(place, secret)
     return this.ownSecretValue(secret)
   }
@@ -70,7 +70,7 @@ export class ValueCollector {
   }
 
   /** A file, as its path is written into the config. */
-  file(place: Place, { secretKeyRef, configMapKeyRef }: ValueFrom): string {
+  file(place: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): string {
     if (secretKeyRef !== undefined) return this.secretFile(place, secretKeyRef)
     if (configMapKeyRef === undefined) return ''
     const text = this.#configMapText(place, configMapKeyRef)
@@ -78,7 +78,7 @@ export class ValueCollector {
   }
 
   /** A file of a Secret, as its path is written into the config. */
-  secretFile(place: Place, secret: SecretKeyRef): string {
+  secretFile(place: ValueSource, secret: SecretKeyRef): string {
     const path = `${digest(place.words)}.pem`
     this.files.push({ path, secret })
     this.#checkSecret(place, secret)
@@ -86,7 +86,7 @@ export class ValueCollector {
   }
 
   /** A file with this text, as its path is written into the config. */
-  copiedFile(place: Place, text: string, extension: string): string {
+  copiedFile(place: ValueSource, text: string, extension: string): string {
     const name = `${digest(place.words)}.${extension}`
     this.copies.push({ name, text })
     return `${configDirectory}/${name}`
@@ -100,7 +100,7 @@ export class ValueCollector {
   ): readonly (readonly [key: string, text: string])[] {
     const data = this.#data.configMap(name)
     if (data === null) {
-      this.#dangling.push(missing('ConfigMap', field, name, '', data))
+      this.#unresolvedRefs.push(missing('ConfigMap', field, name, '', data))
       return []
     }
     return (keys ?? data.keys).map((key) => {
@@ -109,16 +109,16 @@ export class ValueCollector {
     })
   }
 
-  #checkSecret({ field }: Place, { name, key }: SecretKeyRef): void {
+  #checkSecret({ field }: ValueSource, { name, key }: SecretKeyRef): void {
     const data = this.#data.secret(name)
-    if (!data?.get(key)) this.#dangling.push(missing('Secret', field, name, key, data))
+    if (!data?.get(key)) this.#unresolvedRefs.push(missing('Secret', field, name, key, data))
   }
 
-  #configMapText({ field }: Place, { name, key }: ConfigMapKeyRef): string | null {
+  #configMapText({ field }: ValueSource, { name, key }: ConfigMapKeyRef): string | null {
     const data = this.#data.configMap(name)
     const text = data?.get(key)
     if (text) return text
-    this.#dangling.push(missing('ConfigMap', field, name, key, data))
+    this.#unresolvedRefs.push(missing('ConfigMap', field, name, key, data))
     return null
   }
 }
@@ -130,7 +130,7 @@ function missing(
   name: string,
   key: string,
   data: KeyedData | null,
-): Dangling {
+): UnresolvedRef {
   if (data === null)
     return { reason: `${kind}NotFound`, field, message: `there is no ${kind} ${name}` }
   const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
@@ -140,16 +140,16 @@ function missing(
 const namedFields = 3
 
 /** `a`, `a, b`, or `a, b, c and 29 more`. Certificate and key of one Secret are one place. */
-function fieldsText(all: readonly Dangling[]): string {
+function fieldsText(all: readonly UnresolvedRef[]): string {
   const fields = [...new Set(all.map(({ field }) => field))]
   const named = fields.slice(0, namedFields).join(', ')
   return fields.length <= namedFields ? named : `${named} and ${fields.length - namedFields} more`
 }
 
 /** The `tls` section of the config. Empty when nothing is set, which still means TLS where it is optional. */
-export function tlsSection(place: Place, tls: Tls, collector: ValueCollector): TlsEntry {
+export function tlsSection(place: ValueSource, tls: Tls, collector: ValueCollector): TlsEntry {
   const { ca, clientCertificate, serverName, insecureSkipVerify } = tls
-  const at = (field: string, word: string): Place => ({
+  const at = (field: string, word: string): ValueSource => ({
     field: `${place.field}.${field}`,
     words: [...place.words, word],
   })

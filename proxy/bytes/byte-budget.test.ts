@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ByteBudget, Held } from './byte-budget.ts'
+import { ByteBudget, Reservation } from './byte-budget.ts'
 
 it('takes long requests up to three quarters, collects up to half, takes short ones up to its bound, and goes on after', () => {
   const budget = new ByteBudget(100)
@@ -85,7 +85,7 @@ it('what is held counts once, never below none, and not at all when it is over',
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -50, max: 50 })), (changes) => {
       const budget = new ByteBudget(1e9)
-      const [other, held] = [new Held(budget), new Held(budget)]
+      const [other, held] = [new Reservation(budget), new Reservation(budget)]
       other.hold(10)
       for (const change of changes) {
         const before = held.heldBytes
@@ -107,8 +107,8 @@ it('what is held counts once, never below none, and not at all when it is over',
 it('what is over waits for nobody', () => {
   const budget = new ByteBudget(100)
   const cut: string[] = []
-  const held = new Held(budget, () => void cut.push('over'))
-  const late = new Held(budget, () => void cut.push('late'))
+  const held = new Reservation(budget, () => void cut.push('over'))
+  const late = new Reservation(budget, () => void cut.push('late'))
   held.hold(40)
   held.waits()
   held.finish()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { budgetLimits } from './limits.ts'
-import { Turns } from './turns.ts'
+import { EventLoopPacer } from './event-loop-pacer.ts'
 
 const { shortBytes, longShare, tightShare, waitingShare } = budgetLimits
 
@@ -19,7 +19,7 @@ export interface WaitsForClient {
 export class ByteBudget {
   readonly maxBytes: number
   /** How much of them is worked on at a time. */
-  readonly turns = new Turns()
+  readonly turns = new EventLoopPacer()
   /** Clients that were cut off. */
   cutOffs = 0
   heldBytes = 0
@@ -80,7 +80,7 @@ export class ByteBudget {
 }
 
 /** What counts in the budget until it is released, or what a client keeps waiting of it. */
-export class Held implements WaitsForClient {
+export class Reservation implements WaitsForClient {
   readonly budget: ByteBudget
   heldBytes = 0
   #isOver = false

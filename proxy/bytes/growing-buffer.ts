@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Held } from './byte-budget.ts'
+import { Reservation } from './byte-budget.ts'
 
 const nothing = Buffer.alloc(0)
 
@@ -8,7 +8,7 @@ const nothing = Buffer.alloc(0)
  * Collects pieces in one buffer, so that a million tiny ones cost twice their bytes and no more. One piece alone
  * is kept as it is. What it holds counts in the budget until it is taken or released, whoever still reads it then.
  */
-export class GrowingBuffer extends Held {
+export class GrowingBuffer extends Reservation {
   #buffer: Uint8Array = nothing
   length = 0
 

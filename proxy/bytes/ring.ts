@@ -16,7 +16,7 @@ export interface RingKey {
 }
 
 /** What is kept under a key. */
-export interface Kept<T> {
+export interface RingEntry<T> {
   readonly body: Uint8Array
   readonly value: T
   readonly numbers: readonly [number, number, number]
@@ -53,7 +53,7 @@ export class Ring<T extends object> {
     return this.#end - this.#start
   }
 
-  get({ bytes, end, hash }: RingKey): Kept<T> | undefined {
+  get({ bytes, end, hash }: RingKey): RingEntry<T> | undefined {
     const fields = this.#fields
     let position = this.#newest[this.#slotOf(hash)] as number
     while (position >= this.#start) {

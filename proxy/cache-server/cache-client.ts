@@ -11,13 +11,13 @@ import {
 import { cacheServiceLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
-import { Availability, StoreError, type StoreFault } from '../redis/store-error.ts'
+import { StoreAvailability, StoreError, type StoreFault } from '../redis/store-error.ts'
 import {
   setTimeoutMs,
-  type SharedKeys,
-  type StoreParts,
+  type SharedStore,
+  type StoreOptions,
   type Subscriber,
-} from '../redis/shared-keys.ts'
+} from '../redis/shared-store.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
@@ -45,18 +45,18 @@ const options = {
 }
 
 /** The cache service. A call fails when there is no connection, and after its time. */
-export class CacheClient implements SharedKeys {
+export class CacheClient implements SharedStore {
   readonly #client: Client
-  readonly #parts: StoreParts
-  readonly #availability: Availability
+  readonly #parts: StoreOptions
+  readonly #availability: StoreAvailability
   readonly #watches = new Set<ClientReadableStream<Entry>>()
   #isClosed = false
 
-  constructor(address: Address, parts: StoreParts) {
+  constructor(address: Address, parts: StoreOptions) {
     // It would write to stderr by itself; the router has a line for it.
     setLogger({})
     this.#parts = parts
-    this.#availability = new Availability(parts)
+    this.#availability = new StoreAvailability(parts)
     this.#client = new Client(formatAddress(address), credentials.createInsecure(), options)
     // Connects now.
     this.#client.getChannel().getConnectivityState(true)

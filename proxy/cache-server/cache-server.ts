@@ -13,7 +13,7 @@ import { cacheServiceLimits, objectCosts } from '../bytes/limits.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
-import type { Shelf } from './shelf.ts'
+import type { CacheServiceStore } from './cache-store.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 type Watcher = ServerWritableStream<Entry, Entry>
@@ -28,7 +28,7 @@ export class CacheServer {
   #unreadBytes = 0
 
   /** @param count what a call came to: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
-  constructor(shelf: Shelf, count: (call: UnaryCall, verdict: string) => void) {
+  constructor(shelf: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
     const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
       Get: ({ key = '', counter = '' }) => ({ ...shelf.get(key), count: shelf.counter(counter) }),
       Set: ({ key = '', value = none, ttlMs = 0 }) => shelf.set(key, value, ttlMs),

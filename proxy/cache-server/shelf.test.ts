@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../clock/clock.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
-import { Shelf } from './shelf.ts'
+import { CacheServiceStore } from './cache-store.ts'
 
 const KiB = 1024
-const newShelf = () => new Shelf(64 * KiB, systemClock, seededRandom(1))
+const newShelf = () => new CacheServiceStore(64 * KiB, systemClock, seededRandom(1))
 const bytesOf = (length: number) => Buffer.alloc(length)
 
 test('what it keeps ends with its time', async () => {

@@ -3,10 +3,10 @@
 import { fileURLToPath } from 'node:url'
 import type { MethodDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import type { Held, SessionHeld } from '../redis/shared-keys.ts'
+import type { StoredClaim, SessionHeld } from '../redis/shared-store.ts'
 
 /** `Entry` of cache.proto: what every call takes and returns. */
-export interface Entry extends Partial<SessionHeld>, Held {
+export interface Entry extends Partial<SessionHeld>, StoredClaim {
   readonly counter?: string | undefined
 }
 

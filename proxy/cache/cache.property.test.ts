@@ -128,13 +128,13 @@ class World {
   /** Asks replicas at the same time, and lets time pass until all have answered. */
   async get(who: readonly number[], method: string, params: readonly unknown[], isFresh = false) {
     const directives = { refreshCache: isFresh }
-    const asked = Promise.all(
+    const pending = Promise.all(
       who.map((each) => this.replicas[each]!.start(method, params, { directives })),
     )
     let isOver = false
-    void asked.then(() => (isOver = true))
+    void pending.then(() => (isOver = true))
     for (let each = 0; each < 100_000 && !isOver; each++) await this.advance(1)
-    return asked
+    return pending
   }
 
   async advance(ms: number): Promise<void> {

@@ -13,8 +13,8 @@ const final = head - 150
 
 /** Another answer each time, so that an old one is known again. */
 function counting(): CacheFixture {
-  let asked = 0
-  return new CacheFixture(() => hex(++asked)).heads(head)
+  let requests = 0
+  return new CacheFixture(() => hex(++requests)).heads(head)
 }
 
 function revert(): Instead {
@@ -107,7 +107,7 @@ describe('an answer that shows a block', () => {
       ['eth_getLogs', [{ fromBlock: hex(1) }], [log(block - 1), log(block)]],
     ] as const
   const seenAfter = async (method: string, params: readonly unknown[], answer: unknown) => {
-    const cache = new CacheFixture((asked) => (asked.method === method ? answer : '0x1'))
+    const cache = new CacheFixture((request) => (request.method === method ? answer : '0x1'))
     await cache.heads(head).get('eth_getBalance', [account])
     await cache.get(method, params)
     return { tip: cache.pool.tip, ...(await cache.get('eth_getBalance', [account])) }
@@ -131,15 +131,15 @@ describe('where a block is final at once', () => {
     ['logs', 1, [{ address: account, topics: [], blockNumber: hex(head - 1) }], 'finalized'],
   ])('%s', async (_, behind, answer, ageClass) => {
     const cache = new CacheFixture(() => answer, { finality: 1 }).heads(head)
-    const asked = [
+    const request = [
       'eth_getLogs',
       [{ fromBlock: hex(head - behind), toBlock: hex(head - behind) }],
     ] as const
-    await cache.get(...asked)
-    expect((await cache.get(...asked)).cache).toBe(`hit ${ageClass}`)
+    await cache.get(...request)
+    expect((await cache.get(...request)).cache).toBe(`hit ${ageClass}`)
     cache.grow()
     const isKept = ageClass === 'finalized'
-    expect((await cache.get(...asked)).cache).toMatch(isKept ? 'hit finalized' : 'miss')
+    expect((await cache.get(...request)).cache).toMatch(isKept ? 'hit finalized' : 'miss')
   })
 })
 
@@ -201,7 +201,7 @@ describe('an empty answer or an error', () => {
     const first = await cache.get('eth_call', params)
     expect(first.text).toMatch('execution reverted: no')
     expect(await cache.get('eth_call', params)).toEqual({ ...first, cache: 'hit finalized' })
-    expect(cache.asked).toBe(1)
+    expect(cache.requests).toBe(1)
   })
 
   test.each([
@@ -238,13 +238,13 @@ describe('the directives of a client', () => {
   ])('a refresh that brings %s leaves nothing of what was kept', async (_, before, after) => {
     let answer = before
     const cache = new CacheFixture(() => answer, { maxBytes: 256 * 1024 }).heads(head)
-    const asked = ['eth_getLogs', [{ fromBlock: hex(1), toBlock: hex(final) }]] as const
-    await cache.get(...asked)
-    expect((await cache.get(...asked)).cache).toBe('hit finalized')
+    const request = ['eth_getLogs', [{ fromBlock: hex(1), toBlock: hex(final) }]] as const
+    await cache.get(...request)
+    expect((await cache.get(...request)).cache).toBe('hit finalized')
     answer = after
     const directives = { refreshCache: true }
-    const { text } = await cache.get(...asked, { directives })
-    expect((await cache.get(...asked)).text).toBe(text)
+    const { text } = await cache.get(...request, { directives })
+    expect((await cache.get(...request)).text).toBe(text)
   })
 
   test.each<[string, Partial<Directives>]>([
@@ -310,7 +310,7 @@ describe('the directives of a client', () => {
     const first = cache.start('eth_getBalance', params)
     const own = await cache.get('eth_getBalance', params, { directives })
     expect([(await first).answer, own]).toMatchObject(['0x1', { cache: 'miss finalized' }])
-    expect(cache.asked).toBe(2)
+    expect(cache.requests).toBe(2)
   })
 
   test('with minContextSlot, an answer to the same floor', async () => {
@@ -495,8 +495,8 @@ describe('the next blocks', () => {
   })
 
   test('no answer is older than what any node of the pool has', async () => {
-    let asked = 0
-    const cache = new CacheFixture(() => hex(++asked), { nodes: 'ab' }).heads(head)
+    let requests = 0
+    const cache = new CacheFixture(() => hex(++requests), { nodes: 'ab' }).heads(head)
     const latest = (directives = {}) =>
       cache.get('eth_getBalance', [account, 'latest'], { directives })
     await latest()
@@ -513,11 +513,11 @@ describe('the next blocks', () => {
 
   test('an answer that was asked for before the head moved is not given after', async () => {
     const cache = counting()
-    const asked = cache.start('eth_getBalance', [account, 'latest'])
+    const pending = cache.start('eth_getBalance', [account, 'latest'])
     cache.grow()
     const later = cache.start('eth_getBalance', [account, 'latest'])
     await cache.clock.advance(100)
-    expect([(await asked).answer, (await later).answer]).toEqual(['0x1', '0x2'])
+    expect([(await pending).answer, (await later).answer]).toEqual(['0x1', '0x2'])
     expect(await cache.get('eth_getBalance', [account, 'latest'])).toMatchObject({
       cache: 'hit latest',
       answer: '0x2',
@@ -538,7 +538,7 @@ describe('calls at the same time', () => {
     ])
     expect(seen.map(({ text }) => (JSON.parse(text) as { id: unknown }).id)).toEqual(ids)
     expect(new Set(seen.map(({ answer }) => answer))).toEqual(new Set(['0x1']))
-    expect(cache.asked).toBe(1)
+    expect(cache.requests).toBe(1)
   })
 
   test.each([{ isBody: false }, { isBody: true }])(
@@ -546,11 +546,11 @@ describe('calls at the same time', () => {
     async ({ isBody }) => {
       const cache = new CacheFixture(({ params: [first] }) => `the answer to ${first as string}`)
       cache.heads(100)
-      const asked = ['Aa', 'BB'].map((address) =>
+      const pending = ['Aa', 'BB'].map((address) =>
         cache.start('eth_getBalance', [address], { isBody }),
       )
       await cache.clock.advance(100)
-      const answers = (await Promise.all(asked)).map(({ answer }) => answer)
+      const answers = (await Promise.all(pending)).map(({ answer }) => answer)
       expect(answers).toEqual(['the answer to Aa', 'the answer to BB'])
     },
   )
@@ -568,7 +568,7 @@ describe('calls at the same time', () => {
     const ids = Array.from({ length: 20 }, (_, id) => id)
     expect(await turns(ids)).toBeGreaterThanOrEqual(10)
     expect(await turns(ids)).toBeGreaterThanOrEqual(10)
-    expect(cache.asked).toBe(1)
+    expect(cache.requests).toBe(1)
   })
 
   test('go on as one when the client of the first one leaves', async () => {
@@ -581,7 +581,7 @@ describe('calls at the same time', () => {
     await cache.clock.advance(100)
     expect((await first).text).toBe('CallAborted')
     for (const each of others) expect((await each).answer).toBe('0x2')
-    expect(cache.asked).toBe(2)
+    expect(cache.requests).toBe(2)
   })
 
   test('wait for one whose client has less time, and go on as one when that is over', async () => {
@@ -648,7 +648,7 @@ describe('calls at the same time', () => {
       expect(each.text.replace(/"id":\d/, '')).toBe(first!.text.replace(/"id":\d/, ''))
     }
     // With the retries of one call.
-    expect(cache.asked).toBeLessThanOrEqual(3)
+    expect(cache.requests).toBeLessThanOrEqual(3)
   })
 
   test('neither share nor cache an answer that does not fit, even if two nodes agree', async () => {
@@ -662,7 +662,7 @@ describe('calls at the same time', () => {
       expect(answer).toMatchObject({ number: '0xf' })
       expect(verdict).toBe('miss finalized error')
     }
-    expect(cache.asked).toBe(3 * 2)
+    expect(cache.requests).toBe(3 * 2)
     const again = await cache.get('eth_getBlockByNumber', ['0x10', false])
     expect(again.cache).toBe('miss finalized error')
   })
@@ -706,16 +706,16 @@ describe('policies and bounds', () => {
       'hit latest',
     ],
   ] as const)('%s', async (_, policies, first, second) => {
-    let asked = 0
-    const cache = new CacheFixture(() => hex(++asked), { policies }).heads(head)
+    let requests = 0
+    const cache = new CacheFixture(() => hex(++requests), { policies }).heads(head)
     expect((await cache.get('eth_getBalance', [account])).cache).toBe(first)
     expect((await cache.get('eth_getBalance', [account])).cache).toBe(second)
   })
 
   test('of a method whose answers upstreams must agree on, none is kept', async () => {
-    let asked = 0
+    let requests = 0
     const options = { crossValidated: ['eth_getBalance'] }
-    const cache = new CacheFixture(() => hex(++asked), options).heads(head)
+    const cache = new CacheFixture(() => hex(++requests), options).heads(head)
     for (const answer of ['0x1', '0x2']) {
       const seen = await cache.get('eth_getBalance', [account, hex(final)])
       expect(seen).toMatchObject({ cache: 'bypass none cross-validation', answer })

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { budgetLimits } from '../bytes/limits.ts'
-import type { Turns } from '../bytes/turns.ts'
+import type { EventLoopPacer } from '../bytes/event-loop-pacer.ts'
 import { finalDistance } from '../chain/finality.ts'
-import type { Chain, ChainInterface, Classification } from '../chain/types.ts'
+import type { Chain, ChainInterface, MethodSpec } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { AgeClass, Live } from '../config/types.ts'
 import { type Key, Keys, textOf } from '../relay/call-key.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
-import type { Reply, StreamJudge } from '../relay/reply.ts'
+import type { Reply, StreamValidator } from '../relay/reply.ts'
 import { observeChain } from '../relay/shown-block.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
@@ -21,16 +21,16 @@ import {
   adopted,
   ageClassOf,
   unconfirmedBy,
-  holdingOf,
+  retentionOf,
   isDoubtful,
   type Lifetimes,
   type Moment,
-  retentionMs,
+  ttlOf,
   whyNever,
-} from './holding.ts'
+} from './retention.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
-import { type SharedAnswers, SharedStore } from './shared-store.ts'
+import { type SharedAnswers, SharedCache } from './shared-cache.ts'
 
 /** What the policies of a chain and interface say of keeping answers. */
 export interface KeepingPolicies {
@@ -45,7 +45,7 @@ export interface CacheOptions {
   readonly pool: Pool
   readonly dialect: Dialect
   readonly clock: Clock
-  readonly turns: Turns
+  readonly turns: EventLoopPacer
   readonly store: MemoryStore
   /** The store of all replicas; null: there is none. */
   readonly shared: SharedAnswers | null
@@ -61,17 +61,17 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
 }
 
 /** A call on its way to an upstream, and the others that wait for its answer. */
-interface Flight extends Moment {
+interface InFlight extends Moment {
   readonly key: Key
   readonly branch: number
   /** How many reorgs the replicas had seen; null: not known, or not shared. */
   reorgs: number | null
   /** The params of those that may follow; null: none may. */
   payload: Uint8Array | null
-  followers: Follower[] | null
+  waiters: Waiter[] | null
 }
 
-interface Follower {
+interface Waiter {
   readonly call: Call
   readonly resolve: (reply: Reply | Promise<Reply>) => void
   readonly reject: (error: unknown) => void
@@ -84,10 +84,10 @@ class CachedRelay {
   readonly #relay: Relay
   readonly #options: CacheOptions
   readonly #keys: Keys
-  readonly #shared: SharedStore | null
+  readonly #shared: SharedCache | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
   /** By the hashes of their keys. */
-  readonly #flights = new Map<number, Flight>()
+  readonly #inFlight = new Map<number, InFlight>()
   #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
@@ -97,13 +97,13 @@ class CachedRelay {
     const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#keys = new Keys(prefix)
     const { tracker } = pool
-    this.#shared = shared && new SharedStore(shared, clock, prefix, () => tracker.branchChanged())
+    this.#shared = shared && new SharedCache(shared, clock, prefix, () => tracker.branchChanged())
     tracker.onReorg(() => void this.#shared?.reorged())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
 
   run(call: Call): Promise<Reply> {
-    const { asked, journal, directives } = call
+    const { method, journal, directives } = call
     const why = this.#whyNot(call)
     if (why !== null) return this.#bypass(call, why)
     const key = this.#keys.of(call)
@@ -120,45 +120,45 @@ class CachedRelay {
       return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
     }
     if (entry) journal.unconfirmed = unconfirmedBy(entry.answer.upstream, entry)
-    const tip = asked.block.kind === 'tag' ? null : pool.tip
-    const ageClass = ageClassOf(asked, tip, this.#nature.distance)
+    const tip = method.block.kind === 'tag' ? null : pool.tip
+    const ageClass = ageClassOf(method, tip, this.#nature.distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
-    const flight: Flight = {
+    const flight: InFlight = {
       key,
       ageClass,
       tip,
       head,
-      branch: this.#branchOf(ageClass, asked),
+      branch: this.#branchOf(ageClass, method),
       reorgs: null,
       payload: null,
-      followers: null,
+      waiters: null,
     }
     journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
     if (refreshCache || !isPlain(call)) return this.#ask(call, flight)
-    const first = this.#flights.get(key.hash)
+    const first = this.#inFlight.get(key.hash)
     const payload = call.payload ?? key.bytes
     if (first && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
-        ;(first.followers ??= []).push({ call, resolve, reject })
+        ;(first.waiters ??= []).push({ call, resolve, reject })
       })
     }
     flight.payload = payload
-    this.#flights.set(key.hash, flight)
+    this.#inFlight.set(key.hash, flight)
     return this.#ask(call, flight)
   }
 
-  #whyNot({ asked, request, journal, directives }: Call): CacheWhy | null {
-    const never = whyNever(asked)
+  #whyNot({ method, request, journal, directives }: Call): CacheWhy | null {
+    const never = whyNever(method)
     if (never !== null) return never
     const { policies } = this.#options
     const { stickiness, crossValidation, minBlock } = directives
-    if (crossValidation !== null || policies.now.crossValidated.has(asked.method))
+    if (crossValidation !== null || policies.now.crossValidated.has(method.name))
       return 'cross-validation'
     if (stickiness !== null) return 'session'
-    if (minBlock !== null && ageClassOf(asked, null, 0) === 'latest') return 'min-block'
+    if (minBlock !== null && ageClassOf(method, null, 0) === 'latest') return 'min-block'
     if (journal.mayStream || request.verb === 'HEAD') return 'method'
-    const { finalized, latest, 'near-head': nearHead } = policies.now.lifetimes(asked.method)
+    const { finalized, latest, 'near-head': nearHead } = policies.now.lifetimes(method.name)
     return finalized + latest + nearHead === 0 ? 'policy' : null
   }
 
@@ -168,24 +168,24 @@ class CachedRelay {
   }
 
   /** An entry is still true: no head is known that its answer could lack. */
-  #holds(entry: Entry, { asked, journal }: Call, headNow: number): boolean {
+  #holds(entry: Entry, { method, journal }: Call, headNow: number): boolean {
     const { expiresMs, head, branch, ageClass } = entry
     // What held when the call came is an answer to it.
     if (expiresMs <= journal.startedMs) return false
-    return head < 0 || (head >= headNow && branch === this.#branchOf(ageClass, asked))
+    return head < 0 || (head >= headNow && branch === this.#branchOf(ageClass, method))
   }
 
-  #branchOf(ageClass: AgeClass, { untilWrite }: Classification): number {
+  #branchOf(ageClass: AgeClass, { untilWrite }: MethodSpec): number {
     const { branch, revision, writes } = this.#options.pool.tracker
     // Neither ever falls, so the sum shows a change of either.
     return ageClass === 'latest' ? revision + (untilWrite ? writes : 0) : branch
   }
 
-  #ask(call: Call, flight: Flight): Promise<Reply> {
+  #ask(call: Call, flight: InFlight): Promise<Reply> {
     // An answer in the store may be older than a write of this replica.
-    const shared = call.asked.untilWrite && flight.ageClass === 'latest' ? null : this.#shared
-    const asked = shared ? this.#askShared(call, flight, shared) : this.#relay(call)
-    return asked.then(
+    const shared = call.method.untilWrite && flight.ageClass === 'latest' ? null : this.#shared
+    const pending = shared ? this.#askShared(call, flight, shared) : this.#relay(call)
+    return pending.then(
       (reply) => {
         const isHit = call.journal.cache?.verdict === 'hit'
         if (!isHit && this.#copies(call, reply, flight)) return reply
@@ -194,18 +194,17 @@ class CachedRelay {
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
-        const { followers } = flight
-        if (followers && !isHit && isDoubtful(call, reply))
-          for (const each of followers) each.resolve(this.#askAlone(each.call, 'error'))
-        else if (followers)
-          this.#share(followers, answerOf(reply, call, this.#headersOf(reply)), isHit)
+        const { waiters } = flight
+        if (waiters && !isHit && isDoubtful(call, reply))
+          for (const each of waiters) each.resolve(this.#askAlone(each.call, 'error'))
+        else if (waiters) this.#share(waiters, answerOf(reply, call, this.#headersOf(reply)), isHit)
         return reply
       },
       (error: unknown) => {
         this.#landed(flight)
         this.#drop(flight)
-        if (flight.followers)
-          this.#fail(flight, flight.followers, error, isOver(call, this.#options.clock.nowMs()))
+        if (flight.waiters)
+          this.#fail(flight, flight.waiters, error, isOver(call, this.#options.clock.nowMs()))
         throw error
       },
     )
@@ -215,46 +214,46 @@ class CachedRelay {
    * Those that waited fail with it.
    * @param isOwn only its own client is why: the next one asks for all of them
    */
-  #fail(flight: Flight, followers: readonly Follower[], error: unknown, isOwn: boolean): void {
+  #fail(flight: InFlight, followers: readonly Waiter[], error: unknown, isOwn: boolean): void {
     const { clock, pool } = this.#options
     const nowMs = clock.nowMs()
-    const fails = ({ call }: Follower) => !isOwn || isOver(call, nowMs)
+    const fails = ({ call }: Waiter) => !isOwn || isOver(call, nowMs)
     for (const each of followers) if (fails(each)) each.reject(error)
     const [next, ...others] = followers.filter((each) => !fails(each))
     if (next === undefined) return
-    const again: Flight = {
+    const again: InFlight = {
       ...flight,
-      ...{ tip: flight.tip && pool.tip, head: pool.tracker.highestShown, followers: others },
-      ...{ branch: this.#branchOf(flight.ageClass, next.call.asked), reorgs: null },
+      ...{ tip: flight.tip && pool.tip, head: pool.tracker.highestShown, waiters: others },
+      ...{ branch: this.#branchOf(flight.ageClass, next.call.method), reorgs: null },
       payload: next.call.payload ?? flight.key.bytes,
     }
     const { cache } = next.call.journal
     if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
-    this.#flights.set(again.key.hash, again)
+    this.#inFlight.set(again.key.hash, again)
     next.resolve(this.#ask(next.call, again))
   }
 
-  #landed(flight: Flight): void {
+  #landed(flight: InFlight): void {
     flight.payload = null
     const { hash } = flight.key
-    if (this.#flights.get(hash) === flight) this.#flights.delete(hash)
+    if (this.#inFlight.get(hash) === flight) this.#inFlight.delete(hash)
   }
 
-  #drop({ key, reorgs }: Flight): void {
+  #drop({ key, reorgs }: InFlight): void {
     if (this.#shared && reorgs !== null) void this.#shared.drop(textOf(key))
   }
 
   /** Looks for the answer in the store of all replicas before it asks an upstream. */
-  async #askShared(call: Call, flight: Flight, shared: SharedStore): Promise<Reply> {
+  async #askShared(call: Call, flight: InFlight, shared: SharedCache): Promise<Reply> {
     const { clock, store, chain, pool, policies } = this.#options
-    const { asked, journal } = call
+    const { method, journal } = call
     const { key, branch, payload } = flight
     const adopt = (stored: SharedEntry) => {
       const { revisedWallMs, doubtedWallMs, highestShown: head } = pool.tracker
       const endedMs = { latest: revisedWallMs, 'near-head': doubtedWallMs, finalized: -Infinity }
       const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, endedMs }
       const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
-      const found = adopted(entry, call, policies.now.lifetimes(asked.method), now, chain.failures)
+      const found = adopted(entry, call, policies.now.lifetimes(method.name), now, chain.failures)
       if (found === 'broken') shared.figures.broken += 1
       return found === 'broken' ? null : found
     }
@@ -277,20 +276,20 @@ class CachedRelay {
    * would only drive out others, and for those that wait for it.
    * @returns whether it does
    */
-  #copies(call: Call, reply: Reply, flight: Flight): boolean {
+  #copies(call: Call, reply: Reply, flight: InFlight): boolean {
     const { body } = reply.incoming
     if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal) return false
     const { store, clock, policies } = this.#options
-    const { finalized } = policies.now.lifetimes(call.asked.method)
+    const { finalized } = policies.now.lifetimes(call.method.name)
     const isKept = flight.ageClass === 'finalized' && finalized > 0
-    if (!isKept && !flight.followers) return false
+    if (!isKept && !flight.waiters) return false
     const { judge } = body
     const landed = () => {
       cancel()
       this.#landed(flight)
-      const { followers } = flight
-      flight.followers = null
-      return followers ?? []
+      const { waiters } = flight
+      flight.waiters = null
+      return waiters ?? []
     }
     // Its client may take as long as it likes.
     const cancel = clock.after(maxCopyMs, () => {
@@ -308,10 +307,10 @@ class CachedRelay {
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
-  #keep(call: Call, reply: Reply, flight: Flight, judge?: StreamJudge): CacheWhy | null {
+  #keep(call: Call, reply: Reply, flight: InFlight, judge?: StreamValidator): CacheWhy | null {
     const { store, clock, pool } = this.#options
     const finding = judge ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
-    const holding = holdingOf(call, reply, flight, finding, this.#nature)
+    const holding = retentionOf(call, reply, flight, finding, this.#nature)
     if (typeof holding === 'string') return holding
     const { ageClass } = holding
     const isFinal = ageClass === 'finalized'
@@ -319,8 +318,8 @@ class CachedRelay {
     const isConfirmed =
       pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.unconfirmed)
     const isEmpty = holding.isEmpty && !(isFinal && isConfirmed)
-    const lifetimes = this.#options.policies.now.lifetimes(call.asked.method)
-    const ttlMs = retentionMs(lifetimes, ageClass, isEmpty)
+    const lifetimes = this.#options.policies.now.lifetimes(call.method.name)
+    const ttlMs = ttlOf(lifetimes, ageClass, isEmpty)
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call, this.#headersOf(reply), judge)
     if (answer === null) return 'error'
@@ -364,7 +363,7 @@ class CachedRelay {
   }
 
   /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
-  #share(followers: readonly Follower[], answer: Answer | null, isHit = false): void {
+  #share(followers: readonly Waiter[], answer: Answer | null, isHit = false): void {
     for (const { call, resolve } of followers) {
       if (answer !== null) resolve(this.#give(answer, call))
       // A long one that another replica has kept is in memory now.
@@ -381,7 +380,7 @@ class CachedRelay {
 }
 
 /** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
-function mayFollow(payload: Uint8Array, first: Flight, { key, head, branch }: Flight): boolean {
+function mayFollow(payload: Uint8Array, first: InFlight, { key, head, branch }: InFlight): boolean {
   if (textOf(first.key) !== textOf(key) || first.payload === null) return false
   if (first.head < head || first.branch !== branch) return false
   return Buffer.compare(payload, first.payload) === 0

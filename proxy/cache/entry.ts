@@ -4,7 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { AgeClass } from '../config/types.ts'
 import { bufferOf, type Span } from '../json/scanner.ts'
 import type { Call, Directives } from '../relay/call.ts'
-import { assembled, type Reply, type StreamJudge } from '../relay/reply.ts'
+import { assembled, type Reply, type StreamValidator } from '../relay/reply.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
 /** An answer as any call may get it that asks the same. */
@@ -47,7 +47,7 @@ export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
   { reader }: Call,
   headers: HeaderList,
-  judge?: StreamJudge,
+  judge?: StreamValidator,
 ): Answer | null {
   const { status, body } = incoming
   if (!(body instanceof Uint8Array)) return null

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { lifetimesOf } from './holding.ts'
+import { lifetimesOf } from './retention.ts'
 
 test.each([
   { chain: 'Solana', blockTimeMs: 400, latest: 400 },

@@ -65,7 +65,7 @@ describe('a long answer about what is final', () => {
       .filter(({ length }) => length === 64 * 1024)
       .map(({ buffer }) => buffer)
     expect([buffers.length > 50, new Set(buffers).size]).toEqual([true, 1])
-    expect(cache.asked).toBe(1)
+    expect(cache.requests).toBe(1)
   })
 
   test('is kept with its id at the end, where a client chose it', async () => {
@@ -100,9 +100,9 @@ describe('a long answer about what is final', () => {
     ],
   ])('that %s is not kept', async (_, answer, error) => {
     start(answer)
-    for (const asked of [1, 2]) {
+    for (const requests of [1, 2]) {
       expect((await ask()).error?.name ?? null).toBe(error)
-      expect([cache.store.count, cache.asked]).toEqual([0, asked])
+      expect([cache.store.count, cache.requests]).toEqual([0, requests])
     }
   })
 
@@ -211,7 +211,7 @@ describe('a long answer that several ask for at the same time', () => {
     expect(bodies).toHaveLength(given.length)
     for (const [at, { pieces: own }] of bodies.entries())
       expect(Buffer.concat(own).toString() === text.replace('"id":1', `"id":${at + 2}`)).toBe(true)
-    expect([cache.asked, cache.store.count]).toEqual([1, kept])
+    expect([cache.requests, cache.store.count]).toEqual([1, kept])
   })
 
   test('is asked for again where its client leaves, by one of the others for all of them', async () => {
@@ -225,7 +225,7 @@ describe('a long answer that several ask for at the same time', () => {
       'miss',
       'coalesced',
     ])
-    expect(cache.asked).toBe(2)
+    expect(cache.requests).toBe(2)
     await Promise.all(cache.streams.map(read))
   })
 
@@ -235,7 +235,7 @@ describe('a long answer that several ask for at the same time', () => {
     expect(cache.streams).toEqual([])
     await cache.clock.advance(110)
     for (const each of await others) expect(each.cache).toBe('miss finalized too-large')
-    expect(cache.asked).toBe(3)
+    expect(cache.requests).toBe(3)
     for (const each of [stream, ...cache.streams]) expect((await read(each)).error).toBe(null)
     expect((await ask()).cache).toBe('hit finalized')
   })

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { Entry } from './entry.ts'
-import { type Key, keyOf } from '../relay/call-key.ts'
+import { type Key, callKey } from '../relay/call-key.ts'
 import { MemoryStore } from './memory-store.ts'
 
 test.each([
@@ -22,7 +22,7 @@ test.each([
 })
 
 test.each([7, -1])('nor that of another method with its hash, at head %d', (head) => {
-  const [one, other] = ['Aa', 'BB'].map((method) => keyOf(method, params, 2))
+  const [one, other] = ['Aa', 'BB'].map((method) => callKey(method, params, 2))
   if (!one || !other) throw new Error('there are two')
   expect(one.hash).toBe(other.hash)
   const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
@@ -55,7 +55,7 @@ test('a long answer about the latest block is one for all who ask, until another
 const params = Buffer.from('[]')
 
 function keyNamed(text: string): Key {
-  return keyOf('', Buffer.from(text), text.length)
+  return callKey('', Buffer.from(text), text.length)
 }
 
 function entryOf(upstream: string, head: number, body: Buffer | string = '{}'): Entry {

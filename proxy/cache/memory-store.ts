@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LRUCache } from 'lru-cache'
-import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
+import { type ByteBudget, Reservation } from '../bytes/byte-budget.ts'
 import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
 import { Ring } from '../bytes/ring.ts'
 import { type Key, textOf } from '../relay/call-key.ts'
@@ -35,12 +35,12 @@ export class MemoryStore {
   /** The last different ones. */
   readonly #recent: Common[] = []
   /** Copies that are being made. */
-  readonly #copies: Held
+  readonly #copies: Reservation
   #evictions = 0
 
   /** @param budget of the process, of which copies take a part until they are entries */
   constructor(maxBytes: number, budget: ByteBudget) {
-    this.#copies = new Held(budget)
+    this.#copies = new Reservation(budget)
     this.#passing = new Ring(maxBytes * passingShare)
     this.#others = new LRUCache({
       maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),

@@ -135,8 +135,8 @@ describe('a shorter time in the policy of a replica', () => {
     ['of the latest block', [account], 'latest', 100],
   ])('also ends what another one stored for longer: %s', async (_, params, ageClass, ttlMs) => {
     const fleet = new Fleet()
-    let asked = 0
-    const answering = () => `0x${(++asked).toString(16)}`
+    let requests = 0
+    const answering = () => `0x${(++requests).toString(16)}`
     const usual = fleet.replica(answering)
     const short = fleet.replica(answering, { policies: [policy(ttlMs, ageClass)] })
     await usual.get('eth_getBalance', params)
@@ -193,7 +193,7 @@ describe('an empty answer about a final block', () => {
     expect((await cache.get(...logs)).cache).toBe('miss finalized')
     await fleet.advance(3_000_000)
     expect((await cache.get(...logs)).cache).toBe('hit finalized')
-    expect(cache.asked).toBe(2)
+    expect(cache.requests).toBe(2)
   })
 
   test.each<[string, string, readonly unknown[], unknown]>([
@@ -216,7 +216,7 @@ describe('an empty answer about a final block', () => {
       expect(new Set([first.upstream, second.upstream])).toEqual(new Set(['a', 'b']))
       await fleet.advance(3_000_000)
       expect(await cache.get(method, params)).toMatchObject({ cache: 'hit finalized' })
-      expect(cache.asked).toBe(2)
+      expect(cache.requests).toBe(2)
     },
   )
 
@@ -276,7 +276,7 @@ describe('an empty answer about a final block', () => {
       upstream: second.upstream,
     })
     expect(await two.get(...logs)).toMatchObject({ cache: 'hit finalized' })
-    expect(one.asked + two.asked).toBe(2)
+    expect(one.requests + two.requests).toBe(2)
   })
 
   test.each([
@@ -326,7 +326,7 @@ describe.each<[string, readonly unknown[]]>([
   ['eth_getBlockReceipts', ['latest']],
   ['eth_getLogs', [{ fromBlock: `0x${(head - 5).toString(16)}`, toBlock: 'latest' }]],
   ['eth_feeHistory', ['0x1', 'latest', []]],
-])('%s %j that first shows the next block', (...asked) => {
+])('%s %j that first shows the next block', (...request) => {
   test('is a hit for its own replica and for others, and nothing older is served after it', async () => {
     const fleet = new Fleet()
     const at = { number: head, branch: 'a' }
@@ -335,9 +335,9 @@ describe.each<[string, readonly unknown[]]>([
     await read()
     expect(await read()).toMatchObject({ cache: 'hit latest', answer: `a${head}` })
     at.number += 1
-    const { answer } = await first.get(...asked)
+    const { answer } = await first.get(...request)
     for (const replica of [first, second])
-      expect(await replica.get(...asked)).toMatchObject({
+      expect(await replica.get(...request)).toMatchObject({
         ...{ cache: expect.stringContaining('hit') as unknown, answer },
       })
     expect((await read()).answer).toBe(`a${head + 1}`)
@@ -347,7 +347,7 @@ describe.each<[string, readonly unknown[]]>([
 test.each<[string, readonly unknown[]]>([
   ['eth_getBlockByNumber', [`0x${head.toString(16)}`, false]],
   ['eth_getBlockReceipts', [`0x${head.toString(16)}`]],
-])('%s %j of another replica shows a block that replaces one', async (...asked) => {
+])('%s %j of another replica shows a block that replaces one', async (...request) => {
   const fleet = new Fleet()
   const at = { number: head, branch: 'a' }
   const second = fleet.replica(nodeAt(at))
@@ -355,8 +355,8 @@ test.each<[string, readonly unknown[]]>([
   const read = () => second.get('eth_getBalance', [account, `0x${head.toString(16)}`])
   expect((await read()).answer).toBe(`a${head}`)
   at.branch = 'b'
-  await fleet.replica(nodeAt(at)).get(...asked)
-  expect((await second.get(...asked)).cache).toContain('hit')
+  await fleet.replica(nodeAt(at)).get(...request)
+  expect((await second.get(...request)).cache).toContain('hit')
   expect((await read()).answer).toBe(`b${head}`)
 })
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
-import type { Chain, ChainInterface, Classification } from '../chain/types.ts'
+import type { Chain, ChainInterface, MethodSpec } from '../chain/types.ts'
 import { grpcReplyReader } from '../listener/grpc/grpc-messages.ts'
 import { RestReplyReader } from '../listener/rest/rest-reply-reader.ts'
 import { Journal, noDirectives } from '../relay/call.ts'
@@ -157,7 +157,7 @@ const latestReads: Readonly<Record<string, readonly [method: string, params: rea
 /** A call, and how it names its block: `number`, `hash`, `latest`, `none`. */
 interface Form {
   readonly name: string
-  readonly asked: Classification
+  readonly method: MethodSpec
   readonly ask: (cache: CacheFixture) => Promise<Seen>
 }
 
@@ -189,7 +189,7 @@ class Offered {
           ? this.#grpcCalls(method)
           : this.#jsonCalls(method)
     for (const form of calls)
-      if (form.asked.known && form.name !== 'invalid' && !found.has(form.name))
+      if (form.method.known && form.name !== 'invalid' && !found.has(form.name))
         found.set(form.name, form)
     if (found.size === 0) throw new Error(`this test has no call of ${method}`)
     return [...found.values()]
@@ -220,8 +220,8 @@ class Offered {
       ...values.map((value) => [...(Array(length).fill(filler) as unknown[]), value]),
     ])
     return [...lists, [number, number]].map((params) => {
-      const asked = classify(params)
-      return { name: formOf(asked), asked, ask: (cache) => cache.get(method, params) }
+      const spec = classify(params)
+      return { name: formOf(spec), method: spec, ask: (cache) => cache.get(method, params) }
     })
   }
 
@@ -232,7 +232,7 @@ class Offered {
         return /height|version|block/.test(name) ? String(block) : 'aa'
       })
     return ['GET', 'POST'].flatMap((verb) => {
-      const ahead = this.#restCall(`${verb} ${target(1)}`, {}).asked.showsBlock?.ahead ?? 0
+      const ahead = this.#restCall(`${verb} ${target(1)}`, {}).method.showsBlock?.ahead ?? 0
       const call = `${verb} ${target(this.#at + ahead)}`
       return this.#headers().map((headers) => this.#restCall(call, headers))
     })
@@ -242,31 +242,31 @@ class Offered {
     const [verb = '', target = ''] = call.split(' ')
     const [path = '', query = ''] = target.split('?')
     const header = (name: string) => headers[name] ?? null
-    const asked = this.iface.classify({ apiInterface: 'rest', verb, path, query, header })
+    const method = this.iface.classify({ apiInterface: 'rest', verb, path, query, header })
     const body = verb === 'POST' ? Buffer.from('{}') : null
     return this.#form(
-      asked,
+      method,
       { verb, path: target, headers: Object.entries(headers).flat(), body },
-      new RestReplyReader(verb, asked.answersJson === true),
+      new RestReplyReader(verb, method.answersJson === true),
     )
   }
 
-  #grpcCalls(method: string): Form[] {
-    const ahead = this.#grpcCall(method, {}, [8, 1]).asked.showsBlock?.ahead ?? 0
+  #grpcCalls(name: string): Form[] {
+    const ahead = this.#grpcCall(name, {}, [8, 1]).method.showsBlock?.ahead ?? 0
     const messages = [[], ...[1, 2, 3].map((field) => [field * 8, this.#at + ahead])]
     return this.#headers().flatMap((headers) =>
-      messages.map((message) => this.#grpcCall(method, headers, message)),
+      messages.map((message) => this.#grpcCall(name, headers, message)),
     )
   }
 
-  #grpcCall(method: string, headers: Headers, bytes: readonly number[]): Form {
+  #grpcCall(name: string, headers: Headers, bytes: readonly number[]): Form {
     const message = Buffer.from(bytes)
     const header = (name: string) => headers[name] ?? null
-    const asked = this.iface.classify({ apiInterface: 'grpc', method, header, message })
+    const method = this.iface.classify({ apiInterface: 'grpc', method: name, header, message })
     return this.#form(
-      asked,
+      method,
       {
-        ...{ verb: 'POST', path: `/${method}` },
+        ...{ verb: 'POST', path: `/${name}` },
         headers: Object.entries(headers).flat(),
         body: framed(message),
       },
@@ -278,19 +278,19 @@ class Offered {
     return [{}, { 'x-cosmos-block-height': String(this.#at) }]
   }
 
-  #form(asked: Classification, request: Outgoing, reader: ReplyReader): Form {
+  #form(method: MethodSpec, request: Outgoing, reader: ReplyReader): Form {
     const ask = (cache: CacheFixture) =>
       cache.getCall({
-        ...{ guid: 'test', asked, directives: noDirectives, request, reader },
+        ...{ guid: 'test', method, directives: noDirectives, request, reader },
         ...{ signal: new AbortController().signal, journal: new Journal(cache.clock.nowMs()) },
       })
-    return { name: formOf(asked), asked, ask }
+    return { name: formOf(method), method, ask }
   }
 
   /** @param withHeader whether the node sends the header with its head */
-  answerTo(asked: Classification, withHeader: boolean): (request: Outgoing) => ScriptedAnswer {
-    const result = resultOf(asked, this.#at, this.iface.apiInterface === 'grpc')
-    const header = withHeader && asked.tipHeader ? [asked.tipHeader, String(this.#at)] : []
+  answerTo(method: MethodSpec, withHeader: boolean): (request: Outgoing) => ScriptedAnswer {
+    const result = resultOf(method, this.#at, this.iface.apiInterface === 'grpc')
+    const header = withHeader && method.tipHeader ? [method.tipHeader, String(this.#at)] : []
     return answering(this.iface, result, header)
   }
 
@@ -304,8 +304,8 @@ class Offered {
   }
 }
 
-function formOf({ block }: Classification): string {
-  if (block.kind === 'range') return `range to ${formOf({ block: block.to } as Classification)}`
+function formOf({ block }: MethodSpec): string {
+  if (block.kind === 'range') return `range to ${formOf({ block: block.to } as MethodSpec)}`
   return block.kind === 'tag' ? block.tag : block.kind
 }
 
@@ -346,8 +346,8 @@ function encoded(value: unknown): Buffer {
 const blockHash = 'cd'.repeat(32)
 
 /** A result whose block is the next one, wherever the spec says that it shows its block. */
-function resultOf(asked: Classification, at: number, isGrpc: boolean): unknown {
-  const { tellsTip, showsBlock, checks, block } = asked
+function resultOf(method: MethodSpec, at: number, isGrpc: boolean): unknown {
+  const { tellsTip, showsBlock, checks, block } = method
   const root: { value?: unknown } = {}
   const put = (path: readonly (string | number)[], value: unknown) => {
     let inner: Record<string | number, unknown> = root
@@ -392,8 +392,8 @@ async function readAfter(offered: Offered, form: Form, withHeader = true) {
   const read = () => offered.readLatest(cache)
   await read()
   expect((await read()).cache).toBe('hit latest')
-  script = offered.answerTo(form.asked, withHeader)
-  expect((await form.ask(cache)).upstream, `${form.asked.method} is answered`).toBe('a')
+  script = offered.answerTo(form.method, withHeader)
+  expect((await form.ask(cache)).upstream, `${form.method.name} is answered`).toBe('a')
   script = answering(iface, { value: '2' })
   return (await read()).cache.startsWith('hit') ? 'served' : 'ended'
 }
@@ -410,12 +410,12 @@ describe.each(
   const offered = new Offered(chain, iface)
   const silentHere = (silent[offered.key] ?? []).flatMap(([, names]) => names.split(/\s+/))
   /** A result about a block that the request names proves that the block exists. */
-  const isSilent = ({ name, asked }: Form) =>
-    silentHere.includes(asked.method) && name !== 'number' && name !== 'hash'
+  const isSilent = ({ name, method }: Form) =>
+    silentHere.includes(method.name) && name !== 'number' && name !== 'hash'
   const forms = (of = offered) =>
     [...iface.methods]
       .flatMap((method) => of.formsOf(method))
-      .filter(({ asked }) => asked.kind !== 'subscribe')
+      .filter(({ method }) => method.kind !== 'subscribe')
   const where = async (
     wanted: 'served' | 'ended',
     tried: readonly Form[],
@@ -425,7 +425,7 @@ describe.each(
     const found: string[] = []
     for (const form of tried)
       if ((await readAfter(of, form, withHeader)) === wanted)
-        found.push(`${form.asked.method} (${form.name})`)
+        found.push(`${form.method.name} (${form.name})`)
     return found
   }
 
@@ -437,7 +437,7 @@ describe.each(
 
   test('nor without the header with the head, if the answer or the request names the block', async () => {
     const naming = forms().filter(
-      ({ asked }) => asked.tipHeader && (placeOf(asked) ?? asked.impliesBlock),
+      ({ method }) => method.tipHeader && (placeOf(method) ?? method.impliesBlock),
     )
     expect(await where('served', naming, offered, false)).toEqual([])
   })
@@ -449,17 +449,17 @@ describe.each(
   test('an answer that shows an old block ends nothing', async () => {
     const past = new Offered(chain, iface, known - 50)
     const showing = forms(past).filter(
-      ({ name, asked }) =>
-        !asked.showsUnnamed &&
+      ({ name, method }) =>
+        !method.showsUnnamed &&
         !['safe', 'finalized'].includes(name) &&
-        (name === 'number' || asked.tipHeader || placeOf(asked)),
+        (name === 'number' || method.tipHeader || placeOf(method)),
     )
     expect(await where('ended', showing, past)).toEqual([])
   })
 })
 
 /** Where an answer has the number of its block; null for a header or a hash alone. */
-function placeOf({ tellsTip, showsBlock }: Classification) {
+function placeOf({ tellsTip, showsBlock }: MethodSpec) {
   const place = tellsTip ?? showsBlock
   return place && place.header === undefined && place.path !== place.hash ? place : null
 }

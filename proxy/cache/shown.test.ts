@@ -93,10 +93,10 @@ async function readAfter(
 ) {
   let latest = known
   const answering = (question: Question) => {
-    const { method: asked, params: given } = question
-    if (asked === method && JSON.stringify(given) === JSON.stringify(params))
+    const { method: request, params: given } = question
+    if (request === method && JSON.stringify(given) === JSON.stringify(params))
       return send(result(latest))
-    return asked === 'eth_getBalance' ? hex(latest) : null
+    return request === 'eth_getBalance' ? hex(latest) : null
   }
   const cache = new CacheFixture(answering).heads(known)
   const read = () => cache.get('eth_getBalance', [account, 'latest'])
@@ -150,7 +150,7 @@ test.each<[string, readonly unknown[], unknown]>([
   ['eth_getBlockByNumber', [hex(known - 850), true], block(known - 850)],
 ])('%s %j: a long answer about old blocks ends nothing', async (method, params, result) => {
   for (const send of [padded(70_000), streamed]) {
-    const answering = ({ method: asked }: Question) => (asked === method ? send(result) : '0x1')
+    const answering = ({ method: request }: Question) => (request === method ? send(result) : '0x1')
     const cache = new CacheFixture(answering).heads(known)
     await cache.get('eth_gasPrice')
     await cache.get(method, params)
@@ -192,10 +192,10 @@ const replacing: readonly Showing[] = byNumber.filter(
 test.each(replacing)('%s %j: a block that replaces one at the same height', async (...showing) => {
   const [method, params, result] = showing
   let branch = 'a'
-  const answering = ({ method: asked, params: given }: Question) => {
-    if (asked === 'eth_getBalance') return hex(branch === 'a' ? 1 : 2)
-    if (asked === 'eth_getHeaderByNumber' && given[0] === hex(next)) return block(next, branch)
-    return asked === method ? result(next, branch) : null
+  const answering = ({ method: request, params: given }: Question) => {
+    if (request === 'eth_getBalance') return hex(branch === 'a' ? 1 : 2)
+    if (request === 'eth_getHeaderByNumber' && given[0] === hex(next)) return block(next, branch)
+    return request === method ? result(next, branch) : null
   }
   const cache = new CacheFixture(answering).heads(next)
   await cache.get('eth_getHeaderByNumber', [hex(next)])
@@ -207,8 +207,8 @@ test.each(replacing)('%s %j: a block that replaces one at the same height', asyn
     )
   expect(await reads()).toEqual(['0x1', '0x1', '0x1'])
   branch = 'b'
-  const asked = params.map((each) => (each === hashOf(next) ? hashOf(next, 'b') : each))
-  await cache.get(method, asked)
+  const requests = params.map((each) => (each === hashOf(next) ? hashOf(next, 'b') : each))
+  await cache.get(method, requests)
   expect(await reads()).toEqual(['0x2', '0x2', '0x2'])
 })
 
@@ -306,8 +306,8 @@ test.each<[string, readonly unknown[], number]>([
 ])(
   '%s %j: a block number that the chain cannot have reached ends what is cached once',
   async (method, params, wrong) => {
-    const answering = ({ method: asked }: Question, node: string) => {
-      if (asked !== method) return node
+    const answering = ({ method: request }: Question, node: string) => {
+      if (request !== method) return node
       if (method === 'eth_blockNumber') return hex(wrong)
       return method === 'eth_getTransactionReceipt' ? receipt(wrong) : block(wrong)
     }
@@ -323,10 +323,10 @@ test.each<[string, readonly unknown[], number]>([
 )
 
 test('pending blocks whose hash changes each time replace nothing', async () => {
-  let asked = 0
+  let requests = 0
   const answering = ({ method, params }: Question) => {
     if (method === 'eth_getBlockByNumber' && params[0] === 'pending')
-      return block(next, (++asked % 10).toString(16))
+      return block(next, (++requests % 10).toString(16))
     return '0x1'
   }
   const cache = new CacheFixture(answering).heads(known)
@@ -401,9 +401,9 @@ test.each<[string, readonly unknown[], unknown]>([
   ['getSlotLeaders', [known + 1_000, 2], ['aa', 'bb']],
   ['getLeaderSchedule', [known + 1_000], { aa: [0, 1] }],
   ['getBlockCommitment', [known + 1_000], { commitment: null, totalStake: 42 }],
-])('%s %j: an answer about a slot to come does not prove that it exists', async (...asked) => {
+])('%s %j: an answer about a slot to come does not prove that it exists', async (...request) => {
   const after = chainCache('SLOTCHAIN', 'getTransactionCount', [{ commitment: 'confirmed' }])
-  expect(await after(...asked)).toBe('cached')
+  expect(await after(...request)).toBe('cached')
 })
 
 test('a hash without a number ends what is cached once', async () => {
@@ -519,9 +519,9 @@ test.each<[string, unknown[]]>([
   ['eth_getBalance', [account, 'latest']],
   ['eth_newFilter', [{}]],
   ['eth_estimateGas', [{}]],
-])('%s leaves the number of the next transaction cached', async (...asked) => {
+])('%s leaves the number of the next transaction cached', async (...request) => {
   const cache = new CacheFixture(instantNode().answering).heads(known)
   await cache.get(...nonce)
-  await cache.get(...asked)
+  await cache.get(...request)
   expect((await cache.get(...nonce)).cache).toBe('hit latest')
 })

@@ -139,12 +139,12 @@ describe('what is wrong', () => {
     expect(problems[0]?.hint).toContain(hint)
   })
 
-  const asked = [
+  const queried = [
     endpoint('ETH1', 'grpc'),
     upstream('ETH1', { addons: ['x'] }),
     upstream('ETH1', { skipVerifications: ['x'] }),
   ]
-  it.each(asked)(
+  it.each(queried)(
     'is reported with the file of the spec, unless it is a bundled one',
     async (use) => {
       const hints = (catalog: ChainCatalog) =>

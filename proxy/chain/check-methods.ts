@@ -5,7 +5,7 @@ import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, quote, type Report } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
-import type { ChainCatalog, ChainInterface, Classification } from './types.ts'
+import type { ChainCatalog, ChainInterface, MethodSpec } from './types.ts'
 
 /** Reports policies for methods that the chain spec does not name, or that cannot be cross-validated. */
 export function checkMethods(
@@ -18,16 +18,16 @@ export function checkMethods(
       const { 'chain-id': chainId = '', 'api-interface': apiInterface, method } = entry
       const iface = apiInterface && catalog.find(chainId)?.interfaces.get(apiInterface)
       if (!iface || method === undefined) continue
-      const asked = classified(iface, method)
+      const spec = classified(iface, method)
       const at = `${path}.method`
-      if (asked === null) {
+      if (spec === null) {
         const message = `the spec of ${chainId} names no method ${quote(method)} on ${apiInterface}`
         report(at, message, hintFor(method, [...iface.methods]) + placeOf(catalog.find(chainId)))
-      } else if (asked.kind !== 'read' || asked.stateful !== null) {
+      } else if (spec.kind !== 'read' || spec.stateful !== null) {
         const message = `${method} cannot be cross-validated: only reads can, whose answer depends on the chain alone`
         report(at, message)
-      } else if (asked.method !== method)
-        report(at, `${method} is another name of ${asked.method}`, `Write ${quote(asked.method)}.`)
+      } else if (spec.name !== method)
+        report(at, `${method} is another name of ${spec.name}`, `Write ${quote(spec.name)}.`)
     }
   })
 }
@@ -60,20 +60,20 @@ function checkCachePolicies(
     const names = served.flatMap((iface) => [...iface.methods])
     const fitting = names.filter((name) => pattern.test(name))
     if (fitting.length > 0) {
-      const asked = fitting.flatMap((name) => served.map((iface) => classified(iface, name)))
-      if (ttlMs === null || !asked.every((each) => each === null || isNeverKept(each))) continue
+      const methods = fitting.flatMap((name) => served.map((iface) => classified(iface, name)))
+      if (ttlMs === null || !methods.every((each) => each === null || isNeverKept(each))) continue
       const message = `${method} is never kept: only reads are, whose answer depends on the chain alone`
       report(`${path}.method`, message, 'Remove the policy.')
       continue
     }
-    const other = served.map((iface) => classified(iface, method)?.method).find(Boolean)
+    const other = served.map((iface) => classified(iface, method)?.name).find(Boolean)
     const hint = other === undefined ? hintFor(method, names) : `Write ${quote(other)}.`
     report(`${path}.method`, `no listener serves a method ${quote(method)}`, hint)
   }
 }
 
 /** Whatever its block is. Without params a call may have none, and is not kept therefore. */
-function isNeverKept({ kind, cacheable, stateful, waitsForBlock, block }: Classification): boolean {
+function isNeverKept({ kind, cacheable, stateful, waitsForBlock, block }: MethodSpec): boolean {
   if (kind !== 'read' || stateful !== null || waitsForBlock) return true
   return !cacheable && block.kind !== 'invalid'
 }
@@ -84,7 +84,7 @@ function hintFor(method: string, names: readonly string[]): string {
 }
 
 /** A call of a method without params; null for a method that the spec does not name. */
-export function classified(iface: ChainInterface, method: string): Classification | null {
+export function classified(iface: ChainInterface, method: string): MethodSpec | null {
   const { apiInterface } = iface
   const header = () => null
   const questions =
@@ -92,8 +92,8 @@ export function classified(iface: ChainInterface, method: string): Classificatio
       ? ['GET', 'POST'].map((verb) => ({ apiInterface, verb, path: method, query: '', header }))
       : [{ apiInterface, method, params: [], header }]
   for (const question of questions) {
-    const asked = iface.classify(question)
-    if (asked.known) return asked
+    const spec = iface.classify(question)
+    if (spec.known) return spec
   }
   return null
 }

@@ -5,7 +5,7 @@ export interface FailureClass {
   /** Stable, lower case with dashes: a metric label and a word of the log. */
   readonly name: string
   /** The cause: the upstream (it is blamed), the node's own answer, or a mistake of the caller. */
-  readonly whose: 'upstream' | 'node' | 'caller'
+  readonly origin: 'upstream' | 'node' | 'caller'
   /** Another upstream may succeed. */
   readonly retry: boolean
   /** The URL gets a cooldown; not a failure of the upstream. */
@@ -69,9 +69,9 @@ export interface FailureTable {
   /**
    * For an error in the interface's own form.
    * @param method the method of the request; null: not known
-   * @param callersWords the words may be the caller's own: they alone begin no cooldown, and blame nobody
+   * @param runsCallerCode the words may be the caller's own: they alone begin no cooldown, and blame nobody
    */
-  ofNodeError(error: NodeError, method?: string | null, callersWords?: boolean): FailureClass
+  ofNodeError(error: NodeError, method?: string | null, runsCallerCode?: boolean): FailureClass
   /** For an answer that fails a check. */
   ofAnswer(finding: AnswerFinding): FailureClass
 }

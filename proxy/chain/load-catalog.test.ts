@@ -168,7 +168,7 @@ interfaces:
   it('may add failure rows before the bundled ones', async () => {
     const rows = `failures: evm
 node-errors:
-  - { name: mine, whose: upstream, message: [moon], examples: [{ message: moon, from: us }] }
+  - { name: mine, origin: upstream, message: [moon], examples: [{ message: moon, from: us }] }
 `
     const own = await write('evm.yml', rows)
     const table = (await loadCatalog([fixtures, own])).find('ETH1')?.failures

@@ -8,7 +8,7 @@ import type {
   NativeMethod,
   NativeProbe,
   NativeSpec,
-  Place,
+  ValuePlace,
   blockTags,
   dataKinds,
 } from './native/schema.ts'
@@ -71,9 +71,9 @@ export type Question =
     }
 
 /** The properties of one request by the spec. */
-export interface Classification {
+export interface MethodSpec {
   /** The method, or the path pattern that matched. Any text when `known` is false. */
-  readonly method: string
+  readonly name: string
   /** False: the spec does not name it; it is relayed as a read that is never cached. */
   readonly known: boolean
   readonly kind: CallKind
@@ -102,7 +102,7 @@ export interface Classification {
   /** The spec's own deadline of an attempt; null: it is computed from the cost. */
   readonly timeoutMs: number | null
   /** Its errors may hold words of the caller's own: nothing follows for an upstream from words alone. */
-  readonly callersWords?: boolean
+  readonly runsCallerCode?: boolean
   /** Where its requests name their block, so that another one can be named there; absent: nowhere. */
   readonly blockPlaces?: BlockPlaces | null
   /** Where the answer shows the chain's latest block; null: it does not. */
@@ -135,7 +135,7 @@ export interface Classification {
 
 /** The places of a block in the requests of a method: one, or those of the first and the last of a range. */
 export interface BlockPlaces {
-  readonly places: readonly Place[]
+  readonly places: readonly ValuePlace[]
   /** `0x` and hex digits; else decimal. */
   readonly isHex: boolean
 }
@@ -228,7 +228,7 @@ export interface ChainInterface {
   /** Prefixes of method names, and other prefixes for the same methods. */
   readonly aliases: ReadonlyMap<string, string>
   /** Pure: the same question gives the same classification. Never throws. */
-  classify(question: Question): Classification
+  classify(question: Question): MethodSpec
 }
 
 export interface Chain {

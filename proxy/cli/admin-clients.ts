@@ -7,7 +7,7 @@ import { linesOf } from '../console/lines.ts'
 import { readPage } from '../console/read-page.ts'
 import { Replicas } from '../console/replicas.ts'
 import type { CommandLine } from './command-line.ts'
-import { exitCodes, problemLine } from './judged-config.ts'
+import { exitCodes, problemLine } from './checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
 const adminPort = 7779
@@ -45,10 +45,10 @@ export async function explain(line: CommandLine, io: CommandIo): Promise<number>
   const wanted = problemAt('', null, 'one guid is wanted, or --failed, or --slow')
   const replicas = readAddresses(own.at, pages.length === 1 ? [] : [wanted], io)
   if (replicas === null) return exitCodes.invalid
-  const asked = [...replicas].map(async ([name, url]) => {
+  const pending = [...replicas].map(async ([name, url]) => {
     return { name, ...(await readPage(`${url}/explain${pages[0]}format=text`)) }
   })
-  const answers = await Promise.all(asked)
+  const answers = await Promise.all(pending)
   const silent = answers.filter(({ text }) => text === null)
   for (const { name, text } of answers)
     if (text !== null) io.stdout.write(isList && replicas.size > 1 ? `${name}\n${text}\n` : text)

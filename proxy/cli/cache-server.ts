@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getHeapStatistics } from 'node:v8'
 import { CacheServer } from '../cache-server/cache-server.ts'
-import { Shelf } from '../cache-server/shelf.ts'
+import { CacheServiceStore } from '../cache-server/cache-store.ts'
 import { systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { formatAddress, parseAddress } from '../config/fields/address.ts'
@@ -13,7 +13,7 @@ import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createCacheMetrics } from '../telemetry/metrics.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { exitCodes, problemLine } from './judged-config.ts'
+import { exitCodes, problemLine } from './checked-config.ts'
 import { onceStopped } from './run.ts'
 import type { CommandIo } from './validate.ts'
 
@@ -41,7 +41,7 @@ export async function serveCache(
   // Node's heap limit follows the memory of the container; buffers are beside the heap.
   const usualBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const maxBytes = (flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes
-  const shelf = new Shelf(maxBytes, systemClock, systemRandom)
+  const shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom)
   const metrics = createCacheMetrics(version, shelf)
   const server = new CacheServer(shelf, metrics.count)
   let isDraining = false

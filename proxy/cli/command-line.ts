@@ -128,8 +128,8 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   }
   const [first = ''] = words
   const named = Object.hasOwn(commands, first) ? (first as Command) : null
-  const asked = (['help', 'version'] as const).find((name) => values.has(name))
-  const command = asked ?? named ?? 'run'
+  const flag = (['help', 'version'] as const).find((name) => values.has(name))
+  const command = flag ?? named ?? 'run'
   const positionals = named === null ? words : words.slice(1)
   const [format = values.has('json') ? 'json' : 'text'] = values.get('output') ?? []
   const output = outputFormats.find((known) => known === format)

@@ -5,7 +5,7 @@ import { systemClock } from '../clock/clock.ts'
 import { aligned, clean } from '../telemetry/format.ts'
 import { tipOf, whyOutdated } from '../tracker/tip.ts'
 import { examine, type Examined } from './doctor/examine.ts'
-import { type ConfigRequest, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
+import { type ConfigRequest, exitCodes, checkConfig, problemLine } from './checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
 /** Of answers, which are at most 1 MiB each. */
@@ -21,8 +21,8 @@ export async function runDoctor(
   io: CommandIo,
 ): Promise<number> {
   const { configPath, version } = request
-  const asked = { ...request, environment: io.environment }
-  const { config, catalog, problems, parsed, redact } = await judgeConfig(asked)
+  const input = { ...request, environment: io.environment }
+  const { config, catalog, problems, parsed, redact } = await checkConfig(input)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
   const parts = { version, catalog, clock: systemClock, budget: new ByteBudget(maxBytes) }

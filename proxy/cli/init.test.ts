@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { judgeConfig } from './judged-config.ts'
+import { checkConfig } from './checked-config.ts'
 import { main } from './main.ts'
 
 let folder = ''
@@ -31,7 +31,7 @@ async function judged(text: string) {
   const urls = { NODE_URL: 'https://c.example/v2', GRPC_URL: 'grpcs://d.example:443' }
   const environment = { KEY: 'a-key-of-mine', ...urls }
   const request = { configPath, flags: {}, environment }
-  const { config, problems } = await judgeConfig(request)
+  const { config, problems } = await checkConfig(request)
   expect(problems).toEqual([])
   return config?.upstreams.map(({ name, chainId, apiInterface, nodeUrls }) => [
     ...[name, chainId, apiInterface],

@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadConfig, mostFileBytes, readTextFile } from './judged-config.ts'
+import { loadConfig, mostFileBytes, readTextFile } from './checked-config.ts'
 
 let folder = ''
 

@@ -8,7 +8,7 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { parseConfig } from '../config/parse.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger } from '../telemetry/log.ts'
-import type { JudgedConfig } from './judged-config.ts'
+import type { CheckedConfig } from './checked-config.ts'
 import { Reloader } from './reload.ts'
 import { NobodyServes } from './router.ts'
 
@@ -40,7 +40,7 @@ async function reloading(
   await writeFile(file, text)
   const parsed = parseConfig(text, { environment: {}, flags: {} })
   const { config } = parsed
-  const judged: JudgedConfig = {
+  const judged: CheckedConfig = {
     ...{ parsed, config, problems: [], catalog: null, sha256: '' },
     ...{ files: [file], redact: (given) => given },
   }
@@ -48,7 +48,7 @@ async function reloading(
   const seen = { judged: 0, applied: 0 }
   const state = new ConfigState(clock, '')
   const reloader = new Reloader(judged, beganMs || Date.now() + 60_000, {
-    judge: async () => {
+    readConfig: async () => {
       seen.judged += 1
       return { ...judged, files: [file, ...(await namesToo())] }
     },

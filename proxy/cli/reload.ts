@@ -7,7 +7,7 @@ import type { RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { TlsFileError } from '../upstream/wire/upstream-target.ts'
-import type { JudgedConfig } from './judged-config.ts'
+import type { CheckedConfig } from './checked-config.ts'
 import { NobodyServes } from './router.ts'
 
 /** How often the files are looked at. What has changed is read once it was the same twice. */
@@ -17,13 +17,13 @@ const againMs = 30_000
 /** The times of files are those of the last tick of the kernel. */
 const tickMs = 10
 
-export interface ReloadParts {
+export interface ReloadOptions {
   /** Reads and judges the config as at the start. */
-  readonly judge: () => Promise<JudgedConfig>
+  readonly readConfig: () => Promise<CheckedConfig>
   /** Takes a config over at once, or not at all. @throws TlsFileError, NobodyServes */
   readonly apply: (config: RouterConfig) => Promise<void>
   /** Has the secrets of both kept out of the log. */
-  readonly redact: (next: JudgedConfig, served: JudgedConfig) => void
+  readonly redact: (next: CheckedConfig, served: CheckedConfig) => void
   readonly state: ConfigState
   readonly logger: Logger
   readonly clock: Clock
@@ -34,9 +34,9 @@ export interface ReloadParts {
  * that is wrong, or needs a new process, is refused as a whole, and the one before goes on.
  */
 export class Reloader {
-  readonly #parts: ReloadParts
+  readonly #parts: ReloadOptions
   readonly #stop = new AbortController()
-  #served: JudgedConfig
+  #served: CheckedConfig
   /** Those of the config that was read last, served or refused. */
   #files: readonly string[]
   /** The state in which they were read. */
@@ -48,7 +48,7 @@ export class Reloader {
   #waiting: Promise<void> | null = null
 
   /** @param beganMs when reading the files of this config began, on the wall */
-  constructor(served: JudgedConfig, beganMs: number, parts: ReloadParts) {
+  constructor(served: CheckedConfig, beganMs: number, parts: ReloadOptions) {
     this.#parts = parts
     this.#beganMs = beganMs
     this.#served = served
@@ -86,7 +86,7 @@ export class Reloader {
   }
 
   async #reload(why: string, ifChanged: boolean): Promise<void> {
-    const { judge, apply, redact, state, logger, clock } = this.#parts
+    const { readConfig, apply, redact, state, logger, clock } = this.#parts
     const { signal } = this.#stop
     if (signal.aborted) return
     const beganMs = clock.wallMs()
@@ -96,7 +96,7 @@ export class Reloader {
     this.#againAtMs = Infinity
     let sha256 = ''
     try {
-      const next = await judge()
+      const next = await readConfig()
       sha256 = next.sha256
       if (next.files.join('\n') !== this.#files.join('\n')) {
         this.#files = next.files

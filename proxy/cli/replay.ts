@@ -10,7 +10,7 @@ import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { recordedCall } from '../telemetry/record/recording.ts'
 import type { CommandLine } from './command-line.ts'
-import { exitCodes, judgeConfig, problemLine } from './judged-config.ts'
+import { exitCodes, checkConfig, problemLine } from './checked-config.ts'
 import { type LoopbackRouter, startOnLoopback } from './replay/loopback-router.ts'
 import { compare, isFixed, Report } from './replay/report.ts'
 import type { CommandIo } from './validate.ts'
@@ -35,8 +35,8 @@ export async function runReplay(
     const hint = 'Write router replay <recording> --against <config.yml>.'
     return refuse('router', 'a file is missing', hint)
   }
-  const asked = { configPath, flags, environment: io.environment }
-  const { sha256, config, catalog, problems, redact } = await judgeConfig(asked)
+  const request = { configPath, flags, environment: io.environment }
+  const { sha256, config, catalog, problems, redact } = await checkConfig(request)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
   let why = 'it is not a regular file'
@@ -70,7 +70,7 @@ function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: num
   return async (text: string, line: number): Promise<void> => {
     const { data: then } = recordedCall.safeParse(parseJson(Buffer.from(text)))
     const about = { line, method: then?.method ?? '-' }
-    const leaveOut = (what: string) => report.add('leftOut', about, null, { what })
+    const leaveOut = (what: string) => report.add('skipped', about, null, { what })
     if (!then) return leaveOut('no line of a recording of version 1')
     const { exchange } = then
     if (typeof exchange === 'string') return leaveOut(exchange)
@@ -79,16 +79,16 @@ function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: num
     dueMs += 1_000 / ratePerSecond
     await sleep(clock, Math.max(0, dueMs - clock.nowMs()))
     const sentMs = clock.nowMs()
-    const asked = await ask(exchange).catch(brokenOff)
+    const request = await ask(exchange).catch(brokenOff)
     const tookMs = clock.nowMs() - sentMs
-    if (asked instanceof Error)
-      return report.add('failed', about, null, { what: asked.kind.reason, is: asked.message })
-    const { call, reply, answer } = asked
+    if (request instanceof Error)
+      return report.add('failed', about, null, { what: request.kind.reason, is: request.message })
+    const { call, reply, answer } = request
     const outcome = outcomeOf(call, { kind: 'reply', reply })
     if (isFailure(outcome)) return report.add('failed', about, reply.upstream, { what: outcome })
     report.timed(then.method, then.upstream === null ? null : then.totalMs, tookMs)
     const found = compare(exchange.answer, answer, then.interface)
-    const result = isFixed(call.asked, found) ? 'differs' : 'mayDiffer'
+    const result = isFixed(call.method, found) ? 'differs' : 'mayDiffer'
     report.add(found.length === 0 ? 'same' : result, about, reply.upstream, ...found)
   }
 }

@@ -10,7 +10,7 @@ import type { Address, EndpointConfig, RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
-import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { createFacts } from '../console/facts.ts'
 import { Health } from '../telemetry/health.ts'
 import { createLivePage } from '../console/live-page.ts'
@@ -18,11 +18,11 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recording.ts'
 import { combineObservers } from '../telemetry/observers.ts'
-import { type PreparedChain, type ServedChainParts, serveChains } from './served-chain.ts'
-import { createCache, createSessions, type SharingParts } from './stores.ts'
+import { type PreparedChain, type ServedChainContext, serveChains } from './served-chain.ts'
+import { createCache, createSessions, type SharingOptions } from './stores.ts'
 
 /** What the process hands to the router that it runs. */
-export interface RouterParts extends SharingParts, Pick<ServedChainParts, 'guard'> {
+export interface RouterContext extends SharingOptions, Pick<ServedChainContext, 'guard'> {
   readonly catalog: ChainCatalog
   readonly version: string
   /** Which config is served. */
@@ -74,17 +74,18 @@ export class NobodyServes extends Error {
 const lingerShare = 0.6
 
 /** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
-export function createRouter(config: RouterConfig, parts: RouterParts): Router {
+export function createRouter(config: RouterConfig, parts: RouterContext): Router {
   const { clock, logger, version, state, recorder } = parts
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
   const health = new Health(clock, state)
-  const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
-  const cache = createCache(config, { ...parts, asked, health, budget })
+  const onCommand: SharingOptions['onCommand'] = (...command) =>
+    metrics.storeCommandEnded(...command)
+  const cache = createCache(config, { ...parts, onCommand, health, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock })
-  const calls = new KeptCalls(clock)
+  const calls = new CallHistory(clock)
   const observers = combineObservers([
     // First, since the log names the trace.
     ...(parts.tracing ? [parts.tracing] : []),
@@ -94,7 +95,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   ])
   recorder?.maskKeysOf(config)
   let draining = false
-  const shared = createSessions(config, { ...parts, metrics, asked, health })
+  const shared = createSessions(config, { ...parts, metrics, onCommand, health })
   const { sessions, keys } = shared
   const isDraining = () => draining
   const heads = cache?.shared?.keys ?? keys

@@ -11,7 +11,7 @@ import type { Tracing } from '../telemetry/otel/start.ts'
 import { signalsAsked } from '../telemetry/otel/switched-on.ts'
 import type { CommandLine } from './command-line.ts'
 import type { CommandIo } from './validate.ts'
-import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
+import { exitCodes, checkConfig, problemLine, type ConfigRequest } from './checked-config.ts'
 import { startRecording } from './record.ts'
 import { Reloader } from './reload.ts'
 import { createRouter } from './router.ts'
@@ -26,10 +26,10 @@ export async function run(
   io: CommandIo,
 ): Promise<number> {
   const { configPath, version, own } = request
-  const asked = { ...request, environment: io.environment }
+  const input = { ...request, environment: io.environment }
   const clock = systemClock
   const beganMs = clock.wallMs()
-  const first = await judgeConfig(asked)
+  const first = await checkConfig(input)
   const { config, problems, catalog } = first
   if (config === null || catalog === null) {
     for (const problem of problems)
@@ -63,7 +63,7 @@ export async function run(
   }
   const router = createRouter(config, parts)
   const reloader = new Reloader(first, beganMs, {
-    judge: () => judgeConfig(asked, catalog),
+    readConfig: () => checkConfig(input, catalog),
     apply: (next) => router.reload(next),
     // Calls in flight have the keys of the config that is served.
     redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),

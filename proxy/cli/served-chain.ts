@@ -3,7 +3,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { type CacheOptions, withCache } from '../cache/cache.ts'
-import { lifetimesOf } from '../cache/holding.ts'
+import { lifetimesOf } from '../cache/retention.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -50,7 +50,7 @@ const listeners: Readonly<Record<ApiInterface, (options: ListenerOptions) => Lis
   grpc: createGrpcListener,
 }
 
-export interface ServedChainParts {
+export interface ServedChainContext {
   readonly catalog: ChainCatalog
   readonly clock: Clock
   readonly random: Random
@@ -133,7 +133,7 @@ function liveOf(
 /** How upstreams of an interface are reached. */
 export function transportsOf(
   apiInterface: ApiInterface,
-  { clock, budget, version }: Pick<ServedChainParts, 'clock' | 'budget' | 'version'>,
+  { clock, budget, version }: Pick<ServedChainContext, 'clock' | 'budget' | 'version'>,
 ): Pick<PoolOptions, 'createTransport' | 'createSocketTransport'> {
   const create = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
   const userAgent = `rpc-router/${version}`
@@ -150,7 +150,10 @@ export function transportsOf(
 }
 
 /** Wires every chain of the config. Nothing is bound or sent yet. @throws TlsFileError */
-export function serveChains(config: RouterConfig, parts: ServedChainParts): readonly ServedChain[] {
+export function serveChains(
+  config: RouterConfig,
+  parts: ServedChainContext,
+): readonly ServedChain[] {
   const groups = Map.groupBy(
     config.endpoints,
     ({ chainId, apiInterface }) => `${parts.catalog.find(chainId)?.id} ${apiInterface}`,
@@ -165,7 +168,7 @@ export function serveChains(config: RouterConfig, parts: ServedChainParts): read
 function serveChain(
   configs: readonly EndpointConfig[],
   router: RouterConfig,
-  parts: ServedChainParts,
+  parts: ServedChainContext,
   trackerOf: (chain: Chain) => ChainTracker,
 ): ServedChain {
   const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = parts

@@ -5,7 +5,7 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemRandom as random } from '../clock/random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { RouterConfig } from '../config/types.ts'
-import type { StoreParts } from '../redis/shared-keys.ts'
+import type { StoreOptions } from '../redis/shared-store.ts'
 import { StoreError } from '../redis/store-error.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 import type { StoreTrouble } from '../telemetry/health.ts'
@@ -34,10 +34,10 @@ test('a store is named by its kind and address', async () => {
 test('what fails for want of a store is known, and since when, until it answers again', async () => {
   const clock = new VirtualClock()
   const stores = new Map<string, StoreTrouble>()
-  let parts: StoreParts | null = null
+  let parts: StoreOptions | null = null
   const answers = {
     name: '10.0.0.7:6379 (resp-cache)',
-    open: (given: StoreParts) => {
+    open: (given: StoreOptions) => {
       parts = given
       return new FakeKeys(clock)
     },

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { MemoryStore } from '../cache/memory-store.ts'
-import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-store.ts'
+import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig, StoreConfig } from '../config/types.ts'
-import type { SharedKeys, StoreParts } from '../redis/shared-keys.ts'
+import type { SharedStore, StoreOptions } from '../redis/shared-store.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import { timeOf } from '../telemetry/config-state.ts'
 import type { Health } from '../telemetry/health.ts'
@@ -22,7 +22,7 @@ type Store = {
   /** `127.0.0.1:6379 (resp-cache)` */
   readonly name: string
   /** @throws TlsFileError */
-  readonly open: (parts: StoreParts) => SharedKeys
+  readonly open: (parts: StoreOptions) => SharedStore
 } | null
 
 /** Loads the clients of the stores in the config, some 6 MB and 40 ms, or more. */
@@ -45,7 +45,7 @@ async function loadService(address: RouterConfig['cacheServer']): Promise<Store>
 async function loadRedis(store: StoreConfig | null, kind: string): Promise<Store> {
   if (!store) return null
   const { RedisStore } = await import('../redis/redis.ts')
-  const { RedisKeys } = await import('../redis/shared-keys.ts')
+  const { RedisKeys } = await import('../redis/shared-store.ts')
   return {
     name: `${store.addresses.map(formatAddress).join(', ')} (${kind})`,
     open: (parts) =>
@@ -53,14 +53,14 @@ async function loadRedis(store: StoreConfig | null, kind: string): Promise<Store
   }
 }
 
-export interface SharingParts {
+export interface SharingOptions {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
   readonly stores: Awaited<ReturnType<typeof loadStores>>
   /** Knows what fails for want of a store. */
   readonly health?: Pick<Health, 'stores'>
-  readonly asked?: Metrics['storeAsked']
+  readonly onCommand?: Metrics['storeCommandEnded']
 }
 
 /**
@@ -68,12 +68,12 @@ export interface SharingParts {
  * @param up when it answers again
  */
 function open(
-  { logger, health, ...parts }: SharingParts,
+  { logger, health, ...parts }: SharingOptions,
   store: Store,
   commandTimeoutMs: number,
   down: string,
   up: string,
-): SharedKeys | null {
+): SharedStore | null {
   const onChange = (error: Error | null) => {
     if (error === null) {
       health?.stores.delete(down)
@@ -87,7 +87,10 @@ function open(
 }
 
 /** Where answers are kept; null: nowhere. @throws TlsFileError */
-export function createCache({ cache }: RouterConfig, parts: SharingParts & { budget: ByteBudget }) {
+export function createCache(
+  { cache }: RouterConfig,
+  parts: SharingOptions & { budget: ByteBudget },
+) {
   if (cache.maxBytes === 0) return null
   const down = 'answers are not shared between replicas'
   const up = 'answers are shared between replicas again'
@@ -102,7 +105,7 @@ const claimTimeoutMs = 1_000
 /** The sticky sessions of the process, shared with other replicas where the config says so. @throws TlsFileError */
 export function createSessions(
   { sharedState, epochDurationMs }: RouterConfig,
-  parts: SharingParts & { readonly metrics: Metrics },
+  parts: SharingOptions & { readonly metrics: Metrics },
 ) {
   const { clock, logger, metrics, stores } = parts
   const down = 'requests with rpc-stickiness may fail'

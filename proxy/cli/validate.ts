@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
-import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
+import { exitCodes, checkConfig, problemLine, type ConfigRequest } from './checked-config.ts'
 
 /** Where a command writes. `process.stdout` is one. */
 export interface TextSink {
@@ -30,7 +30,7 @@ export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
 export async function runValidate(arguments_: ValidateArguments, io: CommandIo): Promise<number> {
   const { configPath, output } = arguments_
   const request = { ...arguments_, environment: io.environment }
-  const { config, problems, redact } = await judgeConfig(request)
+  const { config, problems, redact } = await checkConfig(request)
   const valid = config !== null
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }

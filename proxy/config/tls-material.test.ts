@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createAuthority } from '../upstream/testing/certificates.ts'
-import { judgeTls, type TlsTexts } from './tls-material.ts'
+import { validateTls, type TlsTexts } from './tls-material.ts'
 
 const authority = await createAuthority('root')
 const { cert, key } = await authority.issue('client')
@@ -24,7 +24,7 @@ describe('PEM texts', () => {
     ['a certificate with its chain, and its key', { cert: `${cert}\n${authority.cert}`, key }],
     ['certificate and key in one file', { cert: `${cert}\n${key}`, key: `${cert}\n${key}` }],
   ])('%s can be used', (_what, texts) => {
-    expect(judgeTls(texts)).toBeNull()
+    expect(validateTls(texts)).toBeNull()
   })
 
   test.each<[string, TlsTexts, string, RegExp]>([
@@ -44,7 +44,7 @@ describe('PEM texts', () => {
     ['a key with a password', { cert, key: locked }, 'key-file', /without a password/],
     ['the key of another', { cert, key: other.key }, 'key-file', /key values mismatch/],
   ])('%s is refused, without any part of it', (_what, texts, where, message) => {
-    const fault = judgeTls(texts)
+    const fault = validateTls(texts)
     expect(fault).toMatchObject({ key: where, message: expect.stringMatching(message) as string })
     for (const line of Object.values(texts).join('\n').split('\n'))
       if (line.length > 6 && !line.startsWith('-----')) expect(fault?.message).not.toContain(line)

@@ -19,7 +19,7 @@ export interface TlsFault {
 }
 
 /** Judges PEM texts as the router does when it starts. Null when they are good. */
-export function judgeTls({ ca, cert, key }: TlsTexts): TlsFault | null {
+export function validateTls({ ca, cert, key }: TlsTexts): TlsFault | null {
   const faults = [
     fault('ca-file', ca, readCertificates),
     fault('cert-file', cert, readCertificates),

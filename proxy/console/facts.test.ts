@@ -13,7 +13,7 @@ import {
   repliedBy,
 } from '../telemetry/call.fixture.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
-import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
@@ -24,7 +24,7 @@ function make() {
   const config = new ConfigState(clock, 'ab12')
   const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
   const health = new Health(clock, config)
-  const calls = new KeptCalls(clock)
+  const calls = new CallHistory(clock)
   const observers = combineObservers([metrics, calls])
   const pool = aPool([anUpstream('node-a', 'eligible'), anUpstream('node-b', 'eligible')])
   const snapshot = () => pool

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from '../telemetry/config-state.ts'
-import type { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import type { CallHistory } from '../telemetry/explain/call-history.ts'
 import type { Health } from '../telemetry/health.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Series, series } from '../telemetry/series.ts'
@@ -21,7 +21,7 @@ export type Counts = Readonly<Record<string, number>>
 interface FactsOptions {
   readonly metrics: Pick<Metrics, 'samples'>
   readonly health: Pick<Health, 'look' | 'stores'>
-  readonly calls: Pick<KeptCalls, 'list'>
+  readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
   /** Where the clients of a chain and interface reach it. */
@@ -77,7 +77,7 @@ async function countsOf(metrics: FactsOptions['metrics']) {
 }
 
 /** The last failed calls, the newest first: the short of what `/explain?failed` says. */
-function failedCalls(calls: Pick<KeptCalls, 'list'>) {
+function failedCalls(calls: Pick<CallHistory, 'list'>) {
   return calls.list('failed', 20).calls.map(({ error, attempts, ...call }) => {
     const { guid, at, chain, interface: iface, method, outcome, totalMs } = call
     const results = attempts.map(({ upstream, result }) => `${upstream} ${result}`)

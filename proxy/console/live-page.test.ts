@@ -17,12 +17,12 @@ interface Frame {
 
 function make() {
   const clock = new VirtualClock()
-  let asked = 0
+  let requests = 0
   const facts = async () => {
-    asked += 1
-    if (asked === 4) throw new Error('no facts')
-    const outcomes = { success: asked * 10 }
-    return someFacts(asked, [someChain([someUpstream('node-a')], { outcomes })])
+    requests += 1
+    if (requests === 4) throw new Error('no facts')
+    const outcomes = { success: requests * 10 }
+    return someFacts(requests, [someChain([someUpstream('node-a')], { outcomes })])
   }
   const page = createLivePage(facts, clock, 'pod-1')
   /** The frames that one more open page gets. */
@@ -34,7 +34,7 @@ function make() {
     })
     return { frames, stream }
   }
-  return { clock, page, open, asked: () => asked }
+  return { clock, page, open, requestCount: () => requests }
 }
 
 test('the policy of the page lets nothing run or be loaded but what stands in it', () => {
@@ -61,7 +61,7 @@ const head = (second: number, rates: number) =>
   `rpc-router on pod-1, 03:00:0${second} UTC, rates of ${rates} s`
 
 test('a frame a second goes to each page from the same facts, and without pages nothing is done', async () => {
-  const { clock, open, asked } = make()
+  const { clock, open, requestCount } = make()
   const [first, second] = [open(), open()]
   await clock.advance(0)
   await clock.advance(2_000)
@@ -78,15 +78,15 @@ test('a frame a second goes to each page from the same facts, and without pages 
   second.stream.destroy()
   await clock.advance(10_000)
   // The frame that was waited for when they left is the last.
-  expect(asked()).toBe(4)
+  expect(requestCount()).toBe(4)
 })
 
 test('a slow page is sent nothing until it takes it', async () => {
-  const { clock, page, asked } = make()
+  const { clock, page, requestCount } = make()
   const slow = page.events()
   await slow.next()
   await clock.advance(10_000)
-  expect(asked()).toBe(1)
+  expect(requestCount()).toBe(1)
 })
 
 test('facts that cannot be had end the page, and the next one is served', async () => {

@@ -31,11 +31,11 @@ export class Replicas {
 
   /** Asks all of them once. Never rejects: one that does not answer is a problem of the view. */
   async ask(): Promise<void> {
-    const asked = [...this.#looks].map(async ([url, look]) => {
+    const pending = [...this.#looks].map(async ([url, look]) => {
       const { text, fault } = await readPage(`${url}/facts`)
       this.#looks.set(url, { ...look, ...(text === null ? { problem: fault } : read(look, text)) })
     })
-    await Promise.all(asked)
+    await Promise.all(pending)
   }
 
   /** The text that explains a call, of the replica that knows it. */

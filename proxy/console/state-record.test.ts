@@ -6,7 +6,7 @@ import { aCall, repliedBy } from '../telemetry/call.fixture.ts'
 import { ConfigState, timeOf } from '../telemetry/config-state.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { explainPage } from '../telemetry/explain/explain-page.ts'
-import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { series } from '../telemetry/series.ts'
@@ -40,7 +40,7 @@ class Fixture extends PoolFixture {
     const config = new ConfigState(clock, 'ab12')
     const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
     const health = new Health(clock, config)
-    const calls = new KeptCalls(clock)
+    const calls = new CallHistory(clock)
     const write = (_: string, { upstream, from, to, why }: Record<string, unknown> = {}) => {
       if (upstream === 'a')
         changes.push(

@@ -25,7 +25,7 @@ export type Traffic = ReturnType<typeof trafficOf>
 const severities = ['down', 'bad', 'odd'] as const
 
 /** Something that may be wrong; false or null: it is not. Since when, in ISO 8601, where that is known. */
-type Finding = readonly [(typeof severities)[number], what: string | false | null, since?: string]
+type Problem = readonly [(typeof severities)[number], what: string | false | null, since?: string]
 
 /** Few failures are no outage: from so many on, and from this share of all. */
 const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1, isDown: 0.9 } as const
@@ -53,7 +53,7 @@ export function viewOf(looks: readonly Look[]) {
   const parts = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
   const chains = byName(parts).map((same) => chainView(same, growth))
   /** @param where `ETH1 jsonrpc` or a replica. @param upstream where it is of one alone */
-  const found = (where: string, upstream: string | null, findings: readonly Finding[]) =>
+  const found = (where: string, upstream: string | null, findings: readonly Problem[]) =>
     findings.flatMap(([severity, what, since = null]) =>
       what ? [{ severity, where, upstream, since, what }] : [],
     )
@@ -198,7 +198,7 @@ function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
 }
 
-function ofChain(chain: ChainView, at: string): readonly Finding[] {
+function ofChain(chain: ChainView, at: string): readonly Problem[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
   const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
   const [tipAgeMs, slowest] = [chain.tipAgeMs ?? 0, chain.p99Seconds ?? 0]
@@ -215,7 +215,7 @@ function ofChain(chain: ChainView, at: string): readonly Finding[] {
   ]
 }
 
-function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly Finding[] {
+function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly Problem[] {
   const { state, why, until, since, seenAt, count, latencyMs, fault } = each
   const isEligible = state === 'eligible'
   const end = until === null ? '' : `; until ${until.slice(11, 19)} at the latest`

@@ -5,7 +5,7 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { PolicyConfig } from '../config/types.ts'
 import type { Directives } from '../relay/call.ts'
 import {
-  type Asked,
+  type TestCall,
   ethereum,
   type FixtureUpstream,
   nodeError,
@@ -71,8 +71,8 @@ class Fixture extends RelayFixture {
     return this
   }
 
-  async validate(asked: Asked = {}) {
-    const { outcome, upstream, call, tookMs } = await this.ask(asked)
+  async validate(request: TestCall = {}) {
+    const { outcome, upstream, call, tookMs } = await this.ask(request)
     const { agreeing, disagreeing, all, failure } = call.journal.crossValidation ?? {}
     const said =
       upstream === null ? outcome : (JSON.parse(outcome) as { result?: unknown; error?: unknown })
@@ -102,7 +102,7 @@ describe('upstreams of which some have pruned the block', () => {
   const old = { params: ['0xaa', '0x5'] }
   const latest = { params: ['0xaa', 'latest'] }
 
-  it.each<[string, string, Asked, Partial<PolicyConfig>, object]>([
+  it.each<[string, string, TestCall, Partial<PolicyConfig>, object]>([
     ['others vote', 'ab', old, {}, { answer: '0x1', all: 'c,d' }],
     ['whatever their order', 'cd', old, {}, { answer: '0x1', all: 'a,b' }],
     [
@@ -126,10 +126,10 @@ describe('upstreams of which some have pruned the block', () => {
       { perGroupQuorum: 1, minGroups: 2 },
       { answer: '0x1', all: 'b,d' },
     ],
-  ])('%s', async (_, pruned, asked, own, expected) => {
+  ])('%s', async (_, pruned, request, own, expected) => {
     const nodes = Object.fromEntries(
       [...'abcd'].map((name) => {
-        const isPruned = pruned.includes(name) && asked === old
+        const isPruned = pruned.includes(name) && request === old
         const answer = isPruned ? result(null) : honest
         return [name, { script: () => answer, group: 'ab'.includes(name) ? 'x' : 'y' }]
       }),
@@ -139,7 +139,7 @@ describe('upstreams of which some have pruned the block', () => {
     for (const { name, urls } of fixture.pool.upstreams)
       if (pruned.includes(name)) for (const { history } of urls) history.lacked('state', 50)
     for (let vote = 0; vote < 4; vote++)
-      expect(await fixture.validate(asked)).toMatchObject(expected)
+      expect(await fixture.validate(request)).toMatchObject(expected)
   })
 })
 
@@ -238,9 +238,9 @@ describe('three upstreams of which two must agree', () => {
   it.each([
     ['the cap of the policy', { maxParticipants: 3 }, {}],
     ['what the caller asks for', null, { directives: asks(3, 2) }],
-  ])('asks no more than %s, whatever fails', async (_, own, asked) => {
+  ])('asks no more than %s, whatever fails', async (_, own, request) => {
     const nodes = { a: limited, b: limited, c: honest, d: honest, e: honest }
-    const { failure, all } = await new Fixture(nodes, own).validate(asked)
+    const { failure, all } = await new Fixture(nodes, own).validate(request)
     expect([failure, all?.split(',').length]).toEqual(['insufficient-responses', 3])
   })
 
@@ -471,7 +471,7 @@ describe('a caller', () => {
     const seen = fixture.begin({ signal: abort.signal })
     abort.abort()
     expect((await seen).outcome).toBe('CallAborted')
-    expect(fixture.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0, 0])
+    expect(fixture.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0, 0])
   })
 })
 
@@ -637,14 +637,14 @@ describe('a commitment of Solana', () => {
 })
 
 describe('a difference about a finalized block', () => {
-  const asked = { params: ['0xaa', '0x10'] }
+  const request = { params: ['0xaa', '0x10'] }
 
   it('is reported with both answers, and lowers the score of the upstream', async () => {
     const fixture = new Fixture({ a: wrong, b: honest, c: honest })
     fixture.head('a', 1_000).head('b', 1_000).head('c', 1_000)
     const [{ score }] = fixture.pool.upstreams as [(typeof fixture.pool.upstreams)[0]]
     const before = score.availability(fixture.clock.nowMs())
-    await fixture.validate(asked)
+    await fixture.validate(request)
     expect(fixture.mismatches).toMatchObject([
       [
         { upstream: 'a', excerpt: '"0x2"' },
@@ -661,7 +661,7 @@ describe('a difference about a finalized block', () => {
   it('is reported without agreement as well', async () => {
     const fixture = new Fixture({ a: wrong, b: honest, c: result('0x3') })
     fixture.head('a', 1_000).head('b', 1_000).head('c', 1_000)
-    await fixture.validate(asked)
+    await fixture.validate(request)
     expect(fixture.mismatches).toMatchObject([
       [{}, null],
       [{}, null],
@@ -673,7 +673,7 @@ describe('a difference about a finalized block', () => {
   it('is not reported for a block near the head', async () => {
     const fixture = new Fixture({ a: wrong, b: honest, c: honest })
     fixture.head('a', 20).head('b', 20).head('c', 20)
-    await fixture.validate(asked)
+    await fixture.validate(request)
     expect(fixture.mismatches).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import type { Call, CrossValidated } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { maxVerificationMs } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
-import { rankOf, type Reply } from '../relay/reply.ts'
+import { replyRank, type Reply } from '../relay/reply.ts'
 import { type Ballot, FanOut, type FanOutOptions, type Result } from './fan-out.ts'
 import { shortageOf } from './participants.ts'
 import { termsOf } from './terms.ts'
@@ -33,7 +33,7 @@ export function withCrossValidation(relay: Relay, options: CrossValidationOption
   return (call) => {
     const isAsked = call.directives.crossValidation !== null
     const { validations } = options.policies.now
-    const policy = validations.size === 0 ? undefined : validations.get(call.asked.method)
+    const policy = validations.size === 0 ? undefined : validations.get(call.method.name)
     return isAsked || policy ? validated(call, policy, relay, options) : relay(call)
   }
 }
@@ -83,19 +83,19 @@ const wrongMs = 300_000
 /** @throws RelayError when no answer was agreed on */
 function conclude(call: Call, result: Result, options: CrossValidationOptions): Reply {
   const { pool, chain, observer } = options
-  const { failure, answer, ballots, asked, block } = result
+  const { failure, answer, ballots, queried, block } = result
   const agreeing = ballots.filter((each) => each.answer === answer)
   const others = ballots.filter((each) => each.answer !== answer)
   const [best = null] = agreeing
   const outcome = {
     agreeing: agreeing.map(({ upstream }) => upstream),
     disagreeing: others.map(({ upstream }) => upstream),
-    all: asked.map(({ name }) => name),
+    all: queried.map(({ name }) => name),
     failure,
   }
   note(call, outcome, options)
   // Not of errors that another node might not return.
-  const areSure = call.asked.deterministic && ballots.every(({ reply }) => rankOf(reply) >= 5)
+  const areSure = call.method.deterministic && ballots.every(({ reply }) => replyRank(reply) >= 5)
   for (const each of areSure && isFinal(block, pool.tip, chain) ? others : []) {
     observer.finalizedMismatch(call, each, best)
     const [url] = each.by.urlsFor([])
@@ -106,7 +106,7 @@ function conclude(call: Call, result: Result, options: CrossValidationOptions): 
   }
   if (best !== null && failure === null) return best.reply
   const answers = new Set(ballots.map(({ answer }) => answer)).size
-  const message = `no answer was agreed on: ${asked.length} upstreams were asked, ${ballots.length} answered, with ${answers} different answers`
+  const message = `no answer was agreed on: ${queried.length} upstreams were asked, ${ballots.length} answered, with ${answers} different answers`
   const kind = Object.values(errorKinds).find(({ reason }) => reason === failure)
   throw new RelayError(kind ?? errorKinds.noAgreement, message)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
+import { type ByteBudget, Reservation } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
 import type { BlockRef, Chain, ChainInterface } from '../chain/types.ts'
 import { Cancellation } from '../clock/cancellation.ts'
@@ -10,7 +10,7 @@ import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, errorKinds, overloaded, RelayError } from '../relay/errors.ts'
 import { usualBudgetMs } from '../relay/hedge.ts'
 import type { Relay } from '../relay/relay.ts'
-import { type Reply, rankOf, type WholeIncoming } from '../relay/reply.ts'
+import { type Reply, replyRank, type WholeIncoming } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
@@ -43,7 +43,7 @@ export interface Ballot extends Vote {
 
 export interface Result extends Decision {
   readonly ballots: readonly Ballot[]
-  readonly asked: readonly Upstream[]
+  readonly queried: readonly Upstream[]
   /** What was asked about: one block, where the call was about the latest one. */
   readonly block: BlockRef
 }
@@ -52,7 +52,7 @@ export interface Result extends Decision {
  * Asks several upstreams the same and counts their votes. One that fails, is limited, or is late is replaced while
  * another may be asked; a late one may still vote. It holds the answers until there is one for the client.
  */
-export class FanOut extends Held {
+export class FanOut extends Reservation {
   readonly #options: FanOutOptions
   #call: Call
   readonly #result = Promise.withResolvers<Result>()
@@ -91,9 +91,9 @@ export class FanOut extends Held {
   /** Another one to ask; null when no other may be asked. */
   #choose(): Attempt | null {
     const { terms } = this.#options
-    const { asked, journal } = this.#call
+    const { method, journal } = this.#call
     if (this.#all.length >= terms.maxParticipants) return null
-    const upstream = nextOf(this.#options, this.#all, asked.block)
+    const upstream = nextOf(this.#options, this.#all, method.block)
     if (upstream === null) return null
     const own = new Journal(journal.startedMs)
     own.clientDeadlineMs = journal.clientDeadlineMs
@@ -109,7 +109,7 @@ export class FanOut extends Held {
     const { relay, chain, clock, config } = this.#options
     const { shared: _, ...call } = this.#call
     const { upstream, cancellation: signal, journal } = participant
-    const usualMs = call.directives.relayTimeoutMs ?? usualBudgetMs(call.asked, chain, config.now)
+    const usualMs = call.directives.relayTimeoutMs ?? usualBudgetMs(call.method, chain, config.now)
     participant.cancelLateness = clock.after(usualMs, () => this.#lost(participant, 'late'))
     const own = { selectProvider: null, stickiness: null, only: [upstream.name] }
     const directives = { ...call.directives, ...own }
@@ -125,7 +125,7 @@ export class FanOut extends Held {
 
   async #received(participant: Attempt, reply: Reply): Promise<void> {
     const { incoming } = reply
-    const rank = rankOf(reply)
+    const rank = replyRank(reply)
     // Too late, a page, or a limit.
     if (this.#isOver || rank < 3) {
       release(incoming.body)
@@ -161,7 +161,7 @@ export class FanOut extends Held {
       ({ reply: { refusal, incoming } }) =>
         refusal === reply.refusal && Buffer.compare(incoming.body, body) === 0,
     )
-    const isAnyCase = this.#call.asked.anyCaseHex === true
+    const isAnyCase = this.#call.method.anyCaseHex === true
     const { answer, excerpt } =
       same ?? digestOf(reply, body, iface.apiInterface, ignored, isAnyCase)
     return { upstream: by.name, group: by.group, by, reply, answer, excerpt }
@@ -188,9 +188,9 @@ export class FanOut extends Held {
     const ballots = areWeak ? this.#weak : this.#ballots
     const decision = decide(ballots, this.#options.terms, pending, late)
     if (decision === null) return
-    const asked = this.#all.map(({ upstream }) => upstream)
+    const queried = this.#all.map(({ upstream }) => upstream)
     this.#close()
-    this.#result.resolve({ ...decision, ballots, asked, block: this.#call.asked.block })
+    this.#result.resolve({ ...decision, ballots, queried, block: this.#call.method.block })
   }
 
   #fail(error: unknown): void {

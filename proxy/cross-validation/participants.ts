@@ -69,24 +69,24 @@ export interface Participant {
 /**
  * The next upstream to ask: over the groups, and within them as the pool does; null when no other may be asked.
  *
- * @param asked those that were asked before
+ * @param requests those that were asked before
  */
 export function nextOf(
   options: ParticipantsOptions,
-  asked: readonly Participant[],
+  requests: readonly Participant[],
   block: BlockRef,
 ): Upstream | null {
   const { call, pool, config, terms } = options
   const upstreams = askable(options)
   const groups = Map.groupBy(upstreams, ({ group }) => group)
-  const taking = asked.filter(({ state }) => state === 'pending' || state === 'voted')
+  const taking = requests.filter(({ state }) => state === 'pending' || state === 'voted')
   const takenOf = (group: string) =>
     taking.filter(({ upstream }) => upstream.group === group).length
   const primaries = upstreams.filter(({ tier }) => tier === 'primary')
   const { voters, full } = countOf(primaries, terms)
   const areEnough = voters >= terms.participants && full >= terms.minGroups
-  const read = { block, data: call.asked.data ?? null }
-  const rankOf = (upstream: Upstream) => {
+  const read = { block, data: call.method.data ?? null }
+  const participantRank = (upstream: Upstream) => {
     const { tier, group, availability, lags, latest } = upstream
     const taken = takenOf(group)
     // A group that has begun is filled before the next one; one that cannot be filled comes last.
@@ -99,13 +99,13 @@ export function nextOf(
   }
   const rest = upstreams.filter(
     (each) =>
-      !asked.some(({ upstream }) => upstream === each) &&
+      !requests.some(({ upstream }) => upstream === each) &&
       !(terms.oneVotePerGroup && takenOf(each.group) > 0),
   )
-  const best = Math.min(...rest.map(rankOf))
-  const only = rest.filter((each) => rankOf(each) === best).map(({ name }) => name)
+  const best = Math.min(...rest.map(participantRank))
+  const only = rest.filter((each) => participantRank(each) === best).map(({ name }) => name)
   const wanted = {
-    ...{ addons: addonsOf(call), ...read, byHash: call.asked.byHash },
+    ...{ addons: addonsOf(call), ...read, byHash: call.method.byHash },
     ...{ prefer: call.directives.selectProvider, excluded: [], only },
     ...{ tried: () => false, untriedOnly: false },
   }

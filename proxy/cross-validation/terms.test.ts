@@ -12,7 +12,7 @@ const entryOf = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' as const, metho
 function terms(policy: Partial<PolicyEntry> | null, wanted: string | null, kind = 'read'): string {
   const [participants = 0, agreement = 0] = wanted?.split('/').map(Number) ?? []
   const call = {
-    asked: { method: 'm', kind, stateful: null },
+    method: { name: 'm', kind, stateful: null },
     request: { body: null },
     journal: new Journal(0),
     directives: {
@@ -24,8 +24,8 @@ function terms(policy: Partial<PolicyEntry> | null, wanted: string | null, kind 
   try {
     const found = termsOf(call, policy === null ? undefined : buildPolicy(entry))
     if (found === null) return 'plain'
-    const { participants: asked, agreement: match, minParticipants } = found
-    return `${asked}/${match}${minParticipants === asked ? '' : ` of ${minParticipants}`}`
+    const { participants: requests, agreement: match, minParticipants } = found
+    return `${requests}/${match}${minParticipants === requests ? '' : ` of ${minParticipants}`}`
   } catch (error) {
     return (error as RelayError).kind.reason
   }

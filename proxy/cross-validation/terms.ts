@@ -26,13 +26,13 @@ export interface Terms extends Rule {
  * @throws RelayError for a call that cannot be cross-validated as its caller asks
  */
 export function termsOf(call: Call, policy: PolicyConfig = noPolicy): Terms | null {
-  const { asked, directives } = call
+  const { method, directives } = call
   const wanted = directives.crossValidation
   const { perGroupQuorum, minGroups, oneVotePerGroup, ignoreFields } = policy
   const unfit = whyUnfit(call)
   const why = unfit ?? (policy.forbidsCallers ? forbidden : null)
   if (wanted !== null && why !== null) {
-    const message = `${asked.method.slice(0, 100)} ${why}; send it without the headers of cross-validation`
+    const message = `${method.name.slice(0, 100)} ${why}; send it without the headers of cross-validation`
     throw new RelayError(errorKinds.badDirective, message)
   }
   if (unfit !== null || (wanted === null && policy.agreement === 0)) return null
@@ -42,7 +42,7 @@ export function termsOf(call: Call, policy: PolicyConfig = noPolicy): Terms | nu
   const most = Math.max(minimum, wanted?.participants ?? 0)
   const participants = Math.min(most, policy.maxParticipants)
   if (agreement > participants) {
-    const message = `${agreement} answers cannot match where no more than ${participants} upstreams may be asked for ${asked.method}`
+    const message = `${agreement} answers cannot match where no more than ${participants} upstreams may be asked for ${method.name}`
     throw new RelayError(errorKinds.insufficientCapacityAsked, message)
   }
   return {
@@ -57,9 +57,9 @@ const forbidden = 'may not be cross-validated at the wish of callers'
 
 /** Why no call of its kind can be cross-validated; null when it can. */
 function whyUnfit(call: Call): string | null {
-  const { asked, journal } = call
-  if (asked.kind === 'write') return 'is a write, which cannot be cross-validated'
-  if (asked.kind !== 'read' || asked.stateful !== null)
+  const { method, journal } = call
+  if (method.kind === 'write') return 'is a write, which cannot be cross-validated'
+  if (method.kind !== 'read' || method.stateful !== null)
     return 'is about the state of one node or connection, which cannot be cross-validated'
   const mayStream = journal.mayStream || !isWhole(call)
   return mayStream ? 'may stream, and cannot be cross-validated' : null

@@ -85,8 +85,8 @@ describe('a filter', () => {
 
   it('of an upstream that is not configured any more is not found', async () => {
     const relay = fixture()
-    const asked = { method: 'eth_getFilterChanges', params: ['0x80000000ab'] }
-    expect((await relay.ask(asked)).outcome).toBe('filter-not-found')
+    const request = { method: 'eth_getFilterChanges', params: ['0x80000000ab'] }
+    expect((await relay.ask(request)).outcome).toBe('filter-not-found')
   })
 
   it("gets the node's own error when it has expired", async () => {

@@ -7,7 +7,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 import { type Call, Journal } from '../relay/call.ts'
 import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
-import type { RelayOptions } from '../relay/parts.ts'
+import type { RelayOptions } from '../relay/relay-context.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
 
@@ -46,7 +46,7 @@ type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
 export function withFilters(relay: Relay, pieces: Pieces): Relay {
   const filters = new Filters(pieces, relay)
   return (call) => {
-    const { stateful } = call.asked
+    const { stateful } = call.method
     if (stateful === null) return relay(call)
     return stateful === 'creates' ? filters.create(call) : filters.use(call)
   }
@@ -88,7 +88,7 @@ class Filters {
     const filter = this.#known.get(use.id)
     if (!filter) return this.#relay(use.call).catch(throwNotFound)
     this.#remember(use.id, filter)
-    if (call.asked.stateful === 'ends') this.#known.delete(use.id)
+    if (call.method.stateful === 'ends') this.#known.delete(use.id)
     const reply = filter.isLost ? null : await this.#askNode(use, filter)
     return reply ?? this.#catchUp(filter, call)
   }
@@ -140,7 +140,7 @@ class Filters {
 
   async #catchUp(filter: Filter, call: Call): Promise<Reply> {
     const { criteria, block } = filter
-    const isEnd = call.asked.stateful === 'ends'
+    const isEnd = call.method.stateful === 'ends'
     if (!isEnd && !isPoll(call)) {
       if (criteria === null) throw notFound()
       return this.#elsewhere(call, 'eth_getLogs', [criteria])
@@ -173,15 +173,15 @@ class Filters {
   }
 
   /** @throws RelayError also where a node refuses it */
-  async #elsewhere(call: Call, method: string, params: readonly unknown[]): Promise<Reply> {
-    const { asked, request, journal } = call
-    const { internalPath = '' } = asked
+  async #elsewhere(call: Call, name: string, params: readonly unknown[]): Promise<Reply> {
+    const { method, request, journal } = call
+    const { internalPath = '' } = method
     const iface = this.#pieces.chain.interfaces.get('jsonrpc')
     if (!iface) throw notFound()
-    const question = { ...questionOf(call), method, params }
+    const question = { ...questionOf(call), method: name, params }
     const reply = await this.#relay({
       ...call,
-      asked: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath }),
+      method: iface.classify({ apiInterface: 'jsonrpc', method: name, params, internalPath }),
       request: withQuestion(request, question),
       journal: new Journal(journal.startedMs),
     })
@@ -207,8 +207,8 @@ function withQuestion(request: Outgoing, question: object): Outgoing {
 
 /** The criteria of a new filter, null for blocks; undefined when other nodes cannot replace its node. */
 function criteriaOf(call: Call): object | null | undefined {
-  if (call.asked.method === 'eth_newBlockFilter') return null
-  if (call.asked.method !== 'eth_newFilter') return undefined
+  if (call.method.name === 'eth_newBlockFilter') return null
+  if (call.method.name !== 'eth_newFilter') return undefined
   const [criteria] = questionOf(call)?.params ?? []
   if (typeof criteria !== 'object' || criteria === null) return undefined
   const { toBlock, blockHash } = criteria as { toBlock?: unknown; blockHash?: unknown }
@@ -228,8 +228,8 @@ function delivered(filter: Filter, items: unknown, block: number): void {
   filter.lastHash = last ?? filter.lastHash
 }
 
-function isPoll({ asked }: Call): boolean {
-  return asked.method === 'eth_getFilterChanges'
+function isPoll({ method }: Call): boolean {
+  return method.name === 'eth_getFilterChanges'
 }
 
 /** When no upstream answered, the state of the filter is unknown. */

@@ -384,10 +384,10 @@ const logsOf: readonly (readonly [name: string, asked: object, result: readonly 
   ['Harmony: an address in bech32', { address: 'one1a2b3c4d5e6f7g8h9' }, [log]],
   ['a number as a number', { fromBlock: 5, toBlock: 32 }, [log]],
 ]
-const logs = logsOf.map(([name, asked, result]): Case => [
+const logs = logsOf.map(([name, request, result]): Case => [
   `logs: ${name}`,
   'eth_getLogs',
-  [asked],
+  [request],
   result,
 ])
 

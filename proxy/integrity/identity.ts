@@ -12,13 +12,13 @@ type Rule<Name> = Extract<CheckRule, { check: Name }>
 export function checkBlock(
   rule: Rule<'block'>,
   result: unknown,
-  asked: BlockRef,
+  requested: BlockRef,
 ): Violation | null {
-  if (asked.kind !== 'number' && asked.kind !== 'hash') return null
-  if (rule.each !== true) return compareBlock(rule, result, asked)
+  if (requested.kind !== 'number' && requested.kind !== 'hash') return null
+  if (rule.each !== true) return compareBlock(rule, result, requested)
   if (!Array.isArray(result)) return null
   for (const item of result) {
-    const found = compareBlock(rule, item, asked)
+    const found = compareBlock(rule, item, requested)
     if (found) return found
   }
   return null
@@ -27,15 +27,15 @@ export function checkBlock(
 function compareBlock(
   { number, hash, older = 0 }: Rule<'block'>,
   result: unknown,
-  asked: Extract<BlockRef, { kind: 'number' | 'hash' }>,
+  requested: Extract<BlockRef, { kind: 'number' | 'hash' }>,
 ): Violation | null {
-  if (asked.kind === 'hash')
-    return hash ? compare('block-hash', toHash, asked.hash, valueAt(result, hash)) : null
+  if (requested.kind === 'hash')
+    return hash ? compare('block-hash', toHash, requested.hash, valueAt(result, hash)) : null
   const got = number && toNumber(valueAt(result, number))
   // Chains on Ethermint answer a request for block 0 with the latest block.
-  if (got === undefined || got === null || asked.number === 0) return null
-  const isRight = got <= asked.number && got >= asked.number - older
-  return isRight ? null : mismatch('block-number', asked.number, got)
+  if (got === undefined || got === null || requested.number === 0) return null
+  const isRight = got <= requested.number && got >= requested.number - older
+  return isRight ? null : mismatch('block-number', requested.number, got)
 }
 
 type Normal = (value: unknown) => string | number | null

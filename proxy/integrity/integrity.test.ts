@@ -82,12 +82,12 @@ describe('a block that was shown before', () => {
     ['with a hash of zeros, then with another one', '0 b c', 'passes passes parent'],
   ])('%s', (_, parents, expected) => {
     const rule = checkSchema.parse({ check: 'parent', hash: ['hash'], parent: ['parentHash'] })
-    const asked = { checks: [{ rule, wanted: null }], block: number(1) }
+    const request = { checks: [{ rule, wanted: null }], block: number(1) }
     const tracker = aTracker()
     const integrity = new Integrity('core', tracker)
     const found = parents.split(' ').map((digit) => {
       const parentHash = digit === '?' ? null : hash(digit)
-      const violation = integrity.check({ hash: hash('a'), parentHash }, asked)
+      const violation = integrity.check({ hash: hash('a'), parentHash }, request)
       if (violation) return violation.check
       const shown = { number: 1, hash: toHash(hash('a')), parent: toHash(parentHash) }
       tracker.showBlock({ ...shown, isByHash: false })

@@ -9,7 +9,7 @@ import { checkSent } from './sent.ts'
 import type { Violation } from './violation.ts'
 
 /** What a call asks for, and what its method's spec says about the answer. */
-export interface Asked {
+export interface CheckedCall {
   readonly checks: readonly Check[]
   readonly block: BlockRef
 }
@@ -26,15 +26,15 @@ export class Integrity {
   }
 
   /** Whether `check` looks at the answer to such a call at all; if not, it need not be parsed. */
-  looksAt({ checks }: Asked): boolean {
+  looksAt({ checks }: CheckedCall): boolean {
     return checks.length > 0 && (this.level === 'core' || this.level === 'full')
   }
 
   /** The first thing in a result that does not fit what was asked for. */
-  check(result: unknown, asked: Asked): Violation | null {
-    if (!this.looksAt(asked)) return null
-    for (const check of asked.checks) {
-      const found = this.#apply(check, result, asked)
+  check(result: unknown, request: CheckedCall): Violation | null {
+    if (!this.looksAt(request)) return null
+    for (const check of request.checks) {
+      const found = this.#apply(check, result, request)
       if (found) return found
     }
     return null
@@ -45,7 +45,7 @@ export class Integrity {
     if (form !== undefined) this.#proofs.giveUp(form)
   }
 
-  #apply({ rule, wanted: read }: Check, result: unknown, { block }: Asked): Violation | null {
+  #apply({ rule, wanted: read }: Check, result: unknown, { block }: CheckedCall): Violation | null {
     const wanted = read?.()
     switch (rule.check) {
       case 'block':

@@ -56,9 +56,9 @@ type Normal = (value: unknown) => string | null
  * Each log is inside the filter: its block, its address, its topics. Whether logs are missing, and
  * how a chain numbers them, cannot be known.
  */
-export function checkLogs(result: unknown, filter: unknown, asked: BlockRef): Violation | null {
+export function checkLogs(result: unknown, filter: unknown, requested: BlockRef): Violation | null {
   if (!Array.isArray(result) || !isObject(filter)) return null
-  const wanted = readLogFilter(filter, asked)
+  const wanted = readLogFilter(filter, requested)
   for (const [index, log] of result.entries()) {
     const found = isObject(log) ? checkLog(log, wanted) : null
     if (found) return { ...found, detail: `log ${index}: ${found.detail}` }
@@ -66,15 +66,15 @@ export function checkLogs(result: unknown, filter: unknown, asked: BlockRef): Vi
   return null
 }
 
-export function readLogFilter(filter: object, asked: BlockRef): LogFilter {
-  const isRange = asked.kind === 'range'
+export function readLogFilter(filter: object, requested: BlockRef): LogFilter {
+  const isRange = requested.kind === 'range'
   const { address, topics } = filter as Fields
   const addresses = address ?? []
   return {
     fields: filter,
-    from: isRange ? heightOf(asked.from, -Infinity) : -Infinity,
-    to: isRange ? heightOf(asked.to, Infinity) : Infinity,
-    blockHash: asked.kind === 'hash' ? toHash(asked.hash) : null,
+    from: isRange ? heightOf(requested.from, -Infinity) : -Infinity,
+    to: isRange ? heightOf(requested.to, Infinity) : Infinity,
+    blockHash: requested.kind === 'hash' ? toHash(requested.hash) : null,
     addresses: accepted(Array.isArray(addresses) ? addresses : [addresses], toAddress),
     topics: Array.isArray(topics)
       ? topics.map((topic: unknown) => accepted(Array.isArray(topic) ? topic : [topic], toHash))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { http2Limits } from '../bytes/limits.ts'
-import type { Classification } from '../chain/types.ts'
+import type { MethodSpec } from '../chain/types.ts'
 import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds, overloaded } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
@@ -87,7 +87,7 @@ class GrpcHandler {
     const timeoutMs = readTimeout(headers)
     if (timeoutMs instanceof RelayError) throw timeoutMs
     const receivedMs = clock.nowMs()
-    const { asked, body, mayStream } = await this.#classify(exchange)
+    const { method, body, mayStream } = await this.#classify(exchange)
     if (body === null) this.#endWhenIdle(exchange, guid)
     const journal = new Journal(clock.nowMs())
     journal.mayStream = mayStream
@@ -95,7 +95,7 @@ class GrpcHandler {
     if (timeoutMs !== null) journal.clientDeadlineMs = receivedMs + timeoutMs
     return {
       guid,
-      asked,
+      method,
       request: {
         verb: 'POST',
         path,
@@ -129,22 +129,22 @@ class GrpcHandler {
    */
   async #classify(
     exchange: Http2Exchange,
-  ): Promise<{ asked: Classification; body: Uint8Array | null; mayStream: boolean }> {
+  ): Promise<{ method: MethodSpec; body: Uint8Array | null; mayStream: boolean }> {
     const { iface } = this.#options
     const question = {
       apiInterface: 'grpc',
       method: exchange.path.slice(1),
       header: (name: string) => listOf(exchange.headers, name),
     } as const
-    const asked = iface.classify(question)
-    const isRead = asked.kind === 'read'
-    if (!asked.known || !(isRead || asked.kind === 'write'))
-      return { asked, body: null, mayStream: true }
+    const method = iface.classify(question)
+    const isRead = method.kind === 'read'
+    if (!method.known || !(isRead || method.kind === 'write'))
+      return { method, body: null, mayStream: true }
     const body = await exchange.wholeBody(isRead ? readMomentMs : writeMomentMs)
     const isPlain = isProtobuf.test(listOf(exchange.headers, 'content-type') ?? '')
     const message = body && isPlain ? soleMessage(body) : null
     return {
-      asked: message ? iface.classify({ ...question, message }) : asked,
+      method: message ? iface.classify({ ...question, message }) : method,
       body,
       mayStream: body === null || exchange.messages > 1,
     }

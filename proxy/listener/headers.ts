@@ -3,7 +3,7 @@
 import { hopByHop } from '../config/fields/upstream-auth.ts'
 import type { CrossValidated, Journal } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
-import type { Candidate } from '../upstream/weights.ts'
+import type { Weighed } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 
 /*
@@ -72,7 +72,7 @@ export class ResponseMetadata {
   #errored: string | null = null
   #nodeErrors: string | null = null
   #reported: string | null = null
-  #candidates: readonly Candidate[] | null = null
+  #candidates: readonly Weighed[] | null = null
   #validated: CrossValidated | null = null
   #cache: string | null = null
   #calls = 0
@@ -107,7 +107,7 @@ export class ResponseMetadata {
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || result === 'aborted') continue
-      if (result === 'node-error' || result.whose !== 'upstream')
+      if (result === 'node-error' || result.origin !== 'upstream')
         this.#nodeErrors = joined(this.#nodeErrors, upstream)
       else {
         this.#errored = joined(this.#errored, upstream)
@@ -137,7 +137,7 @@ export class ResponseMetadata {
 }
 
 /** `node-a 1.00 (availability 1.00, latency 1.00, sync 1.00, earned 1.00); node-b ...` */
-function statsOf(candidates: readonly Candidate[]): string {
+function statsOf(candidates: readonly Weighed[]): string {
   const each = candidates.map(({ name, weight, availability, latency, sync, earned }) => {
     const all = Object.entries({ availability, latency, sync, earned })
     const qualities = all.map(([quality, value]) => `${quality} ${value.toFixed(2)}`)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Span } from '../json/scanner.ts'
 import { JsonTracker, type TrackedMember } from '../json/tracker.ts'
-import { MalformedAnswer, type StreamJudge } from '../relay/reply.ts'
+import { MalformedAnswer, type StreamValidator } from '../relay/reply.ts'
 import type { BodyStream } from '../upstream/wire.ts'
 import { isIdOf } from './jsonrpc/jsonrpc-request.ts'
 
@@ -10,7 +10,7 @@ import { isIdOf } from './jsonrpc/jsonrpc-request.ts'
  * Judges a JSON document that is too long to be collected: it must be complete, with nothing behind it.
  * Its head is read at once, the remainder while it is passed on.
  */
-export class JsonStream implements StreamJudge {
+export class JsonStream implements StreamValidator {
   protected readonly tracker: JsonTracker
   readonly #declaredLength: number | null
   #passedBytes = 0

@@ -42,10 +42,10 @@ describe('a single call', () => {
   })
 
   test('reports its attempts in headers', async () => {
-    await using fixture = await startListener((asked) => {
+    await using fixture = await startListener((call) => {
       const failure = {
         name: 'malformed-answer',
-        whose: 'upstream',
+        origin: 'upstream',
         retry: true,
         holdOff: false,
         weight: 1,
@@ -56,10 +56,10 @@ describe('a single call', () => {
         pruned: false,
         transaction: null,
       } as const
-      asked.journal.begin('gamma', 'first', 0).result = failure
-      asked.journal.begin('beta', 'retry', 0).result = { ...failure, whose: 'node' }
-      asked.journal.begin('gamma', 'retry', 0).result = failure
-      asked.journal.begin('alpha und co', 'retry', 0).result = 'answer'
+      call.journal.begin('gamma', 'first', 0).result = failure
+      call.journal.begin('beta', 'retry', 0).result = { ...failure, origin: 'node' }
+      call.journal.begin('gamma', 'retry', 0).result = failure
+      call.journal.begin('alpha und co', 'retry', 0).result = 'answer'
       return Promise.resolve({ ...reply('{"id":1,"result":1}'), upstream: 'alpha und co' })
     })
     const { response } = await post(fixture.url, call('1'))
@@ -98,8 +98,8 @@ describe('a single call', () => {
   ] as const)(
     'that fails with %s is answered with HTTP %i and code %i',
     async (kind, status, code) => {
-      await using fixture = await startListener((asked) => {
-        asked.journal.begin('beta', 'retry', 0).result = 'aborted'
+      await using fixture = await startListener((call) => {
+        call.journal.begin('beta', 'retry', 0).result = 'aborted'
         return Promise.reject(new RelayError(errorKinds[kind], 'in plain words'))
       })
       const { response, text, status: actual } = await post(fixture.url, call('"\\u0061"'))
@@ -236,8 +236,8 @@ describe('a single call', () => {
     `"${'x'.repeat(3_000)}"`,
   ]
   test('gets its id of 3 MB back from nodes that cut long ids', async () => {
-    await using fixture = await startListener((asked) => {
-      const { id } = JSON.parse(sentText(asked)) as { id: unknown }
+    await using fixture = await startListener((call) => {
+      const { id } = JSON.parse(sentText(call)) as { id: unknown }
       return Promise.resolve(reply(`{"id":${JSON.stringify(id).slice(0, 1_000)},"result":1}`))
     })
     const id = `"${'x'.repeat(3e6)}"`
@@ -245,9 +245,9 @@ describe('a single call', () => {
   })
 
   test.each(ids)('gets its id %s back byte for byte', async (id) => {
-    await using fixture = await startListener((asked) => {
+    await using fixture = await startListener((call) => {
       // A node that parses the id and returns it in its own spelling.
-      const own = JSON.stringify((JSON.parse(sentText(asked)) as { id: unknown }).id)
+      const own = JSON.stringify((JSON.parse(sentText(call)) as { id: unknown }).id)
       return Promise.resolve(reply(`{"id":${own},"result":1}`))
     })
     const { text } = await post(fixture.url, call(id))
@@ -364,8 +364,8 @@ describe('what is no call', () => {
     ]
     for (const body of bodies) expect((await post(fixture.url, body)).status).toBe(200)
     expect(fixture.calls.map(sentText)).toEqual(bodies)
-    expect(fixture.calls[2]!.asked.method).toBe('eth_x')
-    expect(fixture.calls[3]!.asked.method).toBe('méthode')
+    expect(fixture.calls[2]!.method.name).toBe('eth_x')
+    expect(fixture.calls[3]!.method.name).toBe('méthode')
   })
 
   test('whatever bytes come, the answer is well-formed and the next call is served', async () => {

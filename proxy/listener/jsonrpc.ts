@@ -131,11 +131,11 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
  */
 function refuseSubscription(
   request: JsonRpcRequest,
-  { asked }: JsonRpcCall,
+  { method }: JsonRpcCall,
   serving: SubscriptionServing | null,
 ): null {
-  if (asked.kind !== 'subscribe') return null
-  if (!serving?.form.opens(asked.method)) throw noSuchSubscription(request, asked)
-  const message = `${asked.method} needs a WebSocket: connect to the same address with ws:// instead of http://`
+  if (method.kind !== 'subscribe') return null
+  if (!serving?.form.opens(method.name)) throw noSuchSubscription(request, method)
+  const message = `${method.name} needs a WebSocket: connect to the same address with ws:// instead of http://`
   throw new RequestRefused(new RelayError(errorKinds.needsWebSocket, message), request)
 }

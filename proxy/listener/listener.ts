@@ -98,7 +98,7 @@ const backlog = 4_096
 const doorCount = process.platform === 'linux' ? 16 : 1
 
 /** The sockets that listen for a server. */
-export class Doors {
+export class ReusePortListeners {
   readonly #servers: readonly [Server, ...Server[]]
 
   /** @param allowHalfOpen as the server has it: a client may end its side and still be answered */

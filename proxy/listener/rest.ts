@@ -33,7 +33,7 @@ const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'
 export abstract class PathCalls extends HttpCalls {
   protected abstract read(
     exchange: HttpExchange,
-  ): Pick<Call, 'asked' | 'reader'> & Pick<Outgoing, 'headers' | 'body'>
+  ): Pick<Call, 'method' | 'reader'> & Pick<Outgoing, 'headers' | 'body'>
 
   protected bodyOf({ request }: Call, { incoming: { status, body } }: Reply): Body | null {
     return request.verb === 'HEAD' || isBodiless(status) ? null : body
@@ -55,10 +55,10 @@ export abstract class PathCalls extends HttpCalls {
     const { verb, path, query, signal } = exchange
     const directives = readDirectives(exchange.headers)
     if (directives instanceof RelayError) throw directives
-    const { asked, reader, headers, body } = this.read(exchange)
+    const { method, reader, headers, body } = this.read(exchange)
     return {
       guid,
-      asked,
+      method,
       request: { verb, path: query === '' ? path : `${path}?${query}`, headers, body },
       reader,
       directives,
@@ -86,7 +86,7 @@ class RestHandler extends PathCalls {
   }
 
   protected read({ verb, path, query, headers, body }: HttpExchange) {
-    const asked = this.options.iface.classify({
+    const method = this.options.iface.classify({
       apiInterface: 'rest',
       verb,
       path,
@@ -95,10 +95,10 @@ class RestHandler extends PathCalls {
     })
     const accept = header(headers, 'accept') ?? ''
     return {
-      asked,
+      method,
       headers: forwardHeaders(headers, this.#requestHeaders, []),
       body: body.length === 0 ? null : body,
-      reader: new RestReplyReader(verb, asked.answersJson === true, accept),
+      reader: new RestReplyReader(verb, method.answersJson === true, accept),
     }
   }
 

@@ -4,7 +4,7 @@ import { ambiguous } from '../chain/compile/method.ts'
 import { isAmbiguousPath, segmentsOf } from '../chain/compile/path-tree.ts'
 import { jsonOfQuery } from '../json/place.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import type { Finding } from '../relay/reply.ts'
+import type { ReplyContent } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import { forwardHeaders } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
@@ -50,11 +50,11 @@ class UriCalls extends PathCalls {
     const { iface } = this.options
     const params = jsonOfQuery(query, unquoted)
     const found = iface.classify({ apiInterface: 'tendermintrpc', method: nameIn(path), params })
-    const asked = isAmbiguousPath(path) ? ambiguous(found) : found
+    const method = isAmbiguousPath(path) ? ambiguous(found) : found
     // A path that no spec names may return anything.
-    const isNamed = asked.known && verb === 'GET'
+    const isNamed = method.known && verb === 'GET'
     return {
-      asked,
+      method,
       headers: forwardHeaders(headers, iface.requestHeaders, ['accept', '*/*']),
       body: null,
       reader: isNamed ? new UriReplyReader(null, uriId) : new RestReplyReader(verb),
@@ -81,7 +81,7 @@ function unquoted(text: string): string {
  * the client, so a page that refuses it is no failure of the node.
  */
 class UriReplyReader extends JsonRpcReplyReader {
-  override read(incoming: Incoming, wantsResult = false): Finding {
+  override read(incoming: Incoming, wantsResult = false): ReplyContent {
     const finding = super.read(incoming, wantsResult)
     if (finding.kind !== 'malformed') return finding
     return refusalByStatus(incoming.status) ?? bareResult(incoming) ?? finding
@@ -89,7 +89,7 @@ class UriReplyReader extends JsonRpcReplyReader {
 }
 
 /** An object without a member of JSON-RPC is the result itself. */
-function bareResult({ status, body }: Incoming): Finding | null {
+function bareResult({ status, body }: Incoming): ReplyContent | null {
   if (status >= 300 || !(body instanceof Uint8Array)) return null
   const value = objectIn(body)
   if (value === null || ['result', 'error', 'jsonrpc'].some((name) => Object.hasOwn(value, name)))

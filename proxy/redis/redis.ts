@@ -5,13 +5,13 @@ import { Cluster, Redis } from 'ioredis'
 import type { Cancel } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { StoreConfig } from '../config/types.ts'
-import { Availability, StoreError } from './store-error.ts'
-import type { StoreParts, Subscriber } from './shared-keys.ts'
+import { StoreAvailability, StoreError } from './store-error.ts'
+import type { StoreOptions, Subscriber } from './shared-store.ts'
 
 /** The commands of Redis. Keys get the prefix of the config. */
 export type Commands = Redis | Cluster
 
-export interface RedisParts extends StoreParts {
+export interface RedisOptions extends StoreOptions {
   /** What Node's TLS wants; null: no TLS. */
   readonly tls: object | null
 }
@@ -32,7 +32,7 @@ const watchMs = 2_000
  */
 export class RedisStore {
   readonly #config: StoreConfig
-  readonly #parts: RedisParts
+  readonly #parts: RedisOptions
   readonly #subscribers: Subscriber[] = []
   /** Its name has the prefix, which only keys get by themselves. */
   readonly channel: string
@@ -47,7 +47,7 @@ export class RedisStore {
   #cancelHeartbeat: Cancel = () => {}
   /** Why there is no connection. */
   #broken: StoreError | null = null
-  readonly #availability: Availability
+  readonly #availability: StoreAvailability
   readonly #reread = () => {
     const password = this.#readPassword()
     if (password === this.#password) return
@@ -55,13 +55,13 @@ export class RedisStore {
     this.#reopen()
   }
 
-  constructor(config: StoreConfig, parts: RedisParts) {
+  constructor(config: StoreConfig, parts: RedisOptions) {
     this.#config = config
     this.channel = `${config.keyPrefix}changed`
     this.slot = config.topology === 'cluster' ? '{sticky}' : ''
     this.#parts = parts
     this.random = parts.random
-    this.#availability = new Availability(parts)
+    this.#availability = new StoreAvailability(parts)
     this.#password = this.#readPassword()
     this.#client = this.#open()
     const { passwordFile } = config

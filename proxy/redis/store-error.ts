@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
-import type { StoreParts } from './shared-keys.ts'
+import type { StoreOptions } from './shared-store.ts'
 
 /** Why the store did not do what it was asked. */
 export type StoreFault =
@@ -81,23 +81,23 @@ const settledMs = 1_000
 const mistakes: readonly StoreFault[] = ['unauthorized', 'no-database']
 
 /** Whether a store answers, from how its commands end. */
-export class Availability {
-  readonly #parts: StoreParts
+export class StoreAvailability {
+  readonly #parts: StoreOptions
   /** Since it last answered. */
   readonly #faults = new Set<StoreFault>()
   #cancelSettling: Cancel | null = null
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreOptions) {
     this.#parts = parts
   }
 
   /** A command begins. @returns to be called with its failure when it ends, or with null */
   began(command: string): (error: StoreError | null) => void {
-    const { clock, asked } = this.#parts
+    const { clock, onCommand } = this.#parts
     const startedMs = clock.nowMs()
     return (error) => {
       this.note(error)
-      asked?.(command, error?.fault ?? 'success', clock.nowMs() - startedMs)
+      onCommand?.(command, error?.fault ?? 'success', clock.nowMs() - startedMs)
     }
   }
 

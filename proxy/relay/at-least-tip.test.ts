@@ -40,8 +40,8 @@ function fixtureOf({ chain, iface, write }: Asking, heads: Record<string, () => 
 
 const numberIn = (outcome: string) => Number((JSON.parse(outcome) as { result: unknown }).result)
 
-describe.each(chains)('$method', (asked) => {
-  const { method, params, chain } = asked
+describe.each(chains)('$method', (request) => {
+  const { method, params, chain } = request
 
   it.each([
     ['one URL whose head flutters by one', 1, 'a'],
@@ -51,7 +51,7 @@ describe.each(chains)('$method', (asked) => {
     const random = seededRandom(3)
     const top = () => 1_000 + Math.floor(relay.clock.nowMs() / chain.blockTimeMs)
     const head = () => top() - Math.floor(random.next() * (by + 1))
-    const relay = fixtureOf(asked, Object.fromEntries([...names].map((name) => [name, head])))
+    const relay = fixtureOf(request, Object.fromEntries([...names].map((name) => [name, head])))
     const numbers: number[] = []
     for (let each = 0; each < 300; each++) {
       numbers.push(numberIn((await relay.ask({ method, params })).outcome))
@@ -68,7 +68,7 @@ describe.each(chains)('$method', (asked) => {
     ['three are apart', { a: 1_000, b: 1_010, c: 1_005 }],
   ])('never goes back where heads are further apart than the allowed lag: %s', async (_, given) => {
     const heads = Object.entries(given).map(([name, head]) => [name, () => head] as const)
-    const relay = fixtureOf(asked, Object.fromEntries(heads))
+    const relay = fixtureOf(request, Object.fromEntries(heads))
     for (const each of relay.pool.upstreams)
       relay.pool.observeHead(each, 1_000, relay.clock.nowMs(), each.urls[0]!)
     await relay.clock.advance(chain.blockTimeMs)
@@ -83,7 +83,7 @@ describe.each(chains)('$method', (asked) => {
 
   it('keeps the form of the answer, and costs no further attempt', async () => {
     const heads = [100, 99]
-    const relay = fixtureOf(asked, { a: () => heads.shift()! })
+    const relay = fixtureOf(request, { a: () => heads.shift()! })
     const [first, second] = [
       await relay.ask({ method, params }),
       await relay.ask({ method, params }),
@@ -96,7 +96,7 @@ describe.each(chains)('$method', (asked) => {
 
   it('goes back once the block was not confirmed for three block times', async () => {
     const heads = [100, 99, 99]
-    const relay = fixtureOf(asked, { a: () => heads.shift()! })
+    const relay = fixtureOf(request, { a: () => heads.shift()! })
     const ask = async () => numberIn((await relay.ask({ method, params })).outcome)
     expect([await ask(), await ask()]).toEqual([100, 100])
     await relay.clock.advance(Math.max(3 * chain.blockTimeMs, 3_000))
@@ -106,7 +106,7 @@ describe.each(chains)('$method', (asked) => {
   it.each([{ selectProvider: 'b' }, { only: ['b'] }])(
     'is that of the upstream which the client chose: %j',
     async (directives) => {
-      const relay = fixtureOf(asked, { a: () => 100, b: () => 99 })
+      const relay = fixtureOf(request, { a: () => 100, b: () => 99 })
       await relay.ask({ method, params })
       expect(numberIn((await relay.ask({ method, params, directives })).outcome)).toBe(99)
     },
@@ -114,7 +114,7 @@ describe.each(chains)('$method', (asked) => {
 
   it('is not below rpc-min-block, whatever upstream the client chose', async () => {
     const heads = [100, 99]
-    const relay = fixtureOf(asked, { a: () => heads.shift()! })
+    const relay = fixtureOf(request, { a: () => heads.shift()! })
     const directives = { selectProvider: 'a', minBlock: 100 }
     await relay.ask({ method, params })
     expect(numberIn((await relay.ask({ method, params, directives })).outcome)).toBe(100)
@@ -124,7 +124,7 @@ describe.each(chains)('$method', (asked) => {
     'is not raised to the claim of c, far ahead: %s',
     async (names) => {
       const heads = [...names].map((name) => [name, () => (name === 'c' ? 1_000_000 : 100)])
-      const relay = fixtureOf(asked, Object.fromEntries(heads) as Record<string, () => number>)
+      const relay = fixtureOf(request, Object.fromEntries(heads) as Record<string, () => number>)
       for (let each = 0; each < 9; each++) {
         const { upstream, outcome } = await relay.ask({ method, params })
         const isRight = upstream === 'c' || each <= 2 || numberIn(outcome) === 100

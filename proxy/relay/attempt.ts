@@ -16,14 +16,14 @@ import type { AttemptKind, AttemptRecord, Call } from './call.ts'
 import { isLight, isRepeatable, maySendAgain } from './call.ts'
 import { usualBudgetMs } from './hedge.ts'
 import { addonsOf, floorOf } from './needs.ts'
-import type { RelayParts } from './parts.ts'
+import type { RelayContext } from './relay-context.ts'
 import { atKnownHead } from './pin.ts'
-import type { Reply, StreamJudge } from './reply.ts'
-import { Session } from './session.ts'
+import type { Reply, StreamValidator } from './reply.ts'
+import { ConcurrencySlot } from './concurrency-slot.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
 import { observeChain, observeWrite } from './shown-block.ts'
 import { requestTo } from './traced-request.ts'
-import type { Verdict } from './verdict.ts'
+import type { ValidatedAnswer } from './answer-validator.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
 const ownDefect = 'a defect of the router'
@@ -59,11 +59,11 @@ export class Attempt implements Due {
   othersMs = 0
   /** A defect of the router that ended it; null for none. */
   defect: unknown = null
-  readonly #parts: RelayParts
+  readonly #parts: RelayContext
   readonly #owner: AttemptOwner
   readonly #call: Call
   readonly #urls: Iterator<NodeUrl, undefined> & Iterable<NodeUrl>
-  readonly #session: Session
+  readonly #session: ConcurrencySlot
   readonly #cancellation = new Cancellation()
   #slowAtMs = Infinity
   #lateAtMs = Infinity
@@ -76,7 +76,7 @@ export class Attempt implements Due {
   #excuseLateness: (() => void) | null = null
 
   constructor(
-    parts: RelayParts,
+    parts: RelayContext,
     owner: AttemptOwner,
     call: Call,
     upstream: Upstream,
@@ -88,14 +88,14 @@ export class Attempt implements Due {
     this.#owner = owner
     this.#call = atKnownHead(call, upstream)
     const floor = floorOf(call)
-    const urls = upstream.urlsFor(addonsOf(call), call.asked).values()
+    const urls = upstream.urlsFor(addonsOf(call), call.method).values()
     // Lazily: heads may change before a failover.
     this.#urls = floor === null ? urls : urls.filter((each) => isAt(floor, each))
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
     this.url = url
     this.record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
-    this.#session = new Session(upstream, call.request.body)
+    this.#session = new ConcurrencySlot(upstream, call.request.body)
   }
 
   /** After how many milliseconds it is late, or fails. */
@@ -198,10 +198,10 @@ export class Attempt implements Due {
 
   /** Works out the budget of the attempt, and when it is late. */
   #setBudget(nowMs: number): void {
-    const { asked, directives, journal } = this.#call
+    const { method, directives, journal } = this.#call
     const { chain, config } = this.#parts
     const urlMs = this.url.timeoutMs
-    const usualMs = (urlMs ?? usualBudgetMs(asked, chain, config.now)) + this.othersMs
+    const usualMs = (urlMs ?? usualBudgetMs(method, chain, config.now)) + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)
@@ -228,7 +228,7 @@ export class Attempt implements Due {
     this.#answer = incoming
     this.fault = null
     try {
-      this.#take(incoming, this.#parts.judge.judge(incoming, this.#call), nowMs)
+      this.#take(incoming, this.#parts.judge.validate(incoming, this.#call), nowMs)
       this.#settle(nowMs)
     } catch (error) {
       release(incoming.body)
@@ -277,7 +277,7 @@ export class Attempt implements Due {
     return false
   }
 
-  #take(received: Incoming, verdict: Verdict, nowMs: number): void {
+  #take(received: Incoming, verdict: ValidatedAnswer, nowMs: number): void {
     const { failure, isAnswer, isResult, passOn } = verdict
     this.record.missedBlock = verdict.missedBlock
     this.record.violation = verdict.violation
@@ -297,7 +297,7 @@ export class Attempt implements Due {
   #pass(
     incoming: Incoming,
     refusal: FailureClass | null,
-    rest: StreamJudge | null,
+    rest: StreamValidator | null,
     nowMs: number,
   ): void {
     // Before it leaves: nothing older may be served after it.
@@ -375,7 +375,7 @@ export class Attempt implements Due {
 
   /** It ended before its answer came: the upstream takes at least this long. */
   #endedEarly(nowMs: number): void {
-    if (this.#isTimed) this.upstream.outrun(nowMs - this.record.startedMs)
+    if (this.#isTimed) this.upstream.recordCensoredLatency(nowMs - this.record.startedMs)
   }
 
   /** The time of a stream or of a heavy call does not show how fast its upstream is. */

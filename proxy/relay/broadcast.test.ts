@@ -46,9 +46,9 @@ it('a write whose connection was refused is sent once more, and no third time', 
   const seen = await relay.ask(write)
   expect([seen.outcome, relay.sent]).toEqual(['upstream-failed', { a: 2 }])
   const accepted = nodeError(-32000, 'nonce too low')
-  let asked = 0
+  let requests = 0
   const restarts = new RelayFixture(chain, iface, {
-    a: { script: () => (asked++ === 0 ? refused : accepted) },
+    a: { script: () => (requests++ === 0 ? refused : accepted) },
   })
   expect((await restarts.ask(write)).outcome).toBe(accepted.body)
 })
@@ -60,9 +60,9 @@ it('a write that may have arrived is not sent to the same node again', async () 
 })
 
 it('a write that arrived at the second try is not sent a third time', async () => {
-  let asked = 0
+  let requests = 0
   const relay = new RelayFixture(chain, iface, {
-    a: { script: () => (asked++ === 1 ? { fault: 'reset' } : refused) },
+    a: { script: () => (requests++ === 1 ? { fault: 'reset' } : refused) },
   })
   await relay.ask(write)
   expect(relay.sent).toEqual({ a: 2 })

@@ -6,9 +6,9 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import { firstBackoffMs, Needs, noReply } from './needs.ts'
-import type { RelayParts } from './parts.ts'
-import { morePreferred, rankOf, type Reply } from './reply.ts'
-import { Suspects } from './suspects.ts'
+import type { RelayContext } from './relay-context.ts'
+import { morePreferred, replyRank, type Reply } from './reply.ts'
+import { ViolationQuorum } from './violation-quorum.ts'
 
 /** How long a refusal waits for the success of another node. */
 const refusalWaitMs = 3_000
@@ -20,7 +20,7 @@ const refusalWaitMs = 3_000
  * the write when it fails or is slow.
  */
 export class Broadcast implements AttemptOwner {
-  readonly #parts: RelayParts
+  readonly #parts: RelayContext
   readonly #call: Call
   readonly #needs: Needs
   readonly #resolve: (reply: Reply) => void
@@ -29,7 +29,7 @@ export class Broadcast implements AttemptOwner {
   /** The most informative error of a node. */
   #refusal: Reply | null = null
   #best: Attempt | null = null
-  readonly #suspects: Suspects
+  readonly #suspects: ViolationQuorum
   #isRepeated = false
   #cancelWait: Cancel | null = null
   /** The other upstreams wait for the one that the client named. */
@@ -37,7 +37,7 @@ export class Broadcast implements AttemptOwner {
   #isOver = false
 
   constructor(
-    parts: RelayParts,
+    parts: RelayContext,
     call: Call,
     resolve: (reply: Reply) => void,
     reject: (error: unknown) => void,
@@ -46,7 +46,7 @@ export class Broadcast implements AttemptOwner {
     this.#call = call
     this.#needs = new Needs(call)
     this.#needs.untriedOnly = true
-    this.#suspects = new Suspects(parts.judge)
+    this.#suspects = new ViolationQuorum(parts.judge)
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -56,7 +56,7 @@ export class Broadcast implements AttemptOwner {
     if (!named) return this.#sendToAll(nowMs)
     this.#isNamedAlone = true
     const attempt = this.#begin(named, 'first', nowMs)
-    attempt.slowAfter(this.#parts.hedging.delayMs(this.#call.asked, attempt.budgetMs), nowMs)
+    attempt.slowAfter(this.#parts.hedging.delayMs(this.#call.method, attempt.budgetMs), nowMs)
   }
 
   slow(_attempt: Attempt, nowMs: number): void {
@@ -84,7 +84,7 @@ export class Broadcast implements AttemptOwner {
     if (this.#isOver) return release(reply.incoming.body)
     const known = this.#parts.known.successFor(this.#call, reply)
     if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
-    const isBetter = rankOf(reply) > rankOf(this.#refusal)
+    const isBetter = replyRank(reply) > replyRank(this.#refusal)
     const lesser = isBetter ? this.#refusal : reply
     if (isBetter) this.#refusal = reply
     if (lesser) release(lesser.incoming.body)

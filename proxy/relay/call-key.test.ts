@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { AskedChain } from '../chain/testing/asked-chain.ts'
+import { AskedChain } from '../chain/testing/classified-chain.ts'
 import { systemClock } from '../clock/clock.ts'
 import { makeJsonRpcCall, ownHeaders } from '../listener/jsonrpc/jsonrpc-call.ts'
 import { JsonRpcRequest } from '../listener/jsonrpc/jsonrpc-request.ts'

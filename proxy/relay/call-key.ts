@@ -31,8 +31,8 @@ export function textOf({ start, bytes, end }: Key): string {
 }
 
 /** What calls of one method differ by, the same for all spellings; null for a stream, whose bytes are gone. */
-export function paramsOf({ payload, request: { body }, asked }: Call): Uint8Array | null {
-  const bytes = payload ? canonicalParams(payload, asked.anyCaseHex) : (body ?? none)
+export function paramsOf({ payload, request: { body }, method }: Call): Uint8Array | null {
+  const bytes = payload ? canonicalParams(payload, method.anyCaseHex) : (body ?? none)
   return bytes instanceof Uint8Array ? bytes : null
 }
 
@@ -56,31 +56,31 @@ export class Keys {
 
   /** @returns null for a request that is too long */
   of(call: Call): Key | null {
-    const { asked, payload, reader, directives } = call
+    const { method, payload, reader, directives } = call
     const { path, headers } = call.request
     const bytes = paramsOf(call)
     if (bytes === null || bytes.length > maxCanonicalBytes) return null
-    const end = payload ? endOf(bytes, asked) : bytes.length
+    const end = payload ? endOf(bytes, method) : bytes.length
     // Most requests in JSON-RPC have the router's own header and no other.
     if (!payload || headers.length > 2 || directives.extension !== null)
-      return keyOf(this.#start(call, headersText(headers)), bytes, end)
-    let start = this.#starts.get(asked.method)
+      return callKey(this.#start(call, headersText(headers)), bytes, end)
+    let start = this.#starts.get(method.name)
     if (start?.path !== path || start.form !== reader.form) {
       const text = this.#start(call, '')
       start = { path, form: reader.form, text, hash: hashOf(text) }
-      this.#starts.set(asked.method, start)
+      this.#starts.set(method.name, start)
     }
-    return keyOf(start.text, bytes, end, start.hash)
+    return callKey(start.text, bytes, end, start.hash)
   }
 
-  #start({ asked, request: { verb, path }, reader, directives }: Call, headers: string): string {
+  #start({ method, request: { verb, path }, reader, directives }: Call, headers: string): string {
     const form = `${this.#scope} ${reader.form ?? ''} ${directives.extension ?? ''}`
-    return `${form}\n${verb} ${pathText(path)}\n${headers}\n${asked.method}\n`
+    return `${form}\n${verb} ${pathText(path)}\n${headers}\n${method.name}\n`
   }
 }
 
 /** @param hash of the start */
-export function keyOf(start: string, bytes: Uint8Array, end: number, hash = hashOf(start)): Key {
+export function callKey(start: string, bytes: Uint8Array, end: number, hash = hashOf(start)): Key {
   if (start.length + end > maxKeyLength) {
     const digest = createHash('sha256').update(start).update(bytes.subarray(0, end))
     const text = digest.digest('base64url')
@@ -91,7 +91,7 @@ export function keyOf(start: string, bytes: Uint8Array, end: number, hash = hash
 }
 
 /** Params end before their last bracket, or before the block where it is the one that is meant without it. */
-function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['asked']): number {
+function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['method']): number {
   const last = Math.max(0, params.length - 1)
   if (block.kind !== 'tag' || !tag || block.tag !== tag) return last
   const at = last - tag.length - 3

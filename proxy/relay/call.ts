@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { Classification } from '../chain/types.ts'
+import type { MethodSpec } from '../chain/types.ts'
 import type { AgeClass } from '../config/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
-import type { Considered } from '../upstream/considered.ts'
-import type { Candidate } from '../upstream/weights.ts'
+import type { Candidate } from '../upstream/candidates.ts'
+import type { Weighed } from '../upstream/weights.ts'
 import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { ReplyReader } from './reply.ts'
 
@@ -19,7 +19,7 @@ export interface Call {
   /** Unique; ties headers, logs and traces together. */
   readonly guid: string
   /** Its classification by the spec. */
-  readonly asked: Classification
+  readonly method: MethodSpec
   /** The request to the upstream, the same for each attempt. */
   readonly request: Outgoing
   /** How to read an answer to it. */
@@ -97,13 +97,13 @@ export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): bool
  * It may be sent again after a node may have executed it. Not a write, and not a call about the state of
  * one node; but a filter may be created twice, since one that nobody uses expires by itself.
  */
-export function maySendAgain({ asked }: Pick<Call, 'asked'>): boolean {
-  return asked.kind === 'read' || asked.stateful === 'creates'
+export function maySendAgain({ method }: Pick<Call, 'method'>): boolean {
+  return method.kind === 'read' || method.stateful === 'creates'
 }
 
 /** It is cheap: its time shows how fast a node is, and it delays no other item of its request. */
-export function isLight({ asked }: Pick<Call, 'asked'>): boolean {
-  return asked.cost <= 20 && !asked.waitsForBlock
+export function isLight({ method }: Pick<Call, 'method'>): boolean {
+  return method.cost <= 20 && !method.waitsForBlock
 }
 
 /** It can be sent to several upstreams at once: all of its body is here. */
@@ -153,7 +153,7 @@ export interface AttemptRecord {
   /** Of the node's error; 0: none, in an answer that is all here; null: not known. */
   code: number | null
   /** All upstreams as the pick saw them that led to it; null where it was not drawn. */
-  readonly considered: readonly Considered[] | null
+  readonly considered: readonly Candidate[] | null
 }
 
 /** The outcome of a cross-validated call, by the names of upstreams. */
@@ -174,7 +174,7 @@ export interface SessionNote {
   /** It failed the call, so the next one of the session chooses again. */
   isDropped: boolean
   /** All upstreams as the choice saw them; null where it was made before. */
-  readonly considered: readonly Considered[] | null
+  readonly considered: readonly Candidate[] | null
 }
 
 /** What the cache did with one call. */
@@ -212,9 +212,9 @@ export class Journal {
   /** Attempts of all kinds. A write has no limit: it goes to every upstream. */
   maxAttempts = Infinity
   /** The candidates of the last draw, where selection stats are enabled. */
-  candidates: readonly Candidate[] | null = null
+  candidates: readonly Weighed[] | null = null
   /** What the last pick saw; null where there was none, or it was asked for by name. */
-  considered: readonly Considered[] | null = null
+  considered: readonly Candidate[] | null = null
   /** Null: it belongs to no sticky session. */
   session: SessionNote | null = null
   /** Null: it was not cross-validated. */

@@ -5,7 +5,7 @@ import type { RelayConfig } from '../config/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import {
-  type Asked,
+  type TestCall,
   ethereum,
   nodeError,
   RelayFixture,
@@ -83,14 +83,14 @@ it('asks any upstream where every block will do, be its head known or not', asyn
 
 it('waits for an upstream that gets it within two block times, and asks for heads meanwhile', async () => {
   const { relay, head } = fixture({ a: 100, b: 100 })
-  let asked = 0
-  relay.pool.askHeads = () => (asked += 1)
+  let requests = 0
+  relay.pool.pollHeads = () => (requests += 1)
   const seen = relay.ask({ directives: { minBlock: 101 } })
   relay.clock.after(chain.blockTimeMs, () => {
     head('b', 101)
   })
   expect((await seen).upstream).toBe('b')
-  expect(asked).toBeGreaterThan(1)
+  expect(requests).toBeGreaterThan(1)
 })
 
 it('is a clear error when none has it by then', async () => {
@@ -123,7 +123,7 @@ it.each<[string, ScriptedAnswer]>([
   },
 )
 
-it.each<[string, Asked, ScriptedAnswer]>([
+it.each<[string, TestCall, ScriptedAnswer]>([
   ['does not know the method', { method: 'eth_nothing' }, nodeError(-32601, 'no method')],
   ['returns an unknown error', {}, nodeError(-32000, 'the moon is full')],
   ['returns more than the router takes', {}, { fault: 'too-large' }],
@@ -133,9 +133,9 @@ it.each<[string, Asked, ScriptedAnswer]>([
     { method: 'eth_getBalance', params: ['0xa', '0x5'] },
     nodeError(-32000, 'missing trie node 1 (path )'),
   ],
-])('does not wait if the only upstream that has the block %s', async (_, asked, answer) => {
+])('does not wait if the only upstream that has the block %s', async (_, request, answer) => {
   const { relay } = fixture({ a: 101, b: 100 }, { a: answer })
-  const seen = await relay.ask({ ...asked, directives: { minBlock: 101 } })
+  const seen = await relay.ask({ ...request, directives: { minBlock: 101 } })
   expect([relay.sent, seen.tookMs < 500]).toEqual([{ a: 1, b: 0 }, true])
 })
 

@@ -9,14 +9,14 @@ import {
   RelayFixture,
   result,
   scripted,
-  type Asked,
+  type TestCall,
   type Upstreams,
 } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
-const known: Asked = { method: 'eth_chainId', params: [] }
-const unknown: Asked = { method: 'custom_method', params: [] }
-const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+const known: TestCall = { method: 'eth_chainId', params: [] }
+const unknown: TestCall = { method: 'custom_method', params: [] }
+const write: TestCall = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 const ok = result('0x1')
 const okBody = ok.body
 const html = { status: 502, headers: ['content-type', 'text/html'], body: '<h1>Bad gateway</h1>' }
@@ -70,7 +70,7 @@ describe('hedging', () => {
       for (const name of ['a', 'b']) relay.transport(name).play(() => ({ hang: true }))
       const { call } = await relay.ask({ method, params: [{}] })
       const [first, second] = call.journal.attempts
-      const waitedMs = 100 * Math.max(1, call.asked.cost / 10)
+      const waitedMs = 100 * Math.max(1, call.method.cost / 10)
       expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + waitedMs })
     },
   )
@@ -119,12 +119,12 @@ describe('hedging', () => {
   it.each([
     ['a write', write],
     ['a call about one node', { method: 'eth_newBlockFilter', params: [] }],
-  ])('never for %s', async (_name, asked) => {
+  ])('never for %s', async (_name, request) => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     const before = relay.sent
     for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs: 900 }))
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect(seen.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
     expect(relay.sent).not.toEqual(before)
   })
@@ -233,17 +233,17 @@ describe('hedging', () => {
 })
 
 describe('after so many answers within 2 ms, another upstream is asked', () => {
-  it.each<[string, Asked, number, number]>([
+  it.each<[string, TestCall, number, number]>([
     ['not before 25 ms', known, 24, 1],
     ['after 25 ms', known, 26, 2],
     // A client that invents names would fill the memory with their estimates.
     ['only after the usual time, to a method that no spec names', unknown, 200, 1],
-  ])('%s', async (_, asked, afterMs, sent) => {
+  ])('%s', async (_, request, afterMs, sent) => {
     const script = () => result('0x1', { afterMs: 2 })
     const relay = new RelayFixture(chain, iface, { a: { script }, b: { script } })
-    for (let each = 0; each < 60; each++) await relay.ask(asked)
+    for (let each = 0; each < 60; each++) await relay.ask(request)
     for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs }))
-    const { call } = await relay.ask(asked)
+    const { call } = await relay.ask(request)
     expect(call.journal.attempts).toHaveLength(sent)
   })
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain, Classification } from '../chain/types.ts'
+import type { Chain, MethodSpec } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
 
 /** The cost of a cheap read. */
@@ -15,7 +15,7 @@ const blocksWaited = 2
 
 /** How long an attempt may usually take: the timeout of the method in its spec, else one by its cost. */
 export function usualBudgetMs(
-  { waitsForBlock, timeoutMs, cost }: Classification,
+  { waitsForBlock, timeoutMs, cost }: MethodSpec,
   { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
   { minRelayTimeoutMs }: Pick<RelayConfig, 'minRelayTimeoutMs'>,
 ): number {
@@ -38,16 +38,16 @@ export class Hedging {
    * The delay before a hedge: an eighth of the block time for a cheap read, and more for a heavier one.
    * At most the 95th percentile of the method's latency, and half of the attempt's budget.
    */
-  delayMs({ method, cost }: Classification, budgetMs: number): number {
+  delayMs({ name, cost }: MethodSpec, budgetMs: number): number {
     const usualMs = this.#unitMs * Math.max(1, cost / unitCost)
-    const p95Ms = this.#latencies.get(method)?.ms ?? Infinity
+    const p95Ms = this.#latencies.get(name)?.ms ?? Infinity
     return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), minDelayMs)
   }
 
-  answered({ method, known }: Classification, latencyMs: number): void {
+  answered({ name, known }: MethodSpec, latencyMs: number): void {
     if (!known) return
-    let latency = this.#latencies.get(method)
-    if (!latency) this.#latencies.set(method, (latency = new Percentile95()))
+    let latency = this.#latencies.get(name)
+    if (!latency) this.#latencies.set(name, (latency = new Percentile95()))
     latency.add(latencyMs)
   }
 }

@@ -43,11 +43,11 @@ function endless(): ByteStream {
 test.each([
   ['whose request is here', {}],
   ['whose request still comes in', { body: endless() }],
-])('an answer is waited for longer than the relay budget, %s', async (_, asked) => {
+])('an answer is waited for longer than the relay budget, %s', async (_, request) => {
   const own = fixture(slow)
   await withHedges(own, slow)
   const before = own.sent
-  const { outcome, upstream, tookMs, call } = await own.ask({ ...asked, prepare: asStream })
+  const { outcome, upstream, tookMs, call } = await own.ask({ ...request, prepare: asStream })
   expect(outcome).toContain('0x1')
   expect({ upstream, tookMs }).toEqual({ upstream: 'a', tookMs: 35_000 })
   expect(own.sent).toEqual({ ...before, a: before['a']! + 1 })

@@ -6,7 +6,13 @@ import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
 import { toHash } from '../json/values.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { RelayFixture, ethereum, nodeError, result, type Asked } from './testing/relay-fixture.ts'
+import {
+  RelayFixture,
+  ethereum,
+  nodeError,
+  result,
+  type TestCall,
+} from './testing/relay-fixture.ts'
 
 let chain: Chain
 let iface: ChainInterface
@@ -37,7 +43,7 @@ const block = (number: string, parentHash = hash('b')) =>
   })
 const truth = block('0x10')
 const lie = block('0x11')
-const asked: Asked = { method: 'eth_getBlockByNumber', params: ['0x10', false] }
+const request: TestCall = { method: 'eth_getBlockByNumber', params: ['0x10', false] }
 const raw = await new Wallet(hash('1')).signTransaction({
   to: `0x${'2'.repeat(40)}`,
   nonce: 1,
@@ -46,7 +52,7 @@ const raw = await new Wallet(hash('1')).signTransaction({
   chainId: 1,
 })
 const sentHash = Transaction.from(raw).hash as string
-const write: Asked = { method: 'eth_sendRawTransaction', params: [raw] }
+const write: TestCall = { method: 'eth_sendRawTransaction', params: [raw] }
 const known = nodeError(-32000, 'already known')
 const accepted = result(sentHash)
 
@@ -54,7 +60,7 @@ describe('an untrue answer', () => {
   it('that a second upstream gives as well is passed on, and no upstream is blamed', async () => {
     const relay = fixture({ a: lie, b: lie, c: truth })
     for (let each = 0; each < 9; each++) {
-      const seen = await relay.ask({ ...asked, directives: { blockProviders: ['c'] } })
+      const seen = await relay.ask({ ...request, directives: { blockProviders: ['c'] } })
       expect(seen.outcome).toBe(lie.body)
       const { attempts } = seen.call.journal
       expect(attempts.map(({ result, violation }) => [result, violation])).toEqual([
@@ -67,29 +73,29 @@ describe('an untrue answer', () => {
 
   it('is never given while an honest upstream is left, and is blamed', async () => {
     const relay = fixture({ a: lie, b: truth })
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
     expect(seen.call.journal.attempts[0]).toMatchObject({
       result: { name: 'integrity-violated', reported: true, weight: 1 },
       detail: 'block-number',
       violation: { check: 'block-number', detail: 'asked for 16, got 17' },
     })
-    for (let each = 0; each < 20; each++) await relay.ask(asked)
+    for (let each = 0; each < 20; each++) await relay.ask(request)
     expect(relay.events).toEqual(['a: eligible > disabled'])
   })
 
   it('is no answer even when no upstream is left: the call fails with the reason', async () => {
     const relay = fixture({ a: lie, b: { fault: 'refused' } })
-    expect((await relay.ask(asked)).outcome).toBe('integrity')
+    expect((await relay.ask(request)).outcome).toBe('integrity')
   })
 
   it("does not hide another node's own error", async () => {
     const error = nodeError(-32000, 'header not found')
-    expect((await fixture({ a: lie, b: error }).ask(asked)).outcome).toBe(error.body)
+    expect((await fixture({ a: lie, b: error }).ask(request)).outcome).toBe(error.body)
   })
 
   it.each(['off', 'envelope'] as const)('is an answer at level %s', async (integrity) => {
-    const seen = await fixture({ a: lie, b: truth }, { integrity }).ask(asked)
+    const seen = await fixture({ a: lie, b: truth }, { integrity }).ask(request)
     expect(seen.outcome).toBe(lie.body)
   })
 
@@ -98,7 +104,7 @@ describe('an untrue answer', () => {
     ['envelope', '{"id":1,"resu', truth.body],
     ['full', '{"id":1,"resu', truth.body],
   ] as const)('at level %s: a body that is cut', async (integrity, body, outcome) => {
-    const seen = await fixture({ a: { body }, b: truth }, { integrity }).ask(asked)
+    const seen = await fixture({ a: { body }, b: truth }, { integrity }).ask(request)
     expect(seen.outcome).toBe(outcome)
   })
 
@@ -107,17 +113,17 @@ describe('an untrue answer', () => {
     ['a page', '<html>'],
     ['without a result', '{"jsonrpc":"2.0","id":1}'],
   ])('%s: it is counted as a violation of the envelope', async (_name, body) => {
-    const seen = await fixture({ a: { body }, b: truth }).ask(asked)
+    const seen = await fixture({ a: { body }, b: truth }).ask(request)
     expect(seen.call.journal.attempts.map(({ violation }) => violation?.check)).toEqual([
       'envelope',
       undefined,
     ])
-    const alone = await fixture({ a: { body } }).ask(asked)
+    const alone = await fixture({ a: { body } }).ask(request)
     expect(alone.outcome).toBe('upstream-failed')
   })
 
   it('an error page is none: its status shows the failure', async () => {
-    const seen = await fixture({ a: { status: 502, body: '<html>' }, b: truth }).ask(asked)
+    const seen = await fixture({ a: { status: 502, body: '<html>' }, b: truth }).ask(request)
     expect(seen.call.journal.attempts.map(({ violation }) => violation)).toEqual([null, null])
   })
 
@@ -146,13 +152,13 @@ describe('a block with another parent than before', () => {
     const shown = { number: 16, hash: toHash(hash('a')), parent: toHash(hash('b')) }
     tracker.showBlock({ ...shown, isByHash: false })
     const directives = { selectProvider: 'a' }
-    expect((await relay.ask({ ...asked, directives })).outcome).toBe(truth.body)
+    expect((await relay.ask({ ...request, directives })).outcome).toBe(truth.body)
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
   it('is asked for elsewhere, and is the answer when no other upstream is left', async () => {
     const relay = fixture({ a: [otherParent, truth], b: truth })
-    const without = { ...asked, directives: { blockProviders: ['b'] } }
+    const without = { ...request, directives: { blockProviders: ['b'] } }
     expect((await relay.ask(without)).outcome).toBe(otherParent.body)
     expect((await relay.ask(without)).outcome).toBe(truth.body)
     expect(relay.events).toEqual([])
@@ -169,7 +175,7 @@ describe('null for a block', () => {
   it('that exists is noted, and asked elsewhere where its node has reported the block', async () => {
     const relay = fixture({ a: missing, b: truth })
     ahead(relay)
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
     expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
   })
@@ -178,7 +184,7 @@ describe('null for a block', () => {
     const relay = fixture({ a: missing, b: truth })
     const [, b] = relay.pool.upstreams
     relay.pool.observeHead(b!, 0x20, 0, b!.urls[0]!)
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect([seen.outcome, relay.sent]).toEqual([missing.body, { a: 1, b: 0 }])
     expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
   })
@@ -192,14 +198,15 @@ describe('null for a block', () => {
     const relay = fixture({ a: missing })
     const [upstream] = relay.pool.upstreams
     if (tip !== null) relay.pool.observeHead(upstream!, tip, 0, upstream!.urls[0]!)
-    const seen = await relay.ask({ ...asked, params: [number, false] })
+    const seen = await relay.ask({ ...request, params: [number, false] })
     expect(seen.call.journal.attempts[0]?.missedBlock).toBe(missedBlock)
   })
 
   it('is asked elsewhere where that is switched on, without blame', async () => {
     const relay = fixture({ a: missing, b: truth }, { retryMissingBlocks: true })
     ahead(relay)
-    for (let each = 0; each < 10; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
+    for (let each = 0; each < 10; each++)
+      expect((await relay.ask(request)).outcome).toBe(truth.body)
     expect(relay.events).toEqual([])
   })
 
@@ -207,7 +214,7 @@ describe('null for a block', () => {
     'of the tag %s is asked elsewhere too, whatever the tip is',
     async (tag) => {
       const relay = fixture({ a: missing, b: truth }, { retryMissingBlocks: true })
-      const seen = await relay.ask({ ...asked, params: [tag, false] })
+      const seen = await relay.ask({ ...request, params: [tag, false] })
       expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
       expect(seen.call.journal.attempts[0]?.missedBlock).toBe(true)
     },
@@ -217,7 +224,7 @@ describe('null for a block', () => {
     const upstreams = { a: missing, b: nodeError(-32000, 'header not found'), c: missing }
     const relay = fixture(upstreams, { retryMissingBlocks: true })
     ahead(relay)
-    expect((await relay.ask(asked)).outcome).toBe(missing.body)
+    expect((await relay.ask(request)).outcome).toBe(missing.body)
   })
 
   it('is not asked of a node whose own head is below it while another has it', async () => {
@@ -225,7 +232,7 @@ describe('null for a block', () => {
     const [a, b] = relay.pool.upstreams
     relay.pool.observeHead(a!, 0xf, 0, a!.urls[0]!)
     relay.pool.observeHead(b!, 0x10, 0, b!.urls[0]!)
-    for (let each = 0; each < 10; each++) await relay.ask(asked)
+    for (let each = 0; each < 10; each++) await relay.ask(request)
     expect(relay.sent).toEqual({ a: 0, b: 10 })
   })
 })
@@ -319,8 +326,12 @@ it('a client that leaves before a second upstream was asked costs the first one 
   })
   for (let each = 0; each < 12; each++) {
     const client = new AbortController()
-    const asked = { method: 'eth_getBlockByNumber', params: ['0x10', false], signal: client.signal }
-    const seen = relay.begin(asked)
+    const request = {
+      method: 'eth_getBlockByNumber',
+      params: ['0x10', false],
+      signal: client.signal,
+    }
+    const seen = relay.begin(request)
     await relay.clock.advance(50)
     client.abort()
     await seen

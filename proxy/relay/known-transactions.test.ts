@@ -47,10 +47,10 @@ test.each([
   ['another transaction', { ...write, params: [`${raw}00`] }, 'ETH1', 'already known'],
   ['another chain', write, 'BASE', 'already known'],
   ['another refusal', write, 'ETH1', 'insufficient funds for gas * price + value'],
-])('%s does not', async (_, asked, name, message) => {
+])('%s does not', async (_, request, name, message) => {
   const { store } = memory()
   await replica(accepted, store).ask(write)
-  const again = await replica(nodeError(-32000, message), store, name).ask(asked)
+  const again = await replica(nodeError(-32000, message), store, name).ask(request)
   expect(again.outcome).toContain(message)
 })
 
@@ -85,14 +85,14 @@ test.each<[string, Partial<SentStore>]>([
 
 it('goes to the store once, however many nodes accept it, and a read never', async () => {
   const { store } = memory()
-  const asked: string[] = []
+  const requests: string[] = []
   const counted: SentStore = {
-    get: (key) => (asked.push('get'), store.get(key)),
-    set: (...all) => (asked.push('set'), store.set(...all)),
+    get: (key) => (requests.push('get'), store.get(key)),
+    set: (...all) => (requests.push('set'), store.set(...all)),
   }
   const fixture = replica(accepted, counted)
   await fixture.ask(write)
   await fixture.clock.advance(100)
   await fixture.ask()
-  expect(asked).toEqual(['set'])
+  expect(requests).toEqual(['set'])
 })

@@ -38,7 +38,7 @@ export class KnownTransactions {
   }
 
   accepted(call: Call, reply: Reply): void {
-    const key = keyOf(call, this.#scope)
+    const key = transactionKey(call, this.#scope)
     const success = successOf(call, reply)
     if (key === null || success === null) return
     // Other nodes accept it, too.
@@ -54,13 +54,13 @@ export class KnownTransactions {
 
   /** A success in place of a refusal, where the transaction was accepted at this replica; else null. */
   successFor(call: Call, reply: Reply): Reply | null {
-    const success = isSeen(reply) && this.#successes.get(keyOf(call, this.#scope) ?? '')
+    const success = isSeen(reply) && this.#successes.get(transactionKey(call, this.#scope) ?? '')
     return success ? replyWith(success, call, reply) : null
   }
 
   /** The reply, or a success in its place where the transaction was accepted at another replica. */
   async shared(call: Call, reply: Reply): Promise<Reply> {
-    const key = this.#store && isSeen(reply) ? keyOf(call, this.#scope) : null
+    const key = this.#store && isSeen(reply) ? transactionKey(call, this.#scope) : null
     if (key === null) return reply
     const found = await this.#store?.get(key).catch(() => null)
     const success = found?.value && read(found.value)
@@ -90,10 +90,10 @@ function replyWith({ status, result }: Success, { reader }: Call, reply: Reply):
 }
 
 /** Equal for a transaction that is sent again, in whatever spelling; null for a stream, whose bytes are gone. */
-function keyOf(call: Call, scope: string): string | null {
+function transactionKey(call: Call, scope: string): string | null {
   const sent = paramsOf(call)
   if (sent === null) return null
-  const digest = createHash('sha256').update(`${call.asked.method}\n${call.request.path}\n`)
+  const digest = createHash('sha256').update(`${call.method.name}\n${call.request.path}\n`)
   return `t:${scope}:${digest.update(sent).digest('base64')}`
 }
 

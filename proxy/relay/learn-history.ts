@@ -3,7 +3,7 @@
 import { firstPoint, lastPoint } from '../chain/finality.ts'
 import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
-import type { RelayParts } from './parts.ts'
+import type { RelayContext } from './relay-context.ts'
 import type { Reply } from './reply.ts'
 import { saysNothing } from './shown-block.ts'
 
@@ -18,10 +18,10 @@ const settledMs = 60_000
 export function learnHistory(
   { upstream, url, record }: Attempt,
   reply: Reply,
-  { asked, journal, reader }: Call,
-  { chain, dialect, pool }: RelayParts,
+  { method, journal, reader }: Call,
+  { chain, dialect, pool }: RelayContext,
 ): boolean {
-  const { data, block } = asked
+  const { data, block } = method
   const first = firstPoint(block)
   if (!data || reply.refusal !== null) return false
   const { missedBlock } = record
@@ -30,12 +30,12 @@ export function learnHistory(
   const isNothing = () => saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect)
   if (first === null) {
     // The node may have pruned the block of an object that its hash names.
-    const mayLack = asked.byHash && attempts.length === 1 && url.history.oldest(data) > 0
+    const mayLack = method.byHash && attempts.length === 1 && url.history.oldest(data) > 0
     if (!mayLack || !isNothing()) return false
     journal.unconfirmed ??= upstream.name
     return true
   }
-  if (attempts.length === 1 && !missedBlock && url.history.trusts(asked)) return false
+  if (attempts.length === 1 && !missedBlock && url.history.trusts(method)) return false
   const isEmpty = missedBlock || isNothing()
   const last = lastPoint(block)
   if (isEmpty && first > (upstream.latest?.block ?? -1)) return false

@@ -2,7 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { Script } from '../upstream/testing/scripted-transport.ts'
-import { ethereum, nodeError, RelayFixture, result, type Asked } from './testing/relay-fixture.ts'
+import {
+  ethereum,
+  nodeError,
+  RelayFixture,
+  result,
+  type TestCall,
+} from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 const range = { fromBlock: '0x1', toBlock: '0xffff' }
@@ -19,17 +25,17 @@ function refusing(method: string, refusal: ReturnType<typeof nodeError>): RelayF
 }
 
 describe('a call that is over a limit of the nodes', () => {
-  it.each<[string, Asked & { method: string }, string]>([
+  it.each<[string, TestCall & { method: string }, string]>([
     ['logs', logs, 'limit exceeded'],
     ['logs, in many words', logs, 'the number of topics exceeds the limit of 4'],
     ['logs that take too long', logs, 'query timeout exceeded'],
     ['the logs of a filter', { method: 'eth_getFilterLogs', params: ['0x1'] }, 'limit exceeded'],
     ['a trace', { method: 'debug_traceTransaction', params: ['0xab'] }, 'Limit exceeded'],
     ['a trace of a method that no spec names', { method: 'trace_all', params: [] }, 'exceeded'],
-  ])('puts no upstream into cooldown: %s', async (_, asked, words) => {
+  ])('puts no upstream into cooldown: %s', async (_, request, words) => {
     const refusal = nodeError(-32005, words)
-    const relay = refusing(asked.method, refusal)
-    expect((await relay.ask(asked)).outcome).toBe(refusal.body)
+    const relay = refusing(request.method, refusal)
+    expect((await relay.ask(request)).outcome).toBe(refusal.body)
     expect((await relay.ask()).outcome).toBe(ok.body)
     expect(relay.events).toEqual([])
   })
@@ -46,24 +52,24 @@ describe('a call that is over a limit of the nodes', () => {
   })
 })
 
-it.each<[string, Asked, string]>([
+it.each<[string, TestCall, string]>([
   ['a cheap read', {}, 'limit exceeded'],
   ['logs, in words about requests', logs, 'too many requests'],
   ['logs, in words about a rate', logs, 'you exceeded your rate'],
   ['logs, in words about a day', logs, 'daily limit exceeded'],
   ['logs, in words about a plan', logs, 'limit of the free plan exceeded'],
   ['logs, in words about seconds', logs, 'limit exceeded: 25/second'],
-])('a limit of the client puts the URL into cooldown: %s', async (_, asked, words) => {
+])('a limit of the client puts the URL into cooldown: %s', async (_, request, words) => {
   const relay = new RelayFixture(chain, iface, { a: { script: () => nodeError(-32005, words) } })
-  await relay.ask(asked)
+  await relay.ask(request)
   expect(relay.events).toEqual([expect.stringMatching(/^a: cooldown/)])
 })
 
 it('a transaction with more gas than a block of Besu has puts no upstream into cooldown', async () => {
-  const asked = { method: 'eth_sendRawTransaction', params: ['0x02'] }
+  const request = { method: 'eth_sendRawTransaction', params: ['0x02'] }
   const refusal = nodeError(-32005, 'Transaction gas limit exceeds block gas limit')
-  const relay = refusing(asked.method, refusal)
-  expect((await relay.ask(asked)).outcome).toBe(refusal.body)
+  const relay = refusing(request.method, refusal)
+  expect((await relay.ask(request)).outcome).toBe(refusal.body)
   expect((await relay.ask()).outcome).toBe(ok.body)
   expect(relay.events).toEqual([])
 })
@@ -75,7 +81,7 @@ describe('a call that takes more time than the node gives', () => {
   const canceled = 'eth_call request was canceled due to enabled timeout.'
   const deadline = 'context deadline exceeded'
 
-  it.each<[string, Asked & { method: string }, string, number, boolean]>([
+  it.each<[string, TestCall & { method: string }, string, number, boolean]>([
     ['a call', call, aborted, -32000, false],
     ['a call, in words of Nethermind', call, canceled, -32016, false],
     ['a method that no spec names', { method: 'my_call', params: [] }, aborted, -32000, false],
@@ -88,10 +94,10 @@ describe('a call that takes more time than the node gives', () => {
     ['a read that HTTP waited for', balance, `Post "http://a": ${deadline}`, -32000, true],
     // The code that a call runs may say so itself.
     ['a call whose gateway waited', call, 'upstream request timeout', -32000, false],
-  ])('%s', async (_, asked, words, code, isBlamed) => {
+  ])('%s', async (_, request, words, code, isBlamed) => {
     const refusal = nodeError(code, words)
-    const relay = refusing(asked.method, refusal)
-    for (let each = 0; each < 30; each++) await relay.ask(asked)
+    const relay = refusing(request.method, refusal)
+    for (let each = 0; each < 30; each++) await relay.ask(request)
     expect(relay.events.some((event) => event.endsWith('> disabled'))).toBe(isBlamed)
   })
 })

@@ -19,7 +19,7 @@ test('null of a hash is the answer of an upstream that lags, when no other can b
   })
   for (const upstream of relay.pool.upstreams)
     relay.pool.observeHead(upstream, upstream.name === 'lagging' ? 90 : 100, 0, upstream.urls[0]!)
-  const asked = { method: 'eth_getTransactionByHash', params: [`0x${'a'.repeat(64)}`] }
-  expect((await relay.ask(asked)).outcome).toBe(none.body)
+  const request = { method: 'eth_getTransactionByHash', params: [`0x${'a'.repeat(64)}`] }
+  expect((await relay.ask(request)).outcome).toBe(none.body)
   expect(relay.sent).toEqual({ d1: 1, d2: 1, lagging: 1 })
 })

@@ -7,7 +7,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { isKeptOut, reaches, type Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
-import { belowFloor } from './verdict.ts'
+import { belowFloor } from './answer-validator.ts'
 
 /** How long a call waits for a verification when no upstream may serve it before. */
 export const maxVerificationMs = 1_000
@@ -17,14 +17,14 @@ export const firstBackoffMs = 50
 const maxRefusals = 2
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
-export function addonsOf({ asked, directives }: Call): readonly string[] {
-  const addons = asked.addon === null ? [] : [asked.addon]
+export function addonsOf({ method, directives }: Call): readonly string[] {
+  const addons = method.addon === null ? [] : [method.addon]
   return directives.extension === null ? addons : [...addons, directives.extension]
 }
 
 /** The block that an upstream must have; null: any upstream may answer. */
-export function floorOf({ asked, directives: { minBlock } }: Call): number | null {
-  const { kind, block, floor } = asked
+export function floorOf({ method, directives: { minBlock } }: Call): number | null {
+  const { kind, block, floor } = method
   // A write goes to every upstream.
   if (kind === 'write') return null
   // Pending blocks are above a node's head.
@@ -50,9 +50,9 @@ export class Needs implements Wanted {
   constructor(call: Call) {
     this.#call = call
     this.addons = addonsOf(call)
-    this.block = call.asked.block
-    this.data = call.asked.data ?? null
-    this.byHash = call.asked.byHash
+    this.block = call.method.block
+    this.data = call.method.data ?? null
+    this.byHash = call.method.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only
     this.floor = floorOf(call)
@@ -127,11 +127,11 @@ function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
 /** The error when no upstream could be asked, or every attempt failed without a reply to pass on. */
 export function noReply(
   cause: TransportError | null,
-  { asked, journal: { attempts } }: Call,
+  { method, journal: { attempts } }: Call,
   pool: Pool,
   needs: Needs,
 ): RelayError {
-  const floor = needs.floor ?? asked.floor?.block ?? 0
+  const floor = needs.floor ?? method.floor?.block ?? 0
   const isBelow = attempts.every(({ detail }) => detail === belowFloor)
   if (isBelow && (attempts.length > 0 || !pool.upstreams.some((each) => reaches(each, floor)))) {
     const heads = pool.upstreams

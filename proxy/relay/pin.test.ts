@@ -14,11 +14,11 @@ function interfaceOf(chainId: string, apiInterface: ApiInterface): ChainInterfac
   return catalog.find(chainId)!.interfaces.get(apiInterface)!
 }
 
-type Part = Pick<Call, 'asked' | 'request'>
+type Part = Pick<Call, 'method' | 'request'>
 
 function callOf(iface: ChainInterface, question: Question, request: Partial<Outgoing>): Call {
   const part: Part = {
-    asked: iface.classify(question),
+    method: iface.classify(question),
     request: { verb: 'POST', path: '', headers: [], body: null, ...request },
   }
   return part as Call
@@ -64,7 +64,7 @@ test.each<[string, string, BlockRef?]>([
   const call = jsonRpc('ETH1', text)
   const changed = pinned(call, 16)
   expect(bodyOf(changed)).toBe(expected)
-  expect(changed?.asked.block).toEqual(block)
+  expect(changed?.method.block).toEqual(block)
 })
 
 test.each([

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Place } from '../chain/native/schema.ts'
+import type { ValuePlace } from '../chain/native/schema.ts'
 import type { BlockPoint, BlockRef, BlockTag } from '../chain/types.ts'
 import { bufferOf } from '../json/scanner.ts'
 import type { Call } from './call.ts'
-import type { RelayParts } from './parts.ts'
+import type { RelayContext } from './relay-context.ts'
 import type { Reply } from './reply.ts'
 import { shownBlock } from './shown-block.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -19,8 +19,8 @@ export function pinned<C extends Call>(
   number: number,
   tag: BlockTag = 'latest',
 ): C | null {
-  const { asked, request } = call
-  const { blockPlaces, block } = asked
+  const { method, request } = call
+  const { blockPlaces, block } = method
   const isTag = (point: BlockPoint) => point.kind === 'tag' && point.tag === tag
   if (!blockPlaces || !pointsOf(block).some(isTag)) return null
   const { places, isHex } = blockPlaces
@@ -39,8 +39,8 @@ export function pinned<C extends Call>(
       ? { kind: 'range', from: atNumber(block.from), to: atNumber(block.to) }
       : { kind: 'number', number }
   // A node that lacks the block may answer null or an empty list.
-  const floor = { block: Math.max(asked.floor?.block ?? 0, number), shown: null }
-  return { ...call, asked: { ...asked, block: ref, floor, tellsTip: null }, request: changed }
+  const floor = { block: Math.max(method.floor?.block ?? 0, number), shown: null }
+  return { ...call, method: { ...method, block: ref, floor, tellsTip: null }, request: changed }
 }
 
 /**
@@ -61,8 +61,8 @@ const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
  */
 export function atLeastTip(
   reply: Reply,
-  { asked: { tellsTip, cacheable }, directives }: Call,
-  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  { method: { tellsTip, cacheable }, directives }: Call,
+  { pool: { tracker }, dialect }: Pick<RelayContext, 'pool' | 'dialect'>,
 ): Reply {
   if (tellsTip?.path.length !== 0 || tellsTip.header !== undefined) return reply
   if (!cacheable) return reply
@@ -84,7 +84,11 @@ function pointsOf(block: BlockRef): readonly BlockPoint[] {
 }
 
 /** The same request about this block, written at a place of it; null where it has no such place. */
-function withHeight(request: Outgoing, place: Place, height: string | number): Outgoing | null {
+function withHeight(
+  request: Outgoing,
+  place: ValuePlace,
+  height: string | number,
+): Outgoing | null {
   const { header, query, name } = place
   if (header !== undefined) {
     const others = request.headers.filter(
@@ -110,7 +114,7 @@ function withQuery(request: Outgoing, name: string, height: string | number): Ou
 
 function withParam(
   request: Outgoing,
-  { param, name, field = [] }: Place,
+  { param, name, field = [] }: ValuePlace,
   height: string | number,
 ): Outgoing | null {
   if (!(request.body instanceof Uint8Array)) return null

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const stream: ScriptedAnswer = { body: '{"id":1,"result":"', streams: true }
 
 function sessionsOf(fixture: RelayFixture): readonly number[] {
-  return fixture.pool.upstreams.map(({ sessions }) => sessions)
+  return fixture.pool.upstreams.map(({ usedSlots }) => usedSlots)
 }
 
 test('a stream is a session of its upstream until the client leaves', async () => {

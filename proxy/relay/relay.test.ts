@@ -10,7 +10,7 @@ import {
   nodeError,
   result,
   scripted,
-  type Asked,
+  type TestCall,
   type FixtureUpstream,
   type Upstreams,
 } from './testing/relay-fixture.ts'
@@ -37,12 +37,12 @@ const backup = (answer: ScriptedAnswer): FixtureUpstream => ({
   script: () => answer,
   tier: 'backup',
 })
-const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+const write: TestCall = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 
 interface Cell {
   readonly name: string
   readonly upstreams: Upstreams
-  readonly asked?: Asked
+  readonly request?: TestCall
   readonly config?: Partial<RelayConfig & { maxSessions: number }>
   /** The body that the client gets, or the router's reason. */
   readonly outcome: string | undefined
@@ -93,7 +93,7 @@ const cells: readonly Cell[] = [
   {
     name: 'a write to pages with HTTP 400: the backup',
     upstreams: { a: { ...html, status: 400 }, b: { ...html, status: 400 }, z: backup(ok) },
-    asked: write,
+    request: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
   },
@@ -116,7 +116,7 @@ const cells: readonly Cell[] = [
     {
       name: `a write that no primary can read (${unread.status ?? 200}): the backup`,
       upstreams: { a: unread, z: backup(ok) },
-      asked: write,
+      request: write,
       outcome: okBody,
       sent: { a: 1, z: 1 },
     },
@@ -148,14 +148,14 @@ const cells: readonly Cell[] = [
   {
     name: 'a revert is the answer, unmodified',
     upstreams: { a: revert, b: ok },
-    asked: { method: 'eth_call', params: [{}, 'latest'] },
+    request: { method: 'eth_call', params: [{}, 'latest'] },
     outcome: revert.body,
     sent: { a: 1, b: 0 },
   },
   {
     name: 'result null is the answer',
     upstreams: { a: result(null), b: ok },
-    asked: { method: 'eth_getTransactionReceipt', params: [`0x${'7'.repeat(64)}`] },
+    request: { method: 'eth_getTransactionReceipt', params: [`0x${'7'.repeat(64)}`] },
     outcome: result(null).body,
     sent: { a: 1, b: 0 },
   },
@@ -237,14 +237,14 @@ const cells: readonly Cell[] = [
   {
     name: 'only the upstream that declares the add-on is asked',
     upstreams: { a: ok, b: { script: () => ok, urls: [{ addons: ['debug'] }] } },
-    asked: { method: 'debug_traceTransaction', params: ['0x12'] },
+    request: { method: 'debug_traceTransaction', params: ['0x12'] },
     outcome: okBody,
     sent: { a: 0, b: 1 },
   },
   {
     name: 'no upstream declares the add-on',
     upstreams: { a: ok },
-    asked: { method: 'debug_traceTransaction', params: ['0x12'] },
+    request: { method: 'debug_traceTransaction', params: ['0x12'] },
     outcome: 'no-upstream',
     sent: { a: 0 },
   },
@@ -264,98 +264,98 @@ const cells: readonly Cell[] = [
   {
     name: 'rpc-select-provider',
     upstreams: { a: ok, b: ok },
-    asked: { directives: { selectProvider: 'b' } },
+    request: { directives: { selectProvider: 'b' } },
     outcome: okBody,
     sent: { a: 0, b: 1 },
   },
   {
     name: 'rpc-select-provider fails over to the pool',
     upstreams: { a: ok, b: refused },
-    asked: { directives: { selectProvider: 'b' } },
+    request: { directives: { selectProvider: 'b' } },
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
     name: 'rpc-select-provider with an unknown name',
     upstreams: { a: ok },
-    asked: { directives: { selectProvider: 'unknown' } },
+    request: { directives: { selectProvider: 'unknown' } },
     outcome: okBody,
     sent: { a: 1 },
   },
   {
     name: 'rpc-providers-block',
     upstreams: { a: ok, b: ok, c: ok },
-    asked: { directives: { blockProviders: ['a', 'b'] } },
+    request: { directives: { blockProviders: ['a', 'b'] } },
     outcome: okBody,
     sent: { a: 0, b: 0, c: 1 },
   },
   {
     name: 'rpc-extension',
     upstreams: { a: ok, b: { script: () => ok, urls: [{ addons: ['archive'] }] } },
-    asked: { directives: { extension: 'archive' } },
+    request: { directives: { extension: 'archive' } },
     outcome: okBody,
     sent: { a: 0, b: 1 },
   },
   {
     name: 'a write goes to every eligible primary, and to no backup',
     upstreams: { a: ok, b: ok, z: backup(ok) },
-    asked: write,
+    request: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 0 },
   },
   {
     name: 'a write: the first success is the answer, whatever others answer',
     upstreams: { a: nodeError(-32000, 'already known', { afterMs: 1 }), b: ok },
-    asked: write,
+    request: write,
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
     name: "a write that every node refuses: a node's own words",
     upstreams: { a: nodeError(-32000, 'nonce too low'), b: nodeError(-32000, 'nonce too low') },
-    asked: write,
+    request: write,
     outcome: nodeError(-32000, 'nonce too low').body,
     sent: { a: 1, b: 1 },
   },
   {
     name: 'a write that no primary received: the backup',
     upstreams: { a: refused, b: refused, z: backup(ok) },
-    asked: write,
+    request: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
     name: 'a write: an error page of one is no success',
     upstreams: { a: html, b: { ...ok, afterMs: 5 } },
-    asked: write,
+    request: write,
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
     name: 'a write that no primary may take now: the backup',
     upstreams: { a: { status: 429, body: 'slow down' }, b: html, z: backup(ok) },
-    asked: write,
+    request: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
     name: 'a write that a node refuses for good: no backup is asked',
     upstreams: { a: html, b: nodeError(-32000, 'nonce too low'), z: backup(ok) },
-    asked: write,
+    request: write,
     outcome: nodeError(-32000, 'nonce too low').body,
     sent: { a: 1, b: 1, z: 0 },
   },
   {
     name: 'a write that fails everywhere: sent to each once, and the most informative failure is returned',
     upstreams: { a: html, b: { fault: 'reset', afterMs: 5 }, z: backup({ fault: 'reset' }) },
-    asked: write,
+    request: write,
     outcome: html.body,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
     name: 'a write that no upstream answers: not sent a second time',
     upstreams: { a: { fault: 'reset' }, b: { hang: true } },
-    asked: write,
+    request: write,
     outcome: 'timeout',
     sent: { a: 1, b: 1 },
   },
@@ -366,14 +366,14 @@ const cells: readonly Cell[] = [
       {
         name: `a write that was sent, ${fault}: by no other URL of its upstream`,
         upstreams: { a },
-        asked: write,
+        request: write,
         outcome,
         sent: { a: 1 },
       },
       {
         name: `a transaction for a node to sign that was sent, ${fault}: not sent again, nor elsewhere`,
         upstreams: { a, b: ok },
-        asked: { method: 'eth_sendTransaction', params: [{}] },
+        request: { method: 'eth_sendTransaction', params: [{}] },
         outcome,
         sent: { a: 1, b: 0 },
       },
@@ -382,7 +382,7 @@ const cells: readonly Cell[] = [
   {
     name: 'a write that took all the time: not sent to the backup either',
     upstreams: { a: { hang: true }, b: backup(ok) },
-    asked: write,
+    request: write,
     config: { processingTimeoutMs: 1_000 },
     outcome: 'timeout',
     sent: { a: 1, b: 0 },
@@ -390,28 +390,28 @@ const cells: readonly Cell[] = [
   {
     name: 'a write for one named upstream goes to it alone',
     upstreams: { a: ok, b: ok },
-    asked: { ...write, directives: { selectProvider: 'b' } },
+    request: { ...write, directives: { selectProvider: 'b' } },
     outcome: okBody,
     sent: { a: 0, b: 1 },
   },
   {
     name: 'a write for one named upstream that fails goes to all the others',
     upstreams: { a: ok, b: { fault: 'reset' }, c: ok },
-    asked: { ...write, directives: { selectProvider: 'b' } },
+    request: { ...write, directives: { selectProvider: 'b' } },
     outcome: okBody,
     sent: { a: 1, b: 1, c: 1 },
   },
   {
     name: 'a write that the named upstream refuses for good goes to no other',
     upstreams: { a: ok, b: nodeError(-32000, 'insufficient funds for gas * price + value') },
-    asked: { ...write, directives: { selectProvider: 'b' } },
+    request: { ...write, directives: { selectProvider: 'b' } },
     outcome: nodeError(-32000, 'insufficient funds for gas * price + value').body,
     sent: { a: 0, b: 1 },
   },
   {
     name: 'a write for one named upstream that hangs: the others get it after the hedge delay',
     upstreams: { a: ok, b: { hang: true } },
-    asked: { ...write, directives: { selectProvider: 'b' } },
+    request: { ...write, directives: { selectProvider: 'b' } },
     config: { processingTimeoutMs: 3_000 },
     outcome: okBody,
     sent: { a: 1, b: 1 },
@@ -419,27 +419,27 @@ const cells: readonly Cell[] = [
   {
     name: 'a write for an unknown upstream goes to all',
     upstreams: { a: ok, b: ok },
-    asked: { ...write, directives: { selectProvider: 'unknown' } },
+    request: { ...write, directives: { selectProvider: 'unknown' } },
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
     name: 'a call that is local to a node is not sent to another once it was sent',
     upstreams: { a: { fault: 'reset' }, b: ok },
-    asked: { method: 'eth_accounts', params: [] },
+    request: { method: 'eth_accounts', params: [] },
     outcome: 'upstream-failed',
     sent: { a: 1, b: 0 },
   },
 ]
 
 describe('the relay', () => {
-  it.each(cells)('$name', async ({ upstreams, asked, config, outcome, sent }) => {
+  it.each(cells)('$name', async ({ upstreams, request, config, outcome, sent }) => {
     const relay = fixture(upstreams, config)
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect({ outcome: seen.outcome, sent: relay.sent }).toEqual({ outcome, sent })
     await relay.clock.advance(60_000)
     expect(relay.clock.pending, 'timers left behind').toBe(0)
-    expect(relay.pool.upstreams.map(({ sessions }) => sessions)).not.toContain(1)
+    expect(relay.pool.upstreams.map(({ usedSlots }) => usedSlots)).not.toContain(1)
   })
 })
 
@@ -510,11 +510,11 @@ describe('time', () => {
 
 it('a head is as old as the question that it answers', async () => {
   const relay = fixture({ a: result('0x10', { afterMs: 300 }) })
-  const asked: Asked = { method: 'eth_blockNumber', params: [] }
-  const early = relay.begin(asked)
+  const request: TestCall = { method: 'eth_blockNumber', params: [] }
+  const early = relay.begin(request)
   await relay.clock.advance(100)
   relay.transport('a').play(() => result('0x12'))
-  await relay.ask(asked)
+  await relay.ask(request)
   await relay.clock.advance(300)
   // Clients have seen a later one meanwhile.
   expect((await early).outcome).toBe(result('0x12').body)

@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Cancel } from '../clock/clock.ts'
-import { drawnOf } from '../upstream/considered.ts'
+import { drawnOf } from '../upstream/candidates.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
@@ -12,9 +12,9 @@ import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { learnHistory } from './learn-history.ts'
 import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
 import { atLeastTip } from './pin.ts'
-import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
+import { relayContextOf, type RelayOptions, type RelayContext } from './relay-context.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
-import { Suspects } from './suspects.ts'
+import { ViolationQuorum } from './violation-quorum.ts'
 
 /**
  * Runs a call and returns its reply.
@@ -25,10 +25,10 @@ export type Relay = (call: Call) => Promise<Reply>
 
 /** The relay of one listener. */
 export function createRelay(options: RelayOptions): Relay {
-  const parts = partsOf(options)
+  const parts = relayContextOf(options)
   return (call) => {
     const reply = new Promise<Reply>((resolve, reject) => begin(parts, call, resolve, reject))
-    return call.asked.kind === 'write' ? reply.then((own) => parts.known.shared(call, own)) : reply
+    return call.method.kind === 'write' ? reply.then((own) => parts.known.shared(call, own)) : reply
   }
 }
 
@@ -39,13 +39,13 @@ export function createRelay(options: RelayOptions): Relay {
  */
 export function withWake(
   relay: Relay,
-  watch: { asked(nowMs: number): Promise<unknown> | null },
+  watch: { onRequest(nowMs: number): Promise<unknown> | null },
   isVoted: (method: string) => boolean = () => false,
 ): Relay {
   return (call) => {
-    const heads = watch.asked(call.journal.startedMs)
+    const heads = watch.onRequest(call.journal.startedMs)
     const { minBlock, crossValidation: vote } = call.directives
-    const isPinned = heads && (minBlock !== null || vote !== null || isVoted(call.asked.method))
+    const isPinned = heads && (minBlock !== null || vote !== null || isVoted(call.method.name))
     return isPinned ? heads.then(() => relay(call)) : relay(call)
   }
 }
@@ -53,13 +53,13 @@ export function withWake(
 type Resolve = (reply: Reply) => void
 type Reject = (error: unknown) => void
 
-function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject): void {
-  const { journal, signal, asked } = call
+function begin(parts: RelayContext, call: Call, resolve: Resolve, reject: Reject): void {
+  const { journal, signal, method } = call
   const { breaker } = parts
   const config = parts.config.now
   const nowMs = parts.clock.nowMs()
   journal.budgetMs = config.processingTimeoutMs
-  journal.maxAttempts = asked.kind === 'write' ? Infinity : config.maxAttempts
+  journal.maxAttempts = method.kind === 'write' ? Infinity : config.maxAttempts
   if (signal.aborted) return reject(new CallAborted())
   if (nowMs >= journal.deadlineMs)
     return reject(new RelayError(errorKinds.timeout, 'the time of the call is used up'))
@@ -76,9 +76,9 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
     breaker.ended(call, isUnanswered(error) ? false : null)
     reject(error)
   }
-  if (asked.kind === 'write' && isWhole(call))
+  if (method.kind === 'write' && isWhole(call))
     new Broadcast(parts, call, answered, failed).start(nowMs)
-  else new InTurn(parts, call, answered, failed).start(nowMs)
+  else new FailoverAttempts(parts, call, answered, failed).start(nowMs)
 }
 
 const maxBackoffMs = 400
@@ -92,15 +92,15 @@ const maxHedgeDelayMs = 1_000
  * attempt gets a hedge at another upstream. A late attempt goes on beside a retry. The first answer
  * wins, and the other attempts are aborted.
  */
-class InTurn implements AttemptOwner {
-  readonly #parts: RelayParts
+class FailoverAttempts implements AttemptOwner {
+  readonly #parts: RelayContext
   readonly #call: Call
   readonly #needs: Needs
   readonly #resolve: Resolve
   readonly #reject: Reject
   readonly #isHedged: boolean
   readonly #running: Attempt[] = []
-  #suspects: Suspects | null = null
+  #suspects: ViolationQuorum | null = null
   #best: Attempt | null = null
   /** An empty answer that awaits confirmation by another upstream. */
   #unconfirmed: Attempt | null = null
@@ -116,13 +116,13 @@ class InTurn implements AttemptOwner {
     this.#fail(new CallAborted(), this.#parts.clock.nowMs())
   }
 
-  constructor(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject) {
+  constructor(parts: RelayContext, call: Call, resolve: Resolve, reject: Reject) {
     this.#parts = parts
     this.#call = call
     this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
-    this.#isHedged = call.asked.kind === 'read' && parts.config.now.retryLimit > 0 && isWhole(call)
+    this.#isHedged = call.method.kind === 'read' && parts.config.now.retryLimit > 0 && isWhole(call)
   }
 
   start(nowMs: number): void {
@@ -158,7 +158,7 @@ class InTurn implements AttemptOwner {
       return this.#goOn(attempt, nowMs)
     }
     if (violation) {
-      this.#suspects ??= new Suspects(this.#parts.judge)
+      this.#suspects ??= new ViolationQuorum(this.#parts.judge)
       if (this.#suspects.add(attempt) && reply) return this.#answered(reply, nowMs)
     }
     this.#best = morePreferred(this.#best, attempt)
@@ -226,7 +226,7 @@ class InTurn implements AttemptOwner {
     this.#running.push(attempt)
     attempt.start(nowMs)
     if (this.#isHedged && !journal.mayStream) {
-      const delayMs = this.#parts.hedging.delayMs(call.asked, attempt.budgetMs)
+      const delayMs = this.#parts.hedging.delayMs(call.method, attempt.budgetMs)
       this.#hedgeDelayMs = delayMs + attempt.othersMs
       attempt.slowAfter(this.#hedgeDelayMs, nowMs)
     }
@@ -265,7 +265,7 @@ class InTurn implements AttemptOwner {
     const { pool, chain, config, breaker } = this.#parts
     const { journal } = this.#call
     const needs = this.#needs
-    if ((needs.floor === null && !this.#call.asked.floor) || journal.isSpent(nowMs)) return false
+    if ((needs.floor === null && !this.#call.method.floor) || journal.isSpent(nowMs)) return false
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
     const leftMs = Math.min(journal.startedMs + waitMs, journal.deadlineMs) - nowMs
     const { length } = journal.attempts
@@ -279,7 +279,7 @@ class InTurn implements AttemptOwner {
     // A call that waits is no trial: another call may be one.
     breaker.ended(this.#call, null)
     needs.isWaiting = true
-    pool.askHeads?.()
+    pool.pollHeads?.()
     // The limited attempts must last for the whole wait.
     const pauseMs = firstBackoffMs * 2 ** Math.max(0, length - 1)
     this.#pause(Math.min(pauseMs, leftMs), length === 0 ? 'first' : 'retry')
@@ -287,15 +287,15 @@ class InTurn implements AttemptOwner {
   }
 
   /** The upstream may soon recover, or get a block that it lacks. It has had every block below the floor. */
-  #mayPass({ whose, retry, pruned }: FailureClass): boolean {
-    const isOlder = (lastPoint(this.#call.asked.block) ?? Infinity) < (this.#needs.floor ?? 0)
-    return whose === 'upstream' && retry && !(pruned && isOlder)
+  #mayPass({ origin, retry, pruned }: FailureClass): boolean {
+    const isOlder = (lastPoint(this.#call.method.block) ?? Infinity) < (this.#needs.floor ?? 0)
+    return origin === 'upstream' && retry && !(pruned && isOlder)
   }
 
   #answered(reply: Reply, nowMs: number, isLate = false): void {
-    const { asked, journal } = this.#call
+    const { method, journal } = this.#call
     if (this.#close(nowMs, isLate)) {
-      if (!journal.mayStream) this.#parts.hedging.answered(asked, nowMs - this.#triedMs)
+      if (!journal.mayStream) this.#parts.hedging.answered(method, nowMs - this.#triedMs)
       this.#resolve(atLeastTip(reply, this.#call, this.#parts))
     } else release(reply.incoming.body)
   }

@@ -28,7 +28,7 @@ export interface Reply {
  * What a reader finds in an answer, before the failure table classifies it. Of a stream it is what the
  * head shows, and `rest` judges the remainder.
  */
-export type Finding =
+export type ReplyContent =
   /**
    * `inForm`: it is in the form in which the interface gives results; else it may be any page.
    * `isNull`: the result is null, and was not parsed.
@@ -39,9 +39,9 @@ export type Finding =
       readonly inForm?: true
       readonly isNull?: true
       readonly parsed?: unknown
-      readonly rest?: StreamJudge
+      readonly rest?: StreamValidator
     }
-  | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
+  | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamValidator }
   /**
    * Not an answer to the request in the interface's form. `why` is short and holds no payload.
    * `isClientsFault`: the client's request may be the cause, so the upstream is not blamed.
@@ -54,11 +54,11 @@ export interface ReplyReader {
    * Reads as little as possible, and parses the result only on demand. Never throws.
    * @param takesAnyId the answer may have the id of another request
    */
-  read(incoming: Incoming, wantsResult?: boolean, takesAnyId?: boolean): Finding
+  read(incoming: Incoming, wantsResult?: boolean, takesAnyId?: boolean): ReplyContent
   /** An answer of the router with this result, in the form of an upstream's answer. */
   write(result: unknown): Uint8Array
   /** What an answer is; the last one that was read is not read again. Absent: nothing of it is remembered. */
-  findingOf?(incoming: Incoming): Finding
+  findingOf?(incoming: Incoming): ReplyContent
   /** JSON of the client's id; absent: requests have none. */
   readonly ownId?: Uint8Array
   /** The form in which nodes answer, where the client chooses one: an answer in another one is another answer. */
@@ -90,7 +90,7 @@ export function assembled(...parts: readonly [Uint8Array, ...Uint8Array[]]): Inc
 }
 
 /** Judges a long answer while it is passed on, from its beginning. */
-export interface StreamJudge {
+export interface StreamValidator {
   /** How many bytes the client gets; null when that is not known at the beginning. */
   readonly length: number | null
   /** Pieces are passed on as they come; none is held back until the end. */
@@ -117,7 +117,7 @@ export function morePreferred<T extends { readonly fallback: Reply | null }>(
   best: T | null,
   failed: T,
 ): T {
-  return best === null || rankOf(failed.fallback) >= rankOf(best.fallback) ? failed : best
+  return best === null || replyRank(failed.fallback) >= replyRank(best.fallback) ? failed : best
 }
 
 /**
@@ -125,7 +125,7 @@ export function morePreferred<T extends { readonly fallback: Reply | null }>(
  * Errors: none, a page, a provider's limit, an internal error, one that another node might not return.
  * Answers: a final error, a refused transaction, a used nonce, a known transaction, a result.
  */
-export function rankOf(reply: Reply | null): number {
+export function replyRank(reply: Reply | null): number {
   if (reply === null) return 0
   const { refusal, incoming } = reply
   if (refusal === null) return incoming.status < 300 ? 9 : 1
@@ -138,5 +138,5 @@ export function rankOf(reply: Reply | null): number {
 /** A page, or an internal error of the upstream, passed on because nothing better came. */
 export function isTrouble(reply: Reply): boolean {
   const { refusal, incoming } = reply
-  return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && rankOf(reply) === 3
+  return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && replyRank(reply) === 3
 }

@@ -54,10 +54,10 @@ test('a write that still comes in goes to one upstream', async () => {
 test.each([
   ['can be sent again is tried elsewhere', true, 2],
   ['is gone in part is not', false, 1],
-])('a request that %s', async (_, isRepeatable, asked) => {
+])('a request that %s', async (_, isRepeatable, requests) => {
   const own = fixture({ fault: 'refused' })
   const { outcome } = await own.ask({ body: Object.assign(new Incoming(), { isRepeatable }) })
-  expect(askedOf(own)).toBe(asked)
+  expect(askedOf(own)).toBe(requests)
   expect(outcome === 'upstream-failed').toBe(!isRepeatable)
 })
 
@@ -69,7 +69,7 @@ test.each([
   const seen: number[] = []
   const own = fixture()
   const [upstream] = own.pool.upstreams
-  const look = () => seen.push(upstream?.sessions ?? NaN)
+  const look = () => seen.push(upstream?.usedSlots ?? NaN)
   own.transport('a').play(() => {
     look()
     if (isWhole) whole()
@@ -81,5 +81,5 @@ test.each([
   await own.ask({ body, directives: { selectProvider: 'a' } })
   // It ended too late for the attempt.
   whole()
-  expect([...seen, upstream?.sessions]).toEqual(sessions)
+  expect([...seen, upstream?.usedSlots]).toEqual(sessions)
 })

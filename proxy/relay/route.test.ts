@@ -2,16 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it } from 'vitest'
 import { Journal } from './call.ts'
-import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
+import { RelayFixture, ethereum, result, type TestCall } from './testing/relay-fixture.ts'
 
 const ok = { script: () => result('0x1') }
 const refused = { fault: 'refused' } as const
 const traced = { ...ok, urls: [{ addons: ['trace'] }] }
-const trace: Asked = { method: 'trace_block', params: ['latest'] }
+const trace: TestCall = { method: 'trace_block', params: ['latest'] }
 
 interface Case {
   readonly name: string
-  readonly asked?: Asked
+  readonly request?: TestCall
   /** Sessions that are taken. */
   readonly taken: Readonly<Record<string, number>>
   readonly maxSessions?: number
@@ -42,35 +42,35 @@ it.each<Case>([
   },
   {
     name: 'one upstream is full, the other excluded',
-    asked: { directives: { blockProviders: ['b'] } },
+    request: { directives: { blockProviders: ['b'] } },
     taken: { a: 1_000 },
     message: 'no upstream can serve this call now (a: all 1,000 sessions are taken, b: excluded)',
   },
   {
     name: 'the upstream that declares the add-on is full',
-    asked: trace,
+    request: trace,
     taken: { b: 1_000 },
     message: 'no upstream with `trace` can serve this call now (b: all 1,000 sessions are taken)',
   },
   {
     name: 'the upstream that declares the add-on is excluded',
-    asked: { ...trace, directives: { blockProviders: ['b'] } },
+    request: { ...trace, directives: { blockProviders: ['b'] } },
     taken: {},
     message: 'no upstream with `trace` can serve this call now (b: excluded)',
   },
   {
     name: 'no upstream declares the add-on',
-    asked: { method: 'debug_getRawHeader', params: ['latest'] },
+    request: { method: 'debug_getRawHeader', params: ['latest'] },
     taken: {},
     message: 'no upstream that is up declares the add-on `debug`, which this call needs',
   },
 ])(
   'reports why no upstream can be asked: $name',
-  async ({ asked, taken, maxSessions = 1_000, isOneOfMany = false, message }) => {
+  async ({ request, taken, maxSessions = 1_000, isOneOfMany = false, message }) => {
     const { chain, iface } = await ethereum()
     const fixture = new RelayFixture(chain, iface, { a: ok, b: traced }, { maxSessions })
-    const { call } = await fixture.ask(asked)
-    for (const upstream of fixture.pool.upstreams) upstream.sessions = taken[upstream.name] ?? 0
+    const { call } = await fixture.ask(request)
+    for (const upstream of fixture.pool.upstreams) upstream.usedSlots = taken[upstream.name] ?? 0
     const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
     again.journal.isOneOfMany = isOneOfMany
     await expect(fixture.relay(again)).rejects.toMatchObject({ message })
@@ -87,7 +87,7 @@ it.each([
     const { chain, iface } = await ethereum()
     const fixture = new RelayFixture(chain, iface, { a: ok })
     const { call } = await fixture.ask()
-    fixture.pool.upstreams[0]!.sessions = taken
+    fixture.pool.upstreams[0]!.usedSlots = taken
     const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
     again.journal.isOneOfMany = isOneOfMany
     const outcome = fixture.relay(again).then(
@@ -145,14 +145,14 @@ it.each([
   ['which is excluded', { directives: { blockProviders: ['b'] } }, 'no-upstream'],
   ['which declares no such add-on', trace, 'no-upstream'],
   ['while the other one is in cooldown', {}, 'rate-limited'],
-] as const)('a call waits for no verification of an upstream %s', async (_, asked, expected) => {
+] as const)('a call waits for no verification of an upstream %s', async (_, request, expected) => {
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: ok, b: ok })
   const [a, b] = relay.pool.upstreams
   b!.urls[0]!.verified = null
   if (expected === 'rate-limited') a!.urls[0]!.cooldown.begin(60_000)
-  else a!.sessions = 1_000
-  const { outcome, tookMs } = await relay.begin(asked)
+  else a!.usedSlots = 1_000
+  const { outcome, tookMs } = await relay.begin(request)
   expect([outcome, tookMs]).toEqual([expected, 0])
 })
 
@@ -173,14 +173,14 @@ it('a call that waits for a verification keeps no other from trying in an outage
 it.each([
   ['while all that are in service are full', {}],
   ['while all that are in service are excluded', { directives: { blockProviders: ['a'] } }],
-])('a call waits for no upstream that was never reached %s', async (_, asked) => {
+])('a call waits for no upstream that was never reached %s', async (_, request) => {
   const { chain, iface } = await ethereum()
   const never = { ...ok, verified: false }
   const relay = new RelayFixture(chain, iface, { a: ok, never }, { maxSessions: 1 })
   const [a, unreached] = relay.pool.upstreams
-  a!.sessions = 1
+  a!.usedSlots = 1
   unreached!.urls[0]!.isUnreached = true
-  const { outcome, tookMs } = await relay.begin(asked)
+  const { outcome, tookMs } = await relay.begin(request)
   expect([outcome, tookMs]).toEqual(['no-upstream', 0])
 })
 
@@ -188,10 +188,10 @@ it('a call that needs an add-on waits for the upstream that declares it, while o
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: ok, b: { ...traced, verified: false } })
   const [, b] = relay.pool.upstreams
-  const asked = relay.begin(trace)
+  const pending = relay.begin(trace)
   await relay.clock.advance(600)
   b!.urls[0]!.verified = true
   b!.availability.verified()
   await relay.clock.advance(100)
-  expect(await asked).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
+  expect(await pending).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
 })

@@ -12,8 +12,8 @@ import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
-import type { RelayParts } from './parts.ts'
-import type { Finding } from './reply.ts'
+import type { RelayContext } from './relay-context.ts'
+import type { ReplyContent } from './reply.ts'
 
 /**
  * The number of the block that an answer shows.
@@ -22,7 +22,7 @@ import type { Finding } from './reply.ts'
  */
 export function shownBlock(
   incoming: Incoming,
-  finding: Finding | null,
+  finding: ReplyContent | null,
   place: ResultPath,
   dialect: Dialect,
 ): number | null {
@@ -39,12 +39,12 @@ export function shownBlock(
 export function observeChain(
   call: Call,
   incoming: Incoming,
-  { pool, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  { pool, dialect }: Pick<RelayContext, 'pool' | 'dialect'>,
   refusal: FailureClass | null,
   from?: Pick<Attempt, 'upstream' | 'url' | 'record'>,
 ): number | null {
   const { tracker } = pool
-  const { kind, known, showsUnnamed, tellsTip, block: wanted } = call.asked
+  const { kind, known, showsUnnamed, tellsTip, block: wanted } = call.method
   // A revert proves that its block exists.
   const provesBlock = refusal && isRevert(refusal) && wanted.kind === 'number'
   if (refusal) return provesBlock && tracker.showBlock(plain(wanted.number)) ? wanted.number : null
@@ -56,7 +56,7 @@ export function observeChain(
   const hash = block === 'unnamed' || block.isByHash ? requestedHash(call) : null
   if (block === 'unnamed') {
     if (hash === null) tracker.revise()
-    else tracker.showHash(hash, call.asked.method)
+    else tracker.showHash(hash, call.method.name)
     return null
   }
   if (hash !== null) tracker.rememberHash(hash)
@@ -66,7 +66,7 @@ export function observeChain(
 }
 
 /** A node may have executed this call, whatever it answers. */
-export function observeWrite({ asked: { kind, stateful } }: Call, tracker: ChainTracker): void {
+export function observeWrite({ method: { kind, stateful } }: Call, tracker: ChainTracker): void {
   if (kind !== 'read' && stateful === null) tracker.writes += 1
 }
 
@@ -80,12 +80,12 @@ export function isRevert({ name }: FailureClass): boolean {
  * An answer about the latest block shows the node's head.
  */
 function revealedBy(
-  { asked, reader }: Call,
+  { method, reader }: Call,
   incoming: Incoming,
   tracker: ChainTracker,
   dialect: Dialect,
 ): ShownBlock | 'unnamed' | null {
-  const { tellsTip, showsBlock, impliesBlock, block, byHash, tipHeader } = asked
+  const { tellsTip, showsBlock, impliesBlock, block, byHash, tipHeader } = method
   const { body } = incoming
   const place = tellsTip ?? showsBlock
   const isHead = tellsTip !== null
@@ -131,7 +131,7 @@ function revealedBy(
 }
 
 /** The hash by which a call requests its block or transaction; null if it does not begin with one in hex. */
-function requestedHash({ asked: { block, byHash }, payload, request }: Call): string | null {
+function requestedHash({ method: { block, byHash }, payload, request }: Call): string | null {
   if (block.kind === 'hash') return toHash(block.hash)
   if (!byHash) return null
   const from = payload ?? request.body
@@ -142,7 +142,7 @@ function requestedHash({ asked: { block, byHash }, payload, request }: Call): st
 const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })
 
 /** Whether an answer is null or empty. */
-export function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect) {
+export function saysNothing(incoming: Incoming, finding: ReplyContent | null, dialect: Dialect) {
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return false
   return isNull(finding, body) || isNothing(incoming, finding, dialect)
@@ -151,7 +151,11 @@ export function saysNothing(incoming: Incoming, finding: Finding | null, dialect
 type ValueAt = (place: ResultPath) => unknown
 
 /** Reads values of a result; null if it is too long to parse. */
-function valuesIn(incoming: Incoming, finding: Finding | null, dialect: Dialect): ValueAt | null {
+function valuesIn(
+  incoming: Incoming,
+  finding: ReplyContent | null,
+  dialect: Dialect,
+): ValueAt | null {
   // Parsed for a check already.
   if (finding?.kind === 'result' && finding.parsed !== undefined)
     return ({ path, header }) =>
@@ -173,7 +177,7 @@ function numberAt(place: ResultPath, at: ValueAt): number | null {
   return Array.isArray(items) && items.length > 0 ? number + items.length - 1 : null
 }
 
-export function isNull(finding: Finding | null, body: Uint8Array): boolean {
+export function isNull(finding: ReplyContent | null, body: Uint8Array): boolean {
   if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
   return finding.isNull === true || finding.parsed === null
 }
@@ -182,7 +186,11 @@ export function isNull(finding: Finding | null, body: Uint8Array): boolean {
 const maxNothingBytes = 1024
 
 /** Whether an answer is a list, a page or a message without items. */
-export function isNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect): boolean {
+export function isNothing(
+  incoming: Incoming,
+  finding: ReplyContent | null,
+  dialect: Dialect,
+): boolean {
   const { body } = incoming
   if (finding?.kind === 'result' && finding.parsed !== undefined)
     return holdsNothing(finding.parsed)

@@ -10,7 +10,7 @@ import {
   ethereum,
   nodeError,
   result,
-  type Asked,
+  type TestCall,
   type FixtureUpstream,
   type Seen,
 } from './testing/relay-fixture.ts'
@@ -29,8 +29,8 @@ const hangs: Script = () => ({ hang: true })
 const slow: Script = () => result('0x1', { afterMs: needsMs })
 const prompt: Script = () => result('0x1')
 const names = ['a', 'b', 'c'] as const
-const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
-const local: Asked = { method: 'eth_coinbase', params: [] }
+const write: TestCall = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+const local: TestCall = { method: 'eth_coinbase', params: [] }
 
 function fixture(
   scripts: Readonly<Record<string, Script | FixtureUpstream>>,
@@ -55,7 +55,7 @@ describe('a call that takes long on every node', () => {
     expect([seen.upstream, seen.tookMs]).toEqual(['a', needsMs])
     expect(relay.sent).toEqual({ a: 1, b: 1, c: 1 })
     expect(names.map((name) => relay.transport(name).open)).toEqual([0, 0, 0])
-    expect(relay.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0, 0])
+    expect(relay.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0, 0])
     await relay.clock.advance(60_000)
     expect(relay.clock.pending).toBe(0)
   })
@@ -65,14 +65,14 @@ describe('a call that takes long on every node', () => {
     expect(resultsOf(seen)).toEqual(['answer', 'attempt-timeout', 'attempt-timeout'])
   })
 
-  it.each<[string, Asked, Partial<RelayConfig>, Record<string, number>]>([
+  it.each<[string, TestCall, Partial<RelayConfig>, Record<string, number>]>([
     ['retries are switched off', {}, { retryLimit: 0 }, { a: 1, b: 0, c: 0 }],
     ['one attempt is allowed', {}, { maxAttempts: 1 }, { a: 1, b: 0, c: 0 }],
     ['it is local to one node', local, {}, { a: 1, b: 0, c: 0 }],
     ['it is a write', write, { minRelayTimeoutMs: 100 }, { a: 1, b: 1, c: 1 }],
-  ])('is answered when %s', async (_name, asked, config, sent) => {
+  ])('is answered when %s', async (_name, request, config, sent) => {
     const relay = fixture(allSlow, config)
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect([seen.outcome, seen.tookMs]).toEqual([result('0x1').body, needsMs])
     expect(relay.sent).toEqual(sent)
   })
@@ -146,14 +146,14 @@ describe('a call that takes long on every node', () => {
     expect(names.map((name) => relay.transport(name).open)).toEqual([0, 0, 0])
   })
 
-  it.each<[string, Asked, number | null]>([
+  it.each<[string, TestCall, number | null]>([
     ['its client', { directives: { relayTimeoutMs: 800 } }, null],
     ['the config of the URL', {}, 800],
-  ])('is not waited for beyond the time that %s sets', async (_name, asked, timeoutMs) => {
+  ])('is not waited for beyond the time that %s sets', async (_name, request, timeoutMs) => {
     const urls = [{ timeoutMs }]
     const one = { script: slow, urls }
     const relay = fixture({ a: one, b: one, c: one })
-    const seen = await relay.ask(asked)
+    const seen = await relay.ask(request)
     expect(seen.outcome).toBe('timeout')
     expect(seen.tookMs).toBeLessThanOrEqual(4 * 800)
   })
@@ -194,14 +194,14 @@ it('a call that hangs wakes up less and less often once the budget of extra call
 
 describe('a write', () => {
   it('goes to the others when the named upstream is late, whose answer still counts', async () => {
-    const asked = { ...write, directives: { selectProvider: 'c' } }
-    const seen = await fixture({ a: hangs, b: prompt, c: hangs }).ask(asked)
+    const request = { ...write, directives: { selectProvider: 'c' } }
+    const seen = await fixture({ a: hangs, b: prompt, c: hangs }).ask(request)
     expect(seen.upstream).toBe('b')
-    const late = await fixture(allHang, { minRelayTimeoutMs: 100 }).ask(asked)
+    const late = await fixture(allHang, { minRelayTimeoutMs: 100 }).ask(request)
     expect(late.outcome).toBe('timeout')
     const relay = fixture({ a: hangs, b: hangs, c: slow }, { minRelayTimeoutMs: 100 })
     relay.transport('c').play(() => result('0x1', { afterMs: 15_000 }))
-    const last = await relay.ask(asked)
+    const last = await relay.ask(request)
     expect([last.upstream, last.tookMs]).toEqual(['c', 15_000])
   })
 

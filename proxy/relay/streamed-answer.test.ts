@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { sleep } from '../clock/clock.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { type BodyStream, TransportError } from '../upstream/wire.ts'
-import { MalformedAnswer, type StreamJudge } from './reply.ts'
+import { MalformedAnswer, type StreamValidator } from './reply.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
 /** A body that gives these pieces, then ends, fails or waits. */
@@ -44,7 +44,7 @@ class Source implements BodyStream, AsyncIterator<Uint8Array> {
 
 interface Options {
   readonly source: BodyStream
-  readonly judge?: Partial<StreamJudge>
+  readonly judge?: Partial<StreamValidator>
   readonly signal?: AbortSignal
   readonly clock?: VirtualClock
 }
@@ -56,7 +56,7 @@ function follow({
   clock = new VirtualClock(),
 }: Options) {
   const ends: unknown[] = []
-  const whole: StreamJudge | null = judge
+  const whole: StreamValidator | null = judge
     ? { length: null, push: (chunk) => [chunk], end: () => {}, ...judge }
     : null
   const stream = new StreamedAnswer(source, whole, signal, clock, (end) => ends.push(end))
@@ -130,7 +130,7 @@ describe('a streamed answer', () => {
     await expect(stream.next()).rejects.toBe(ends[0])
   })
 
-  test.each<[string, Partial<StreamJudge>]>([
+  test.each<[string, Partial<StreamValidator>]>([
     ['a piece', { push: () => fail() }],
     ['the end', { end: () => fail() }],
   ])('a defect of the router in judging %s is no fault of the upstream', async (_, judge) => {

@@ -3,7 +3,7 @@
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { type BodyStream, TransportError } from '../upstream/wire.ts'
-import { MalformedAnswer, type StreamJudge } from './reply.ts'
+import { MalformedAnswer, type StreamValidator } from './reply.ts'
 
 /** An upstream may give up on a reader that keeps it waiting longer than this in total. */
 const slowReaderMs = 5_000
@@ -17,7 +17,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
   readonly behindBytes: number
-  readonly judge: StreamJudge | null
+  readonly judge: StreamValidator | null
   /** Gets what the reader gets; at last null, or why it failed. */
   copy: ((piece: Uint8Array | Error | null) => void) | null = null
   readonly #source: AsyncIterator<Uint8Array, unknown>
@@ -40,7 +40,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
    */
   constructor(
     body: BodyStream,
-    judge: StreamJudge | null,
+    judge: StreamValidator | null,
     signal: CancelSignal,
     clock: Clock,
     ended: (cause: unknown) => void,

@@ -3,7 +3,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { RelayFixture, ethereum, nodeError, result, type Asked } from './testing/relay-fixture.ts'
+import {
+  RelayFixture,
+  ethereum,
+  nodeError,
+  result,
+  type TestCall,
+} from './testing/relay-fixture.ts'
 
 let chain: Chain
 let iface: ChainInterface
@@ -21,9 +27,9 @@ function fixture(answers: Readonly<Record<string, ScriptedAnswer>>): RelayFixtur
 const ok = result('0x1')
 const odd = nodeError(-32000, 'the moon is in the wrong house')
 const odder = nodeError(0, '')
-const local: Asked = { method: 'eth_accounts', params: [] }
-const call: Asked = { method: 'eth_call', params: [{}, 'latest'] }
-const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+const local: TestCall = { method: 'eth_accounts', params: [] }
+const call: TestCall = { method: 'eth_call', params: [{}, 'latest'] }
+const write: TestCall = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 
 describe('an unknown error', () => {
   it.each([
@@ -58,9 +64,9 @@ describe('an unknown error', () => {
       { a: 1, b: 0 },
     ],
     ['to a write that all refuse it is the answer', { a: odd, b: odd }, write, odd, { a: 1, b: 1 }],
-  ] as const)('%s', async (_case, answers, asked, outcome, sent) => {
+  ] as const)('%s', async (_case, answers, request, outcome, sent) => {
     const relay = fixture(answers)
-    expect((await relay.ask(asked)).outcome).toBe(outcome.body)
+    expect((await relay.ask(request)).outcome).toBe(outcome.body)
     expect(relay.sent).toEqual(sent)
   })
 
@@ -79,7 +85,7 @@ describe('an unknown error', () => {
 describe('an error that is the answer', () => {
   const revert = nodeError(3, 'execution reverted')
   const params = nodeError(-32602, 'Invalid params')
-  const unknown: Asked = { method: 'my_call', params: [] }
+  const unknown: TestCall = { method: 'my_call', params: [] }
   const one = result('0x1')
 
   it.each([
@@ -87,9 +93,9 @@ describe('an error that is the answer', () => {
     ['of a method that no spec names', { a: revert, b: one }, unknown, revert],
     ['params of a balance', { a: params, b: one }, {}, params],
     ['params of a call that is local to a node', { a: params, b: one }, local, params],
-  ] as const)('%s', async (_case, answers, asked, outcome) => {
+  ] as const)('%s', async (_case, answers, request, outcome) => {
     const relay = fixture(answers)
-    expect((await relay.ask(asked)).outcome).toBe(outcome.body)
+    expect((await relay.ask(request)).outcome).toBe(outcome.body)
     expect(relay.sent).toEqual({ a: 1, b: 0 })
   })
 })

@@ -31,9 +31,9 @@ test('the first choice wins, others adopt it, and memory answers then', async ()
   const [one, two] = [await replica(cache.port, 'a'), await replica(cache.port, 'b')]
   expect(await one.find('key')).toBe('a')
   expect(await two.find('key')).toBe('a')
-  const asked = cache.calls.length
+  const requests = cache.calls.length
   expect(await two.find('key')).toBe('a')
-  expect(cache.calls).toHaveLength(asked)
+  expect(cache.calls).toHaveLength(requests)
   expect([one.counts, two.counts]).toEqual([{ claimed: 1 }, { adopted: 1, local_hit: 1 }])
 })
 

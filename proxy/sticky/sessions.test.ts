@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import { graceMs } from '../redis/shared-keys.ts'
+import { graceMs } from '../redis/shared-store.ts'
 import { StoreError } from '../redis/store-error.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 import { expectSessionContract } from '../redis/testing/session-contract.ts'
@@ -42,7 +42,7 @@ async function fleet(replicas = 2) {
   const store = new FakeKeys(clock)
   const all = Array.from({ length: replicas }, () => new Replica(clock, store))
   await clock.advance(60_000)
-  store.asked = 0
+  store.requests = 0
   return { clock, store, all }
 }
 
@@ -222,9 +222,9 @@ describe('the states of a session', () => {
     const [one] = all as [Replica, Replica]
     expect(await one.find('a')).toBe('a')
     expect([one.counted(), store.texts]).toEqual([['claimed'], { 'sticky:k': 'a' }])
-    const { asked } = store
+    const { requests } = store
     expect(await one.find('b')).toBe('a')
-    expect([one.counted(), store.asked, one.sessions.size]).toEqual([['local_hit'], asked, 1])
+    expect([one.counted(), store.requests, one.sessions.size]).toEqual([['local_hit'], requests, 1])
   })
 
   test('no choice, and another replica has stored one: adopted with the time that it has left', async () => {
@@ -352,7 +352,7 @@ test('1,000 first requests at five replicas: one node, and one question of each 
   const { store, all } = await fleet(5)
   const work = Array.from({ length: 1_000 }, async (_, at) => all[at % 5]?.find('same'))
   expect(new Set(await Promise.all(work)).size).toBe(1)
-  expect(store.asked).toBeLessThanOrEqual(10)
+  expect(store.requests).toBeLessThanOrEqual(10)
   const outcomes = all.flatMap(({ outcomes: each }) => each)
   expect(outcomes.filter((each) => each === 'claimed')).toHaveLength(1)
   expect(outcomes.filter((each) => each === 'local_hit')).toHaveLength(995)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { rememberedLimits } from '../bytes/limits.ts'
 import { type Clock, sleep } from '../clock/clock.ts'
-import { graceMs, sessionPrefix as prefix, type SharedKeys } from '../redis/shared-keys.ts'
+import { graceMs, sessionPrefix as prefix, type SharedStore } from '../redis/shared-store.ts'
 import { StoreError } from '../redis/store-error.ts'
 
 /** How a request came to its session's node, or why it did not. */
@@ -20,7 +20,7 @@ export type StickyOutcome = (typeof stickyOutcomes)[number]
 export interface SessionsOptions {
   readonly clock: Clock
   /** Null: this replica shares its choices with none. */
-  readonly keys: SharedKeys | null
+  readonly keys: SharedStore | null
   /** How long a choice stands. */
   readonly lifetimeMs: number
   readonly count: (outcome: StickyOutcome) => void
@@ -117,8 +117,8 @@ export class Sessions {
     })
     if (running) return this.#counted(running)
     if (keys === null) return this.#claimHere(key, choose)
-    const asked = this.#counted(this.#ask(keys, key, choose))
-    const started = asked.finally(() => this.#running.delete(key))
+    const pending = this.#counted(this.#ask(keys, key, choose))
+    const started = pending.finally(() => this.#running.delete(key))
     this.#running.set(key, started)
     return started
   }
@@ -132,8 +132,8 @@ export class Sessions {
   }
 
   /** Counts an error of the store. */
-  #counted<T>(asked: Promise<T>): Promise<T> {
-    return asked.catch((error: unknown) => {
+  #counted<T>(pending: Promise<T>): Promise<T> {
+    return pending.catch((error: unknown) => {
       this.#options.count('error')
       throw error
     })
@@ -147,7 +147,7 @@ export class Sessions {
     return node
   }
 
-  async #ask(keys: SharedKeys, key: string, choose: Choose): Promise<string | null> {
+  async #ask(keys: SharedStore, key: string, choose: Choose): Promise<string | null> {
     const { count, lifetimeMs } = this.#options
     const [era, drops] = [this.#era, this.#drops]
     const keep = (node: string, untilMs: number) => {
@@ -172,7 +172,7 @@ export class Sessions {
   }
 
   /** Reads or claims a session. @returns the node of another choice, if one wins. @throws StoreError */
-  async #step(keys: SharedKeys, key: string, own?: Buffer, lifetimeMs = 0) {
+  async #step(keys: SharedStore, key: string, own?: Buffer, lifetimeMs = 0) {
     const { clock } = this.#options
     for (;;) {
       const [known, startedMs] = [this.#generation, clock.nowMs()]
@@ -191,12 +191,12 @@ export class Sessions {
   }
 
   /** Restores all choices into the current generation, unless it has them. Retries until this succeeds. */
-  #join(keys: SharedKeys): void {
+  #join(keys: SharedStore): void {
     this.#isStale = true
     this.#joining ??= this.#joinStore(keys)
   }
 
-  async #joinStore(keys: SharedKeys): Promise<void> {
+  async #joinStore(keys: SharedStore): Promise<void> {
     while (this.#isStale) {
       this.#isStale = false
       try {
@@ -218,7 +218,7 @@ export class Sessions {
     this.#joining = null
   }
 
-  async #restore(keys: SharedKeys): Promise<void> {
+  async #restore(keys: SharedStore): Promise<void> {
     const restore = async ([key, choice]: [string, Choice]) => {
       const leftMs = Math.ceil(choice.untilMs - this.#options.clock.nowMs())
       if (leftMs < 1 || this.#choices.get(key) !== choice) return

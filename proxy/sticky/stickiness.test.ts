@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { withFilters } from '../filters/filters.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 import {
-  type Asked,
+  type TestCall,
   ethereum,
   nodeError,
   RelayFixture,
@@ -37,8 +37,8 @@ class StickyFixture extends RelayFixture {
   }
 
   /** Asks as a session, and says which upstream answered, or why none did. */
-  async in(session: string | null, { directives, ...asked }: Asked = {}): Promise<string> {
-    const seen = await this.ask({ ...asked, directives: { ...directives, stickiness: session } })
+  async in(session: string | null, { directives, ...request }: TestCall = {}): Promise<string> {
+    const seen = await this.ask({ ...request, directives: { ...directives, stickiness: session } })
     return seen.upstream ?? seen.outcome
   }
 }
@@ -193,7 +193,7 @@ describe('when the node of a session', () => {
     expect(await relay.in('s', { params: [params[0], 'latest'] })).toBe('session-node')
   })
 
-  test.each<[string, Asked, string]>([
+  test.each<[string, TestCall, string]>([
     ['excluded by', { directives: { blockProviders: ['a'] } }, 'session-node'],
     ['given no time by', { directives: { relayTimeoutMs: 1 } }, 'timeout'],
     [
@@ -207,11 +207,11 @@ describe('when the node of a session', () => {
     ],
   ])(
     'is %s a caller, that call fails, and the session keeps its node',
-    async (_, asked, reason) => {
+    async (_, request, reason) => {
       const slow = { script: () => result('0x1', { afterMs: 20 }) }
       const relay = new StickyFixture({ ...three(), a: slow })
       expect(await relay.in('s')).toBe('a')
-      expect(await times(3, () => relay.in('s', asked))).toEqual([reason, reason, reason])
+      expect(await times(3, () => relay.in('s', request))).toEqual([reason, reason, reason])
       expect(await relay.in('s')).toBe('a')
       expect(relay.outcomes).not.toContain('invalidated')
       expect(relay.sent).toMatchObject({ b: 0, c: 0 })
@@ -220,13 +220,13 @@ describe('when the node of a session', () => {
 
   test('hangs, as its probes show, callers that give it little time get another as well', async () => {
     const relay = new StickyFixture(three())
-    const asked = { directives: { relayTimeoutMs: 200 } }
-    expect(await relay.in('s', asked)).toBe('a')
+    const request = { directives: { relayTimeoutMs: 200 } }
+    expect(await relay.in('s', request)).toBe('a')
     relay.transport('a').play(() => result('0x1', { afterMs: 60_000 }))
-    expect(await relay.in('s', asked)).toBe('timeout')
+    expect(await relay.in('s', request)).toBe('timeout')
     relay.pool.upstreams[0]!.availability.failed(5, 'probe: timeout')
-    expect(await relay.in('s', asked)).toBe('session-node')
-    expect(await relay.in('s', asked)).toBe('b')
+    expect(await relay.in('s', request)).toBe('session-node')
+    expect(await relay.in('s', request)).toBe('b')
   })
 
   test('is not known, for the store is away, the call fails; those without an id do not', async () => {
@@ -260,26 +260,26 @@ const unverified: Readonly<Record<string, (relay: StickyFixture) => void>> = {
 describe.each(Object.entries(unverified))('while the node of a session is %s', (_, befall) => {
   const write = { method: 'eth_sendRawTransaction', params: ['0x01'] }
 
-  test.each<[string, Asked]>([
+  test.each<[string, TestCall]>([
     ['a read', {}],
     ['a write', write],
-  ])('%s waits for it', async (__, asked) => {
+  ])('%s waits for it', async (__, request) => {
     const relay = new StickyFixture(three())
     expect(await relay.in('s')).toBe('a')
     befall(relay)
     relay.clock.after(800, () => (relay.pool.upstreams[0]!.urls[0]!.verified = true))
-    expect(await relay.in('s', asked)).toBe('a')
+    expect(await relay.in('s', request)).toBe('a')
     expect(relay.sent).toEqual({ a: 2, b: 0, c: 0 })
   })
 
-  test.each<[string, Asked]>([
+  test.each<[string, TestCall]>([
     ['a read', {}],
     ['a write', write],
-  ])('%s fails after a second, and the session keeps its node', async (__, asked) => {
+  ])('%s fails after a second, and the session keeps its node', async (__, request) => {
     const relay = new StickyFixture(three())
     expect(await relay.in('s')).toBe('a')
     befall(relay)
-    const seen = await relay.ask({ ...asked, directives: { stickiness: 's' } })
+    const seen = await relay.ask({ ...request, directives: { stickiness: 's' } })
     expect([seen.outcome, seen.tookMs]).toEqual(['session-node', 1_000])
     expect(seen.call.journal.session).toMatchObject({ node: 'a', isDropped: false })
     expect(relay.sent).toEqual({ a: 1, b: 0, c: 0 })

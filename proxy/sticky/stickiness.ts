@@ -33,9 +33,9 @@ export function withStickiness(relay: Relay, options: StickinessOptions): Relay 
 }
 
 /** `rpc-select-provider` wins; and a filter is asked of the node that keeps it. */
-function isBound({ directives, asked }: Call): boolean {
+function isBound({ directives, method }: Call): boolean {
   if (directives.stickiness === null || directives.selectProvider !== null) return false
-  return asked.stateful === null || asked.stateful === 'creates'
+  return method.stateful === null || method.stateful === 'creates'
 }
 
 async function relayInSession(
@@ -46,7 +46,7 @@ async function relayInSession(
   const { pool, config, sessions, clock } = options
   const { strategy } = config.now
   const wanted = wantedOf(call, pool)
-  const key = keyOf(call, wanted.addons, options)
+  const key = sessionKey(call, wanted.addons, options)
   let chosen: string | null = null
   const story: Pick<SessionNote, 'considered'> = { considered: null }
   const choose = (avoid: string | null) => {
@@ -158,7 +158,7 @@ function ignoreStore(error: unknown): asserts error is StoreError {
 
 /** What the session's node must have: archive too for an old block, so that archive calls have a node of their own. */
 function wantedOf(call: Call, pool: Pool): Wanted {
-  const { block, byHash } = call.asked
+  const { block, byHash } = call.method
   const addons = new Set(addonsOf(call))
   if (pool.pick.wantsArchive(block)) addons.add('archive')
   return {
@@ -173,7 +173,7 @@ function wantedOf(call: Call, pool: Pool): Wanted {
 }
 
 /** A digest of the session's id (`Directives` has no more of it), its chain and interface, and its extensions. */
-function keyOf(
+function sessionKey(
   { directives }: Call,
   addons: readonly string[],
   { chainId, apiInterface }: StickinessOptions,

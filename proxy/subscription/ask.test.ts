@@ -22,8 +22,8 @@ test.each([
   const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
   const { signal } = new AbortController()
   const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
-  const asked = createAsk(relay, () => ({}) as never)(question)
-  await expect(asked).rejects.toEqual(new BackfillError(`eth_getLogs: ${why}`))
+  const pending = createAsk(relay, () => ({}) as never)(question)
+  await expect(pending).rejects.toEqual(new BackfillError(`eth_getLogs: ${why}`))
 })
 
 test('an answer that is longer than any block is none, and is not collected', async () => {
@@ -37,8 +37,8 @@ test('an answer that is longer than any block is none, and is not collected', as
   const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
   const { signal } = new AbortController()
   const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
-  const asked = createAsk(relay, () => ({}) as never)(question)
-  await expect(asked).rejects.toEqual(new BackfillError('eth_getLogs: more than 16777216 bytes'))
+  const pending = createAsk(relay, () => ({}) as never)(question)
+  await expect(pending).rejects.toEqual(new BackfillError('eth_getLogs: more than 16777216 bytes'))
   expect(pieces).toBeLessThan(18)
 })
 
@@ -79,8 +79,8 @@ test('questions of a thousand topics leave room for the calls of clients', async
   )
   const { signal } = gone
   const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
-  const asked = Array.from({ length: 1_000 }, () => ask(question))
-  const ended = Promise.allSettled(asked)
+  const pending = Array.from({ length: 1_000 }, () => ask(question))
+  const ended = Promise.allSettled(pending)
   await new Promise((resolve) => setImmediate(resolve))
   expect(going).toBe(64)
   gone.abort()

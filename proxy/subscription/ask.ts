@@ -129,7 +129,7 @@ export async function askFor<T>(
   const avoid: string[] = []
   const fails = (cause?: unknown) =>
     new BackfillError(`${question.method}: no usable answer from ${avoid.join(', ')}`, { cause })
-  for (let asked = 0; asked < maxAsked; asked++) {
+  for (let requests = 0; requests < maxAsked; requests++) {
     const { result, upstream } = await ask({ ...question, avoid }).catch((cause: unknown) => {
       throw avoid.length === 0 || !isTemporary(cause) ? cause : fails(cause)
     })

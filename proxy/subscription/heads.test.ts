@@ -54,8 +54,8 @@ describe('clients that ask the same', () => {
     await scene.fixture.clock.advance(0)
     expect(early.texts).toEqual([odd, ...heads([second])])
     expect(late.texts).toEqual(heads([second]))
-    expect(scene.one.asked).toEqual(['eth_subscribe ["newHeads"]'])
-    expect(scene.two.asked).toEqual([])
+    expect(scene.one.requests).toEqual(['eth_subscribe ["newHeads"]'])
+    expect(scene.two.requests).toEqual([])
   })
 
   test('unsubscribe upstream when the last one leaves, and the next one begins anew', async () => {
@@ -65,7 +65,7 @@ describe('clients that ask the same', () => {
     left.leave()
     expect(scene.one.held.size).toBe(1)
     right.leave()
-    expect(scene.one.asked).toEqual(['eth_subscribe ["newHeads"]', 'eth_unsubscribe ["0x1"]'])
+    expect(scene.one.requests).toEqual(['eth_subscribe ["newHeads"]', 'eth_unsubscribe ["0x1"]'])
     expect(scene.fixture.clock.pending).toBe(0)
     await joinHeads(scene)
     expect(scene.one.held.size + scene.two.held.size).toBe(1)
@@ -306,7 +306,7 @@ describe('an upstream that is not good enough', () => {
     const silent = /^its WebSocket accepts subscriptions and sends nothing \(stalled: 1\) since /
     expect(faults).toEqual([expect.stringMatching(silent), null])
     expect([one.held.size, two.held.size]).toEqual([0, 1])
-    expect(one.asked.at(-1)).toBe('eth_unsubscribe ["0x1"]')
+    expect(one.requests.at(-1)).toBe('eth_unsubscribe ["0x1"]')
     expect(client.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
   })
 
@@ -315,9 +315,9 @@ describe('an upstream that is not good enough', () => {
     await joinHeads(scene)
     scene.one.cut()
     await scene.fixture.clock.advance(900)
-    expect(scene.one.asked).toHaveLength(1)
+    expect(scene.one.requests).toHaveLength(1)
     await scene.fixture.clock.advance(1_000)
-    expect(scene.one.asked).toHaveLength(2)
+    expect(scene.one.requests).toHaveLength(2)
   })
 
   test('is kept when the whole chain pauses', async () => {
@@ -457,7 +457,7 @@ test('while no socket can be opened, what is missed is kept for later', async ()
   chain.mine(3)
   await fixture.clock.advance(60_000)
   // A URL that failed cools down, longer each time.
-  expect(one.asked.length).toBeLessThan(10)
+  expect(one.requests.length).toBeLessThan(10)
   expect(client).toMatchObject({ texts: [], ended: null })
   two.answer = 'yes'
   await fixture.clock.advance(60_000)

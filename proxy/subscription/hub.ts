@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain, Classification } from '../chain/types.ts'
+import type { Chain, MethodSpec } from '../chain/types.ts'
 import { unlessAborted, within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -15,7 +15,7 @@ import { Sequence, type SequenceListener } from './sequence.ts'
 import { Sockets } from './socket.ts'
 import type { Subscriber, Subscription, SubscriptionObserver, Topic } from './subscriptions.ts'
 import { subscriptionLimits } from '../bytes/limits.ts'
-import type { Turns } from '../bytes/turns.ts'
+import type { EventLoopPacer } from '../bytes/event-loop-pacer.ts'
 
 export interface HubOptions extends SubscriptionConfig {
   readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
@@ -24,7 +24,7 @@ export interface HubOptions extends SubscriptionConfig {
   readonly clock: Clock
   readonly random: Random
   readonly observer: SubscriptionObserver
-  readonly turns: Turns
+  readonly turns: EventLoopPacer
   /** With how long a client waits for its subscription at most. */
   readonly config: Live<Pick<RelayConfig, 'strategy' | 'processingTimeoutMs'>>
 }
@@ -71,7 +71,7 @@ export class Hub {
     subscriber: Subscriber,
     client: string,
   ): Promise<Subscription> {
-    const shared = this.#topics.get(topic.key) ?? this.#begin(topic, client, call.asked)
+    const shared = this.#topics.get(topic.key) ?? this.#begin(topic, client, call.method)
     const joined = new TopicClient(subscriber, () => {
       this.#count(client, -1)
       this.#left(topic, shared, joined)
@@ -100,7 +100,7 @@ export class Hub {
     this.#topics.clear()
   }
 
-  #begin(topic: Topic, client: string, asked: Classification): SharedTopic {
+  #begin(topic: Topic, client: string, method: MethodSpec): SharedTopic {
     const { maxTopics } = this.#options
     const left = maxTopics - this.#topics.size
     const own = this.#clients.get(client) ?? 0
@@ -127,7 +127,7 @@ export class Hub {
     const run =
       key !== null && reader
         ? this.#sequenced(topic, key, reader, audience)
-        : this.#live(topic, audience, asked)
+        : this.#live(topic, audience, method)
     const shared: SharedTopic = { clients, ...run }
     this.#topics.set(topic.key, shared)
     shared.opened.catch(() => this.#forget(topic, shared))
@@ -135,7 +135,7 @@ export class Hub {
   }
 
   /** Events as they come: what an upstream sent before a failover and after it, not between. */
-  #live(topic: Topic, audience: Subscriber, { showsBlock, block }: Classification): TopicRun {
+  #live(topic: Topic, audience: Subscriber, { showsBlock, block }: MethodSpec): TopicRun {
     const { name } = topic
     const tag = block.kind === 'tag' ? block.tag : null
     const request = { place: showsBlock ?? undefined, tag, ...topic }

@@ -11,7 +11,7 @@ const logQuestions: Counter = ({ calls }) =>
   calls.filter((call) => call.includes('eth_getLogs')).length
 const headQuestions: Counter = ({ calls }) => calls.length - logQuestions({ calls } as never)
 const subscribes: Counter = ({ sockets }) =>
-  Object.values(sockets).flatMap(({ asked }) => asked).length
+  Object.values(sockets).flatMap(({ requests }) => requests).length
 
 /** When a replica asks again, in steps of 5 ms, from the time when nodes stop to answer. */
 async function timesOf(count: Counter, next: number): Promise<readonly number[]> {

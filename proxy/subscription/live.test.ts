@@ -151,7 +151,7 @@ describe('a URL', () => {
       const other = await fixture.join('accountSubscribe', [`x${time}`])
       expect(other.subscription).not.toBeNull()
     }
-    expect(one.asked.length + two.asked.length).toBeGreaterThanOrEqual(8 * 3)
+    expect(one.requests.length + two.requests.length).toBeGreaterThanOrEqual(8 * 3)
   })
 
   test('that cuts its connection has failed once, however many topics were on it', async () => {
@@ -220,7 +220,7 @@ test('what the node ends with its last event is neither unsubscribed nor shared 
   const settled = '{"context":{"slot":5},"value":{"err":null}}'
   one.push(settled)
   expect([first.texts, second.texts]).toEqual([[settled], [settled]])
-  expect(one.asked).toEqual([
+  expect(one.requests).toEqual([
     'signatureSubscribe ["x"]',
     'slotSubscribe []',
     'slotUnsubscribe ["0x2"]',
@@ -283,8 +283,8 @@ describe('a topic that is quiet', () => {
     expect(fixture.events).toContain('logs leaves one: it has stalled')
   })
 
-  const askedForHeads = ({ asked }: TestSocket) =>
-    asked.filter((each) => each.startsWith('slotSubscribe')).length
+  const askedForHeads = ({ requests }: TestSocket) =>
+    requests.filter((each) => each.startsWith('slotSubscribe')).length
 
   test.each([
     ['a passing failure', { code: -32000, message: 'internal error' }],
@@ -327,7 +327,7 @@ describe('a topic that is quiet', () => {
     const client = await fixture.join('slotSubscribe', [])
     await goOn(3, one)
     expect(client.texts.length).toBeGreaterThan(0)
-    expect(one.asked.filter((each) => each.startsWith('slotSubscribe'))).toHaveLength(1)
+    expect(one.requests.filter((each) => each.startsWith('slotSubscribe'))).toHaveLength(1)
     client.leave()
     account.leave()
     expect(one.held.size).toBe(0)

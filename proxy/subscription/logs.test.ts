@@ -40,7 +40,7 @@ test('logs come by block, in order, and are asked for by the hash and with the f
       ({ hash }) => `one eth_getLogs [{"blockHash":"${hash}","address":"${filter.address}"}]`,
     ),
   )
-  expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
+  expect(one.requests).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
 test('logs are asked of the upstream that reported the block, and when it fails of another', async () => {
@@ -54,8 +54,8 @@ test('logs are asked of the upstream that reported the block, and when it fails 
   const client = await fixture.join('eth_subscribe', ['logs'])
   two.push(headOf(chain.mine()), 'newHeads')
   await fixture.clock.advance(5_000)
-  const asked = fixture.calls.filter((call) => call.includes('eth_getLogs'))
-  expect(asked.map((call) => call.split(' ')[0])).toEqual(['two', 'one'])
+  const requests = fixture.calls.filter((call) => call.includes('eth_getLogs'))
+  expect(requests.map((call) => call.split(' ')[0])).toEqual(['two', 'one'])
   expect(client.texts).toEqual(logs([chain.at(11)]))
 })
 

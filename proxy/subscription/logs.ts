@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Turns } from '../bytes/turns.ts'
+import type { EventLoopPacer } from '../bytes/event-loop-pacer.ts'
 import { Backoff } from '../clock/backoff.ts'
 import { sleep } from '../clock/clock.ts'
 import { readLogFilter, type LogFilter } from '../integrity/logs.ts'
@@ -21,7 +21,7 @@ export interface LogsOptions extends Pick<
   SequenceOptions,
   'name' | 'clock' | 'random' | 'observer' | 'maxGapBlocks'
 > {
-  readonly turns: Turns
+  readonly turns: EventLoopPacer
   readonly filter: object
   readonly source: EthereumLogs
   readonly sequence: Pick<Sequence, 'upstream'>

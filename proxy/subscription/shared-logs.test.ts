@@ -56,14 +56,14 @@ async function setUp(answer: Answer = (_, logs) => logs) {
     one.push(headOf(chain.mine()), 'newHeads')
     await fixture.clock.advance(1_000)
   }
-  const asked = () =>
+  const requests = () =>
     fixture.calls.flatMap((call) => {
       const [, query] = /eth_getLogs \[(.*)\]$/.exec(call) ?? []
       return query === undefined ? [] : [JSON.parse(query) as LogQuery]
     })
   const join = async (filters: readonly unknown[]) =>
     await Promise.all(filters.map((filter) => fixture.join('eth_subscribe', ['logs', filter])))
-  return { chain, fixture, state, mine, asked, join, push: one }
+  return { chain, fixture, state, mine, requests, join, push: one }
 }
 
 /** Filters that nothing fits: with any other, there are too many for a question each. */
@@ -91,7 +91,7 @@ const fitting: readonly [what: string, filter: unknown, indices: readonly number
 
 describe('beyond four filters', () => {
   test.each(fitting)('%s: what fits comes in its order', async (_, filter, indices) => {
-    const { chain, asked, mine, join } = await setUp()
+    const { chain, requests, mine, join } = await setUp()
     const [client] = await join([filter, ...others])
     await mine()
     await mine()
@@ -99,7 +99,9 @@ describe('beyond four filters', () => {
       ...texts(chain.at(11), indices),
       ...texts(chain.at(12), indices),
     ])
-    expect(asked()).toEqual([chain.at(11), chain.at(12)].map(({ hash }) => ({ blockHash: hash })))
+    expect(requests()).toEqual(
+      [chain.at(11), chain.at(12)].map(({ hash }) => ({ blockHash: hash })),
+    )
   })
 
   test('thousands of filters send what fits in turns of the event loop', async () => {
@@ -119,23 +121,23 @@ describe('beyond four filters', () => {
   })
 
   test('the logs of a block are asked for once, however many there are, and not all are kept', async () => {
-    const { chain, asked, mine, join } = await setUp()
+    const { chain, requests, mine, join } = await setUp()
     const filters = Array.from({ length: 2_000 }, (_, at) => ({ topics: [topic(at)] }))
     const clients = await join(filters)
     for (let each = 0; each < 3; each++) await mine()
-    expect(asked()).toHaveLength(3)
+    expect(requests()).toHaveLength(3)
     const received = clients.map((client) => client.texts.length)
     expect(received.slice(0, 4)).toEqual([0, 9, 3, 0])
     expect(clients[2]?.texts[2]).toBe(texts(chain.at(13), [1])[0])
   })
 
   test('there is a question each again when the others have left', async () => {
-    const { chain, asked, mine, join } = await setUp()
+    const { chain, requests, mine, join } = await setUp()
     const [client, other] = await join([{ address: a }, ...others])
     await mine()
     other?.leave()
     await mine()
-    const queries = asked().filter(({ blockHash }) => blockHash === chain.at(12).hash)
+    const queries = requests().filter(({ blockHash }) => blockHash === chain.at(12).hash)
     expect(queries.map((query) => query.address)).toEqual([
       a,
       ...others.slice(1).map((each) => each.address),
@@ -187,24 +189,24 @@ describe('beyond four filters', () => {
     ],
   ]
   test.each(filtered)('each asks by itself where %s', async (_, answer) => {
-    const { chain, asked, mine, join } = await setUp(answer)
+    const { chain, requests, mine, join } = await setUp(answer)
     const [client] = await join([{ address: a }, ...others])
     await mine()
     expect(client?.texts).toEqual(texts(chain.at(11), [0, 1, 2, 3, 4]))
     expect(
-      asked()
+      requests()
         .map((query) => query.address)
         .filter((of) => of !== undefined && of !== address(0)),
     ).toEqual([a, ...others.map((each) => each.address)])
   })
 
   test('a block that no node has yet is asked for again by one question for all', async () => {
-    const { chain, asked, mine, join, state } = await setUp(() => null)
+    const { chain, requests, mine, join, state } = await setUp(() => null)
     const filters = Array.from({ length: 100 }, (_, at) => ({ topics: [topic(at)] }))
     const clients = await join(filters)
     await mine()
     expect(clients[1]?.texts).toEqual([])
-    const before = asked().length
+    const before = requests().length
     expect(before).toBeLessThan(30)
     state.answer = (_, logs) => logs
     await mine()
@@ -212,7 +214,7 @@ describe('beyond four filters', () => {
     expect(clients[1]?.texts).toEqual(
       [11, 12, 13].flatMap((number) => texts(chain.at(number), [0, 2, 4])),
     )
-    expect(asked().length).toBeLessThan(before + 10)
+    expect(requests().length).toBeLessThan(before + 10)
   })
 
   test('it ends with a reason when they cannot be fetched', async () => {

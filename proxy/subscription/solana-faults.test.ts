@@ -76,10 +76,10 @@ test.each([
   ['one before those that were asked for', [100, 101, 102, 103]],
   ['one behind them', [101, 102, 103, 104]],
 ])('missed slots with %s are asked of another one', async (_, slots) => {
-  const asked: string[] = []
+  const requests: string[] = []
   const family = solanaFamily({
     ask: ({ method, avoid }) => {
-      asked.push(`${method} without ${avoid.join()}`)
+      requests.push(`${method} without ${avoid.join()}`)
       const value = method === 'getSlot' ? 103 : avoid.length === 0 ? slots : [101, 102, 103]
       const upstream = avoid.length === 0 ? 'one' : 'two'
       return Promise.resolve({ result: Buffer.from(JSON.stringify(value)), upstream })
@@ -99,5 +99,5 @@ test.each([
     signal: new AbortController().signal,
   })
   expect(path?.blocks.map(({ number }) => number)).toEqual([101, 102, 103, 104])
-  expect(asked).toEqual(['getSlot without ', 'getBlocks without ', 'getBlocks without one'])
+  expect(requests).toEqual(['getSlot without ', 'getBlocks without ', 'getBlocks without one'])
 })

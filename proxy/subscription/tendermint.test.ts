@@ -150,5 +150,5 @@ test('transactions are live: the query goes to the node, which evaluates it', as
   await fixture.clock.advance(2_000)
   two.push(`{"query":"of the node",${event(12)}}`)
   expect(client.texts).toEqual([event(11), event(12)])
-  expect(two.asked).toContain(`subscribe ${JSON.stringify({ query })}`)
+  expect(two.requests).toContain(`subscribe ${JSON.stringify({ query })}`)
 })

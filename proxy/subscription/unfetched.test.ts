@@ -41,13 +41,13 @@ async function setUp() {
       await fixture.clock.advance(blockTimeMs)
     }
   }
-  const asked = () => fixture.calls.filter((call) => call.includes('eth_getLogs')).length
+  const requestCount = () => fixture.calls.filter((call) => call.includes('eth_getLogs')).length
   const failures = () => fixture.events.filter((event) => event.startsWith('logs lacks'))
   const logs = (first: number, last: number) =>
     Array.from({ length: last - first + 1 }, (_, at) => logsOf(chain.at(first + at)))
       .flat()
       .map((log) => JSON.stringify(log))
-  return { chain, fixture, state, setDown, mine, asked, failures, logs }
+  return { chain, fixture, state, setDown, mine, requestCount, failures, logs }
 }
 
 const wrong: [string, Answered, number, string][] = [
@@ -56,7 +56,7 @@ const wrong: [string, Answered, number, string][] = [
 
 describe('where logs cannot be fetched while the chain goes on', () => {
   test.each(wrong)('%s: it ends with a reason', async (_, answer, callsEach, why) => {
-    const { fixture, state, mine, asked, failures } = await setUp()
+    const { fixture, state, mine, requestCount, failures } = await setUp()
     state.logs = answer
     const client = await fixture.join('eth_subscribe', ['logs'])
     const heads = await fixture.join('eth_subscribe', ['newHeads'])
@@ -69,7 +69,7 @@ describe('where logs cannot be fetched while the chain goes on', () => {
     expect(failures()[0]).toContain(`logs lacks what is next for 0 s: ${why}`)
     expect(failures().length).toBeGreaterThan(30)
     // Eight blocks at a time, each every 10 s.
-    expect(asked()).toBeLessThan((limitMs / 10_000 + 15) * callsEach * 8)
+    expect(requestCount()).toBeLessThan((limitMs / 10_000 + 15) * callsEach * 8)
     expect(heads.ended).toBeNull()
     expect(heads.texts).toHaveLength(31)
     heads.leave()
@@ -88,14 +88,14 @@ describe('where logs cannot be fetched while the chain goes on', () => {
   })
 
   test('all come in order once they are to be had, soon after each other', async () => {
-    const { fixture, state, mine, asked, logs } = await setUp()
+    const { fixture, state, mine, requestCount, logs } = await setUp()
     const client = await fixture.join('eth_subscribe', ['logs'])
     await mine(20)
     state.logs = (answer) => answer
-    const before = asked()
+    const before = requestCount()
     await fixture.clock.advance(10_500)
     expect(client.texts).toEqual(logs(11, 30))
-    expect(asked() - before).toBe(20)
+    expect(requestCount() - before).toBe(20)
   })
 })
 

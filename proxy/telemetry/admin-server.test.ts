@@ -13,7 +13,7 @@ import { createLivePage } from '../console/live-page.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServerOptions } from './admin-server.ts'
 import { aCall, anUpstream, aPool } from './call.fixture.ts'
-import { KeptCalls } from './explain/kept-calls.ts'
+import { CallHistory } from './explain/call-history.ts'
 import { Health } from './health.ts'
 import { createLogger } from './log.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
@@ -101,7 +101,7 @@ test('the status is JSON; where there is none, there is no such page', async () 
 })
 
 test('calls are explained as JSON or as text; where none are kept, there is no such page', async () => {
-  const calls = new KeptCalls(new VirtualClock())
+  const calls = new CallHistory(new VirtualClock())
   const call = aCall({ guid: 'g' })
   calls.listenerObserver('ETH1', 'jsonrpc').callEnded(call, { kind: 'abandoned' }, 5)
   const { url } = await start({ calls })

@@ -8,7 +8,7 @@ import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
 import { mayRead, openPages } from './admin-hosts.ts'
 import { explainPage } from './explain/explain-page.ts'
-import type { KeptCalls } from './explain/kept-calls.ts'
+import type { CallHistory } from './explain/call-history.ts'
 import type { Health, HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
 
@@ -20,7 +20,7 @@ export interface AdminServerOptions {
   /** Without a status, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
   /** Without it, no call is explained. */
-  readonly calls?: KeptCalls
+  readonly calls?: CallHistory
   /** Without it, `/facts` is not served. */
   readonly facts?: () => Promise<object>
   /** Null: browsers are shown nothing. */

@@ -30,7 +30,7 @@ export function callCounter(
       retries: retries({ ...listener, method }),
     }))
     return (call, end, durationMs) => {
-      const cells = cellsOf(call.asked.known ? call.asked.method : 'other')
+      const cells = cellsOf(call.method.known ? call.method.name : 'other')
       cells.ofOutcome(outcomeOf(call, end)).count += 1
       if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
       const { cache } = call.journal
@@ -193,7 +193,7 @@ class HistogramCell {
  * The method as it may be shown. A client may send any text as its name; `other` stands for a path that the spec does not
  * know, of which a part may be a key.
  */
-export function methodOf({ asked: { known, method }, request }: Call): string {
-  const isPath = request.body === null || method.includes('/')
-  return known ? method : isPath ? 'other' : method.slice(0, 100)
+export function methodOf({ method: { known, name }, request }: Call): string {
+  const isPath = request.body === null || name.includes('/')
+  return known ? name : isPath ? 'other' : name.slice(0, 100)
 }

@@ -24,8 +24,8 @@ export function aCall(fixture: CallFixture = {}): Call {
   const { method = 'eth_call', known = true, guid = 'guid-1', debugRelay = false } = fixture
   return {
     guid,
-    asked: {
-      method,
+    method: {
+      name: method,
       known,
       kind: 'read',
       block: { kind: 'none' },
@@ -88,7 +88,7 @@ export function repliedBy(
 export function aFailure(name: string): FailureClass {
   return {
     name,
-    whose: 'upstream',
+    origin: 'upstream',
     retry: true,
     holdOff: false,
     weight: 1,

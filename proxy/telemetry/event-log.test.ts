@@ -113,7 +113,7 @@ test('a flood of failures is cut, and what was left out is counted', async () =>
   expect(lines).toHaveLength(20)
   await clock.advance(1_000)
   expect(lines).toHaveLength(21)
-  expect(lines[20]).toBe(`WARN  ${on}: failed requests left out of the log leftOut=980\n`)
+  expect(lines[20]).toBe(`WARN  ${on}: failed requests suppressed suppressed=980\n`)
   fail(listener)
   expect(lines).toHaveLength(22)
   await clock.advance(60_000)
@@ -161,7 +161,7 @@ test('a client that always asks for attempt lines does not flood the log', async
   for (let at = 0; at < 5_000; at += 1) relay.attemptEnded(call, attempt)
   expect(lines).toHaveLength(100)
   await clock.advance(1_000)
-  expect(lines[100]).toContain('leftOut=4900')
+  expect(lines[100]).toContain('suppressed=4900')
 })
 
 test('changes of an upstream, its URLs and the breaker are logged, with why and until when', () => {
@@ -200,7 +200,7 @@ test('an upstream that flaps is logged now and then, with its last state', async
   expect(lines).toHaveLength(7)
   await clock.advance(60_000)
   expect(lines.slice(7)).toEqual([
-    `WARN  ${on} node-a: state changes left out of the log leftOut=94 now=eligible\n`,
+    `WARN  ${on} node-a: state changes suppressed suppressed=94 now=eligible\n`,
   ])
 })
 
@@ -224,8 +224,8 @@ test('a violation is logged with what was wrong, once a minute for each upstream
   )
   expect(lines[2]).toContain('check=parent')
   await clock.advance(60_000)
-  expect(lines[3]).toContain('violations left out of the log')
-  expect(lines[3]).toContain('leftOut=4')
+  expect(lines[3]).toContain('violations suppressed')
+  expect(lines[3]).toContain('suppressed=4')
   violate('node-a', 'block-number')
   expect(lines).toHaveLength(5)
 })

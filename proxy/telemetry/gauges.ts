@@ -74,7 +74,7 @@ export class PoolGauges {
     gauge(series.breakerOpen, () =>
       this.#pools.map(({ listener, snapshot }) => {
         const isEmpty = !snapshot().upstreams.some(({ state }) => isServing(state))
-        const open = this.#openBreakers.get(keyOf(listener)) ?? 0
+        const open = this.#openBreakers.get(labelsKey(listener)) ?? 0
         return [listener, open > 0 && isEmpty ? 1 : 0]
       }),
     )
@@ -96,7 +96,7 @@ export class PoolGauges {
 
   /** One relay of a chain and interface has begun or ceased to fail calls at once. */
   breakerChanged(listener: Labels, open: boolean): void {
-    const key = keyOf(listener)
+    const key = labelsKey(listener)
     this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
   }
 
@@ -110,7 +110,7 @@ export class PoolGauges {
   }
 }
 
-function keyOf(labels: Labels): string {
+function labelsKey(labels: Labels): string {
   return Object.values(labels).join(' ')
 }
 

@@ -76,7 +76,7 @@ export type TakeLine = () => boolean
 /**
  * Limits of kinds of lines, so that no kind of event floods the log. Time is cut into windows that begin
  * with an event; what comes after the first lines of a window is left out, and counted when the window
- * ends, so that the log never looks calmer than the router was: `failed requests left out of the log`.
+ * ends, so that the log never looks calmer than the router was: `failed requests suppressed`.
  */
 export function lineLimits(logger: Pick<Logger, LogLevel>, clock: Clock, labels: LogFields) {
   return (
@@ -87,15 +87,15 @@ export function lineLimits(logger: Pick<Logger, LogLevel>, clock: Clock, labels:
   ): TakeLine => {
     let openedMs = -Infinity
     let written = 0
-    let leftOut = 0
+    let suppressed = 0
     const endWindow = () => {
-      logger[level](`${what} left out of the log`, { ...labels, leftOut, ...more?.() })
-      leftOut = 0
+      logger[level](`${what} suppressed`, { ...labels, suppressed, ...more?.() })
+      suppressed = 0
       openedMs = -Infinity
     }
     return () => {
       const nowMs = clock.nowMs()
-      if (leftOut === 0 && nowMs - openedMs >= perMs) {
+      if (suppressed === 0 && nowMs - openedMs >= perMs) {
         openedMs = nowMs
         written = 0
       }
@@ -103,8 +103,8 @@ export function lineLimits(logger: Pick<Logger, LogLevel>, clock: Clock, labels:
         written += 1
         return true
       }
-      leftOut += 1
-      if (leftOut === 1) clock.after(openedMs + perMs - nowMs, endWindow)
+      suppressed += 1
+      if (suppressed === 1) clock.after(openedMs + perMs - nowMs, endWindow)
       return false
     }
   }

@@ -340,8 +340,8 @@ test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
 
 test('the time of commands at the store is seen by command, and by how they ended', async () => {
   const metrics = make()
-  metrics.storeAsked('get', 'timeout', 40)
-  metrics.storeAsked('get', 'success', 0.4)
+  metrics.storeCommandEnded('get', 'timeout', 40)
+  metrics.storeCommandEnded('get', 'success', 0.4)
   expect(await valuesOf(metrics, 'router_store_command_duration_seconds_bucket')).toMatchObject({
     '{command="get",outcome="timeout",le="0.025"}': 0,
     '{command="get",outcome="timeout",le="0.05"}': 1,

@@ -99,7 +99,7 @@ export function createMetrics(options: MetricsOptions) {
       }
     },
     /** A command at the store of all replicas ended. */
-    storeAsked: (command: string, outcome: string, ms: number) =>
+    storeCommandEnded: (command: string, outcome: string, ms: number) =>
       storeDuration({ command, outcome }).observe(ms / 1_000),
     relayObserver: perListener<RelayObserver>((listener) => {
       breakerTrips.inc(listener, 0)
@@ -118,9 +118,9 @@ export function createMetrics(options: MetricsOptions) {
       }
     }),
     crossValidationObserver: perListener<CrossValidationObserver>((listener) => ({
-      validated({ asked }, failure) {
-        const method = asked.known ? asked.method : 'other'
-        validations.inc({ ...listener, method, validation: failure ?? 'success' })
+      validated({ method: { known, name } }, failure) {
+        const validation = failure ?? 'success'
+        validations.inc({ ...listener, method: known ? name : 'other', validation })
       },
       finalizedMismatch: (_call, { upstream }) =>
         finalizedMismatches.inc({ ...listener, upstream }),

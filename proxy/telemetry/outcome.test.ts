@@ -10,7 +10,7 @@ import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
 import { isFailure, outcomeOf } from './call-counters.ts'
 
 const page = aFailure('http-unavailable')
-const revert: FailureClass = { ...aFailure('execution-reverted'), whose: 'node', retry: false }
+const revert: FailureClass = { ...aFailure('execution-reverted'), origin: 'node', retry: false }
 const limited: FailureClass = { ...aFailure('rate-limited'), holdOff: true, weight: 0 }
 const known: FailureClass = { ...revert, name: 'already-known', transaction: 'known' }
 

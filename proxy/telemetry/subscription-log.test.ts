@@ -41,5 +41,5 @@ test('few such lines are written, the others are counted, and the end of a topic
     `ERROR ${on}: subscription ended topic=logs reason="the events of block 5 could not be fetched"\n`,
   )
   await clock.advance(60_000)
-  expect(lines.at(-1)).toBe(`WARN  ${on}: delays of subscriptions left out of the log leftOut=94\n`)
+  expect(lines.at(-1)).toBe(`WARN  ${on}: delays of subscriptions suppressed suppressed=94\n`)
 })

@@ -25,7 +25,7 @@ const shownLife = { blocks: 3, minMs: 3_000 } as const
 /** A node that stays behind is not asked for its status more often than this. */
 const statusIntervalMs = 30_000
 /** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
-const judgeIntervalMs = 100
+const updateIntervalMs = 100
 const maxShownHashes = 1_024
 
 export interface TrackerOptions {
@@ -38,14 +38,14 @@ export class ChainTracker {
   /** The latest block of the chain; null while no upstream in service has reported one. */
   tip: number | null = null
   /** Time of the last client request, on the clock's monotonic scale. */
-  askedMs = 0
+  lastRequestMs = 0
   /** Number of subscribed clients. */
   subscriptions = 0
   readonly #options: TrackerOptions
   readonly #pools: { readonly upstreams: readonly TrackedNode[] }[] = []
   #roseMs: number | null = null
   #reportedMs = 0
-  #judgedMs = -Infinity
+  #updatedMs = -Infinity
   #shown = { block: 0, atMs: -Infinity }
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
@@ -206,12 +206,12 @@ export class ChainTracker {
     node.latest = { block, atMs: reportedMs, roseMs: isHigher ? reportedMs : before.roseMs }
     this.show(block)
     const isKnown = block === before?.block && node.tipThen === this.tip
-    if (isKnown && nowMs - this.#judgedMs < judgeIntervalMs) return this.#raisePeak(node, nowMs)
+    if (isKnown && nowMs - this.#updatedMs < updateIntervalMs) return this.#raisePeak(node, nowMs)
     this.#setTip(nowMs)
     this.#raisePeak(node, nowMs)
     // The tip at an earlier time is unknown.
     node.tipThen = reportedMs < nowMs ? null : this.tip
-    this.#judge(nowMs)
+    this.#updateLag(nowMs)
   }
 
   /** A node reported its progress. */
@@ -224,7 +224,7 @@ export class ChainTracker {
   update(): void {
     const nowMs = this.#options.clock.nowMs()
     this.#setTip(nowMs)
-    this.#judge(nowMs)
+    this.#updateLag(nowMs)
   }
 
   /** Whether another status could change the tip or the node's share of the reads. A node that stays behind is queried rarely. */
@@ -253,9 +253,9 @@ export class ChainTracker {
     this.#peak = { block: highest, atMs: nowMs }
   }
 
-  #judge(nowMs: number): void {
+  #updateLag(nowMs: number): void {
     const { chain } = this.#options
-    this.#judgedMs = nowMs
+    this.#updatedMs = nowMs
     const all = this.#reported()
     for (const pool of this.#pools) {
       for (const node of pool.upstreams) {

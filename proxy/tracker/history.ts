@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { firstPoint } from '../chain/finality.ts'
-import type { Classification, DataKind } from '../chain/types.ts'
+import type { MethodSpec, DataKind } from '../chain/types.ts'
 
 /** A read of numbered blocks, if it has a kind of data and a first block. */
-export type Read = Pick<Classification, 'data' | 'block'>
+export type Read = Pick<MethodSpec, 'data' | 'block'>
 
 /** The oldest block that a node still has, per kind of data, as learned since the last health check. */
 export class History {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { Availability, type Standing } from './health.ts'
+import { Availability, type AvailabilityState } from './health.ts'
 
 type Event = 'verified' | 'rejected' | 'succeeded' | 'failed' | 'refused' | 'epoch'
 
 /** Every row of service.md's table and what must not happen besides. */
-const rows: readonly (readonly [name: string, events: readonly Event[], Standing])[] = [
+const rows: readonly (readonly [name: string, events: readonly Event[], AvailabilityState])[] = [
   ['nothing is known at first', [], 'unverified'],
   ['a verified upstream serves', ['verified'], 'eligible'],
   ['a success before verification proves nothing', ['succeeded'], 'unverified'],

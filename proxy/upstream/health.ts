@@ -5,9 +5,9 @@ import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 
 /** What verifications, calls and probes make of an upstream. Its state also depends on its URLs and its lag. */
-export type Standing = 'unverified' | 'rejected' | 'eligible' | 'disabled'
+export type AvailabilityState = 'unverified' | 'rejected' | 'eligible' | 'disabled'
 
-type StandingChange = (from: Standing, to: Standing, why: string) => void
+type StandingChange = (from: AvailabilityState, to: AvailabilityState, why: string) => void
 
 /**
  * The state machine of one upstream.
@@ -25,7 +25,7 @@ type StandingChange = (from: Standing, to: Standing, why: string) => void
 export class Availability {
   readonly #threshold: number
   readonly #changed: StandingChange
-  #standing: Standing = 'unverified'
+  #standing: AvailabilityState = 'unverified'
   #failures = 0
   /** Why it has its standing; null at the start. */
   why: string | null = null
@@ -35,7 +35,7 @@ export class Availability {
     this.#changed = changed
   }
 
-  get standing(): Standing {
+  get standing(): AvailabilityState {
     return this.#standing
   }
 
@@ -85,7 +85,7 @@ export class Availability {
     this.#become('eligible', 'a new epoch began')
   }
 
-  #become(standing: Standing, why: string): void {
+  #become(standing: AvailabilityState, why: string): void {
     const from = this.#standing
     if (from === standing) return
     this.#standing = standing
@@ -219,7 +219,7 @@ export class Score {
   }
 
   /** An attempt was abandoned: the upstream is at least this slow. */
-  outrun(elapsedMs: number, nowMs: number): void {
+  recordCensoredLatency(elapsedMs: number, nowMs: number): void {
     if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#latency.add(elapsedMs, nowMs)
   }
 

@@ -7,9 +7,9 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
-import type { Considered, LeftOut } from './considered.ts'
+import type { Candidate, ExclusionReason } from './candidates.ts'
 import type { Members, NodeUrl, Upstream } from './upstream.ts'
-import { draw, weigh, type Candidate } from './weights.ts'
+import { draw, weigh, type Weighed } from './weights.ts'
 
 /** What an attempt needs of an upstream. */
 export interface Wanted {
@@ -63,11 +63,11 @@ export class Picker {
   #hasArchive = false
   readonly #tables = new Map<
     Strategy,
-    { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Candidate> }
+    { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Weighed> }
   >()
   /** Candidates of the last pick and their weights. Consecutive picks mostly see the same ones, so they share the record. */
-  #seen: readonly Considered[] = []
-  #seenBy: ReadonlyMap<Upstream, Candidate> | null = null
+  #seen: readonly Candidate[] = []
+  #seenBy: ReadonlyMap<Upstream, Weighed> | null = null
   /** When each had its last turn, counted in turns. */
   readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
@@ -91,7 +91,7 @@ export class Picker {
   next(
     wanted: Wanted,
     strategy: Strategy,
-    story?: { considered: readonly Considered[] | null },
+    story?: { considered: readonly Candidate[] | null },
   ): Upstream | null {
     const preferred = this.preferred(wanted)
     if (story) story.considered = null
@@ -151,9 +151,9 @@ export class Picker {
    * The upstream is at its limit of concurrent calls. A tenth of the slots is reserved for calls that are alone on their
    * connection, so that a few connections with many calls do not shut out everybody.
    */
-  isFull({ sessions }: Upstream, isOneOfMany = false): boolean {
+  isFull({ usedSlots }: Upstream, isOneOfMany = false): boolean {
     const { maxSessions } = this
-    return sessions >= (isOneOfMany ? maxSessions - Math.floor(maxSessions / 10) : maxSessions)
+    return usedSlots >= (isOneOfMany ? maxSessions - Math.floor(maxSessions / 10) : maxSessions)
   }
 
   /** An upstream changed its state, or others are there: weights are worked out anew. */
@@ -165,7 +165,7 @@ export class Picker {
   }
 
   /** What each upstream weighs among all of the pool, as of less than 100 ms ago. */
-  weights(strategy: Strategy): ReadonlyMap<Upstream, Candidate> {
+  weights(strategy: Strategy): ReadonlyMap<Upstream, Weighed> {
     const nowMs = this.#options.clock.nowMs()
     let table = this.#tables.get(strategy)
     if (!table || nowMs >= table.untilMs) {
@@ -193,7 +193,7 @@ export class Picker {
     let lowestRank = maxRankOf(wanted)
     for (const each of this.#pool.upstreams) {
       if (!this.#serves(each, wanted)) continue
-      const rank = rankOf(each, wanted)
+      const rank = selectionRank(each, wanted)
       if (rank > lowestRank) continue
       if (rank < lowestRank) lowest = []
       lowestRank = rank
@@ -206,31 +206,31 @@ export class Picker {
   #look(
     drawn: readonly Upstream[],
     wanted: Wanted,
-    table: ReadonlyMap<Upstream, Candidate>,
-  ): readonly Considered[] {
+    table: ReadonlyMap<Upstream, Weighed>,
+  ): readonly Candidate[] {
     const [first] = drawn
-    const lowest = first ? rankOf(first, wanted) : maxRankOf(wanted)
+    const lowest = first ? selectionRank(first, wanted) : maxRankOf(wanted)
     const known = table === this.#seenBy ? this.#seen : []
-    let seen: Considered[] | null = null
+    let seen: Candidate[] | null = null
     let at = -1
     for (const each of this.#pool.upstreams) {
       at += 1
       const isDrawn = drawn.includes(each)
       const unable = isDrawn ? null : this.#unableFor(each, wanted)
-      const rank = unable ? null : rankOf(each, wanted)
-      const leftOut = isDrawn ? null : (unable ?? this.#behindFor(each, wanted, lowest))
-      if (known[at]?.leftOut === leftOut && known[at]?.rank === rank) continue
+      const rank = unable ? null : selectionRank(each, wanted)
+      const exclusionReason = isDrawn ? null : (unable ?? this.#behindFor(each, wanted, lowest))
+      if (known[at]?.exclusionReason === exclusionReason && known[at]?.rank === rank) continue
       seen ??= [...known]
-      const amount = amountOf(each, leftOut, wanted)
-      const record = leftOut === null || each.state === 'eligible' ? null : each.record
-      seen[at] = { ...(table.get(each) as Candidate), rank, leftOut, amount, record }
+      const amount = amountOf(each, exclusionReason, wanted)
+      const record = exclusionReason === null || each.state === 'eligible' ? null : each.record
+      seen[at] = { ...(table.get(each) as Weighed), rank, exclusionReason, amount, record }
     }
     this.#seenBy = table
     return (this.#seen = seen ?? known)
   }
 
   /** Why it cannot be asked; null: it can. */
-  #unableFor(each: Upstream, wanted: Wanted): LeftOut | null {
+  #unableFor(each: Upstream, wanted: Wanted): ExclusionReason | null {
     if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (!reaches(each, wanted.floor)) return 'lacks-block'
     if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
@@ -245,8 +245,8 @@ export class Picker {
   }
 
   /** Why others were drawn from. */
-  #behindFor(each: Upstream, wanted: Wanted, lowest: number): LeftOut {
-    const rank = rankOf(each, wanted)
+  #behindFor(each: Upstream, wanted: Wanted, lowest: number): ExclusionReason {
+    const rank = selectionRank(each, wanted)
     const more = rank > lowest ? rank & ~lowest : 0
     if (more & ranks.pruned) return 'pruned'
     if (more & ranks.tried) return 'asked'
@@ -333,7 +333,7 @@ function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boole
 }
 
 /** Of these upstreams the lowest are drawn from. */
-function rankOf(upstream: Upstream, wanted: Wanted): number {
+function selectionRank(upstream: Upstream, wanted: Wanted): number {
   const { name, availability, tier } = upstream
   return (
     (upstream.lacks(wanted) ? ranks.pruned : 0) +
@@ -354,11 +354,15 @@ function maxRankOf(wanted: Wanted): number {
   return isConfirming(wanted) ? ranks.pruned - 1 : Infinity
 }
 
-function amountOf(each: Upstream, leftOut: LeftOut | null, { data }: Wanted): number | null {
+function amountOf(
+  each: Upstream,
+  exclusionReason: ExclusionReason | null,
+  { data }: Wanted,
+): number | null {
   const { urls, lagBlocks } = each
-  if (leftOut === 'pruned') return (data && each.oldestBlocks[data]) ?? null
-  if (leftOut === 'lagging' || leftOut === 'lacks-block') return lagBlocks
-  if (leftOut !== 'cooldown') return null
+  if (exclusionReason === 'pruned') return (data && each.oldestBlocks[data]) ?? null
+  if (exclusionReason === 'lagging' || exclusionReason === 'lacks-block') return lagBlocks
+  if (exclusionReason !== 'cooldown') return null
   const left = urls.map(({ cooldown }) => cooldown.leftMs).filter((ms) => ms > 0)
   return Math.round(Math.min(...left))
 }

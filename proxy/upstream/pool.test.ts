@@ -26,7 +26,7 @@ describe('the snapshot', () => {
     for (let votes = 0; votes < 1_200; votes++) fixture.upstream('a').faulted('# votes lost', 5_000)
     await clock.advance(4_000)
     fixture.upstream('a').faulted('# votes lost', 5_000)
-    fixture.upstream('a').sessions = 10
+    fixture.upstream('a').usedSlots = 10
     pool.pick.next(fixture.wanted(), 'balanced')
     const full = 'all 10 sessions are taken (max-sessions-per-provider)'
     expect(fault()).toBe(`1,201 votes lost since ${time(4_000)}; ${full} since ${time()}`)
@@ -90,7 +90,7 @@ describe('the choice', () => {
       {},
       'ab',
     ],
-    ['not one that is full', (pool) => (pool.upstream('a').sessions = 10), {}, 'b'],
+    ['not one that is full', (pool) => (pool.upstream('a').usedSlots = 10), {}, 'b'],
     ['nobody without the add-on', () => {}, { addons: ['trace'] }, '-'],
   ])('is of %s', (_, prepare, different, names) => {
     const fixture = new PoolFixture('abz')

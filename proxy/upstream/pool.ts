@@ -172,7 +172,7 @@ export class Pool implements Members {
   onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
 
   /** Asks upstreams for their heads: they are wanted sooner than they are usually followed. */
-  askHeads: ((maxAgeMs?: number) => unknown) | null = null
+  pollHeads: ((maxAgeMs?: number) => unknown) | null = null
 
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
@@ -221,7 +221,7 @@ export class Pool implements Members {
         tier: each.tier,
         ...each.record,
         fault: each.fault,
-        sessions: each.sessions,
+        sessions: each.usedSlots,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
         oldestBlocks: each.oldestBlocks,

@@ -30,12 +30,12 @@ const notImplemented = {
 /** A node that answers at each path as scripted, and what it was asked for. */
 class PathNode {
   readonly clock = new VirtualClock()
-  readonly asked: string[] = []
+  readonly requests: string[] = []
   readonly url: NodeUrl
 
   constructor(answers: Readonly<Record<string, ScriptedAnswer>>) {
     const transport = new ScriptedTransport(this.clock, ({ path }) => {
-      this.asked.push(path)
+      this.requests.push(path)
       return answers[path] ?? { fault: 'protocol' }
     })
     const cooldown = new Cooldown(this.clock, seededRandom(1))
@@ -58,7 +58,7 @@ class PathNode {
 test('a node of the world is asked once', async () => {
   const node = new PathNode({ [world]: block })
   expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
-  expect(node.asked).toEqual([world])
+  expect(node.requests).toEqual([world])
 })
 
 test.each<[string, ScriptedAnswer]>([
@@ -69,7 +69,7 @@ test.each<[string, ScriptedAnswer]>([
   const node = new PathNode({ [world]: answer, [neutral]: block })
   expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
   expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
-  expect(node.asked).toEqual([world, neutral, neutral])
+  expect(node.requests).toEqual([world, neutral, neutral])
 })
 
 test('a node that changes its mind is found again', async () => {
@@ -79,13 +79,13 @@ test('a node that changes its mind is found again', async () => {
   Object.assign(answers, { [world]: block, [neutral]: notImplemented })
   expect(await node.ask()).toMatchObject({ kind: 'value' })
   expect(await node.ask()).toMatchObject({ kind: 'value' })
-  expect(node.asked.slice(2)).toEqual([neutral, world, world])
+  expect(node.requests.slice(2)).toEqual([neutral, world, world])
 })
 
 test('a node that knows no path has refused, by its first answer', async () => {
   const node = new PathNode({ [world]: notImplemented, [neutral]: { status: 404, body: '' } })
   expect(await node.ask()).toMatchObject({ kind: 'refused' })
-  expect(node.asked).toEqual([world, neutral])
+  expect(node.requests).toEqual([world, neutral])
 })
 
 test.each<[string, ScriptedAnswer, string]>([
@@ -94,5 +94,5 @@ test.each<[string, ScriptedAnswer, string]>([
 ])('a node that %s is not asked again elsewhere', async (_case, answer, kind) => {
   const node = new PathNode({ [world]: answer })
   expect(await node.ask()).toMatchObject({ kind })
-  expect(node.asked).toEqual([world])
+  expect(node.requests).toEqual([world])
 })

@@ -127,7 +127,7 @@ function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): Pro
   if (found.kind === 'error') {
     const failure = failures.ofNodeError(found.error)
     // A failure of the moment does not show what the node is.
-    if (failure.holdOff || (failure.whose === 'upstream' && failure.weight > 0))
+    if (failure.holdOff || (failure.origin === 'upstream' && failure.weight > 0))
       return failed(answer, failure, failure.name, options)
     const why = `the node answered with error ${found.error.code}`
     return { kind: 'refused', why, failure }
@@ -155,7 +155,7 @@ function limited(failure: FailureClass, retryAfterMs: number | null): ProbeTroub
 const unknownMethod = 'method-not-found'
 
 /** What one verification has shown of a URL. */
-export interface Finding {
+export interface UrlVerification {
   readonly verification: Verification
   readonly answer: ProbeAnswer
   /** Null: it passed. */
@@ -172,7 +172,7 @@ export async function verifyUrl(
   options: ProbeOptions & {
     readonly iface: ChainInterface
     readonly observer: Pick<PoolObserver, 'verificationFailed'>
-    readonly found?: (finding: Finding) => void
+    readonly found?: (finding: UrlVerification) => void
   },
 ): Promise<void> {
   const { iface, observer } = options

@@ -20,9 +20,9 @@ describe('Score', () => {
   it('counts an attempt that lost a race for at least the time it had', () => {
     const score = new Score()
     score.succeeded(10, 0)
-    score.outrun(5, 0)
+    score.recordCensoredLatency(5, 0)
     expect(score.latencyMs(0)).toBe(10)
-    score.outrun(990, 0)
+    score.recordCensoredLatency(990, 0)
     expect(score.latencyMs(0)).toBe(500)
   })
 

@@ -124,7 +124,7 @@ export class Upstream implements TrackedNode {
   #rejoinedMs = -Infinity
   readonly #faults = new Map<string, { count: number; sinceMs: number; untilMs: number }>()
   /** Calls that it is answering now. */
-  sessions = 0
+  usedSlots = 0
   /** Aborted when the config has it no more: it answers what it was asked, and is watched and subscribed at no longer. */
   readonly removal = new AbortController()
   latest: Head | null = null
@@ -346,8 +346,8 @@ export class Upstream implements TrackedNode {
   }
 
   /** The attempt was abandoned before an answer came. */
-  outrun(elapsedMs: number): void {
-    this.score.outrun(elapsedMs, this.#clock.nowMs())
+  recordCensoredLatency(elapsedMs: number): void {
+    this.score.recordCensoredLatency(elapsedMs, this.#clock.nowMs())
   }
 
   /**

@@ -123,7 +123,7 @@ class Fixture {
   /** Lets time pass with a call of a client in each interval. */
   async advanceWithCalls(ms: number, everyMs: number): Promise<void> {
     for (let passedMs = 0; passedMs < ms; passedMs += everyMs) {
-      void this.watch.asked(this.clock.nowMs())
+      void this.watch.onRequest(this.clock.nowMs())
       await this.clock.advance(everyMs)
     }
   }
@@ -253,13 +253,13 @@ describe('a pool at rest', () => {
     const { clock, watch, pool } = fixture
     await clock.advance(10 * hourMs + 100_000)
     const before = fixture.asked
-    expect(watch.asked(clock.nowMs())).toBeInstanceOf(Promise)
+    expect(watch.onRequest(clock.nowMs())).toBeInstanceOf(Promise)
     await clock.advance(20)
     expect(fixture.asked).toEqual(before.map((count) => count + 1))
     expect(pool.tip).toBe(fixture.height)
     expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
     // The next calls wait for nothing.
-    expect(watch.asked(clock.nowMs())).toBeNull()
+    expect(watch.onRequest(clock.nowMs())).toBeNull()
     const woken = fixture.asked
     await fixture.advanceWithCalls(120_000, 12_000)
     for (const [at, count] of fixture.asked.entries()) {
@@ -280,7 +280,7 @@ describe('a pool at rest', () => {
       for (let round = 0; round < 20; round++) {
         await clock.advance(1_700_000 + round * 10_000)
         expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
-        const woken = watch.asked(clock.nowMs())
+        const woken = watch.onRequest(clock.nowMs())
         await clock.advance(20)
         await woken
         expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
@@ -298,7 +298,7 @@ describe('a pool at rest', () => {
       await clock.advance(restMs)
       if (restMs < hourMs) {
         await clock.advance(150_000)
-        void watch.asked(clock.nowMs())
+        void watch.onRequest(clock.nowMs())
         await clock.advance(20)
       }
       expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
@@ -323,7 +323,7 @@ describe('a pool at rest', () => {
     await clock.advance(hourMs)
     transports[0]!.play(() => ({ hang: true }))
     let isWoken = false
-    void watch.asked(clock.nowMs())!.then(() => (isWoken = true))
+    void watch.onRequest(clock.nowMs())!.then(() => (isWoken = true))
     await clock.advance(999)
     expect(isWoken).toBe(false)
     await clock.advance(1)
@@ -411,7 +411,7 @@ describe('replicas with one store', () => {
       replicas.map(({ probes }) => probes.get('node-0') ?? 0).reduce((sum, each) => sum + each, 0)
     const busy = async (ms: number) => {
       for (let passedMs = 0; passedMs < ms; passedMs += 1_000) {
-        for (const { watch } of replicas) void watch.asked(clock.nowMs())
+        for (const { watch } of replicas) void watch.onRequest(clock.nowMs())
         await clock.advance(1_000)
       }
     }

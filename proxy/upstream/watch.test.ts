@@ -219,10 +219,10 @@ describe('a node that is not in sync', () => {
     const lacks = ['eth_syncing', 'eth_getBlockByNumber']
     const fixture = new WatchFixture([[{ lacks }]])
     await fixture.clock.advance(60_000)
-    const asked = fixture.transports[0]!.requests.map(
+    const requests = fixture.transports[0]!.requests.map(
       (sent) => (JSON.parse(sent) as Request).method,
     )
-    expect(asked.filter((method) => lacks.includes(method)).toSorted()).toEqual(lacks.toSorted())
+    expect(requests.filter((method) => lacks.includes(method)).toSorted()).toEqual(lacks.toSorted())
   })
 })
 
@@ -378,9 +378,9 @@ describe('start-up verification', () => {
     const state: NodeState = { fault: refused }
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(3_600_000)
-    const asked = fixture.asked(0)
-    expect(asked).toBeGreaterThan(100)
-    expect(asked).toBeLessThan(160)
+    const requests = fixture.asked(0)
+    expect(requests).toBeGreaterThan(100)
+    expect(requests).toBeLessThan(160)
     delete state.fault
     await fixture.clock.advance(35_000)
     expect(fixture.states).toEqual(['eligible'])
@@ -468,9 +468,9 @@ describe('beside the traffic', () => {
       upstream!.failed(upstream!.urls[0]!, { name: 'error-page', weight: 1 })
     }
     for (let each = 0; each < 4; each++) fail()
-    const asked = fixture.asked(0)
+    const requests = fixture.asked(0)
     await fixture.clock.advance(60_000)
-    expect(fixture.asked(0)).toBeGreaterThan(asked)
+    expect(fixture.asked(0)).toBeGreaterThan(requests)
     fail()
     expect(fixture.states).toEqual(['disabled'])
   })
@@ -586,14 +586,14 @@ describe('beside the traffic', () => {
   it('does not ask for the tip where traffic shows it', async () => {
     const fixture = new WatchFixture([[{}]])
     await fixture.clock.advance(100)
-    const asked = fixture.asked(0)
+    const requests = fixture.asked(0)
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
       const [upstream] = fixture.pool.upstreams
-      void fixture.watch.asked(fixture.clock.nowMs())
+      void fixture.watch.onRequest(fixture.clock.nowMs())
       fixture.pool.observeHead(upstream!, 100 + Math.floor(second / 12), 0, upstream!.urls[0]!)
     }
-    expect(fixture.asked(0)).toBe(asked)
+    expect(fixture.asked(0)).toBe(requests)
   })
 
   it('verifies again at each health check', async () => {
@@ -648,10 +648,10 @@ describe('beside the traffic', () => {
   it('does not ask a URL in cooldown', async () => {
     const fixture = new WatchFixture([[{}]], { livenessProbeIntervalMs: 5_000 })
     await fixture.clock.advance(100)
-    const asked = fixture.asked(0)
+    const requests = fixture.asked(0)
     fixture.pool.upstreams[0]!.urls[0]!.cooldown.begin(600_000)
     await fixture.clock.advance(599_000)
-    expect(fixture.asked(0)).toBe(asked)
+    expect(fixture.asked(0)).toBe(requests)
   })
 
   it('asks one no further that is in cooldown while it is being verified', async () => {

@@ -60,20 +60,20 @@ export class Watch {
     const { min, max } = tipIntervalMs
     this.#options = options
     this.#tipMs = Math.min(Math.max(options.chain.blockTimeMs, min), max)
-    options.pool.tracker.askedMs = options.clock.nowMs()
+    options.pool.tracker.lastRequestMs = options.clock.nowMs()
   }
 
   /**
    * A client asks. The first call after a rest starts a poll of all heads.
    * @returns settles when they are reported, or after a second; null if they are recent
    */
-  asked(nowMs: number): Promise<unknown> | null {
+  onRequest(nowMs: number): Promise<unknown> | null {
     const { pool } = this.#options
     const isResting = this.#isResting(nowMs)
-    pool.tracker.askedMs = nowMs
+    pool.tracker.lastRequestMs = nowMs
     if (!isResting) return this.#waking
     const limit = this.#sleep(maxWakeMs).catch(() => {})
-    const woken = Promise.race([pool.askHeads?.(), limit]).then(() => (this.#waking = null))
+    const woken = Promise.race([pool.pollHeads?.(), limit]).then(() => (this.#waking = null))
     return (this.#waking = woken)
   }
 
@@ -83,16 +83,16 @@ export class Watch {
     this.#failed = failed
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
     const asking = new Set<Upstream>()
-    pool.askHeads = (maxAgeMs = 0) => {
+    pool.pollHeads = (maxAgeMs = 0) => {
       const probes: Promise<void>[] = []
       for (const upstream of pool.upstreams) {
         if (!upstream.isInService || asking.has(upstream)) continue
         asking.add(upstream)
         const probed = this.#probe(upstream, maxAgeMs)
         probes.push(probed)
-        const asked = probed.then(() => this.#sleep(wantedHeadMs, upstream))
+        const pending = probed.then(() => this.#sleep(wantedHeadMs, upstream))
         this.#run(
-          asked.finally(() => asking.delete(upstream)),
+          pending.finally(() => asking.delete(upstream)),
           upstream,
         )
       }
@@ -131,7 +131,7 @@ export class Watch {
 
   stop(): void {
     this.#options.pool.onJump = null
-    this.#options.pool.askHeads = null
+    this.#options.pool.pollHeads = null
     this.#stop.abort()
   }
 
@@ -218,8 +218,8 @@ export class Watch {
 
   /** No client has called recently, and none is subscribed. */
   #isResting(nowMs: number): boolean {
-    const { askedMs, subscriptions } = this.#options.pool.tracker
-    return subscriptions === 0 && nowMs - askedMs >= 2 * this.#tipMs
+    const { lastRequestMs, subscriptions } = this.#options.pool.tracker
+    return subscriptions === 0 && nowMs - lastRequestMs >= 2 * this.#tipMs
   }
 
   /** Polls all heads together while no client asks: heads reported at different times are not comparable. */
@@ -229,7 +229,7 @@ export class Watch {
     for (;;) {
       const intervalMs = backoff.next()
       await this.#sleep(intervalMs)
-      if (this.#isResting(clock.nowMs())) await pool.askHeads?.(intervalMs / 2)
+      if (this.#isResting(clock.nowMs())) await pool.pollHeads?.(intervalMs / 2)
       else backoff.reset()
     }
   }

@@ -31,7 +31,7 @@ const exponents: Readonly<Record<Exclude<Strategy, 'round-robin'>, Exponents>> =
 }
 
 /** An upstream among those of its pool, as the draw sees it. */
-export interface Candidate extends Qualities {
+export interface Weighed extends Qualities {
   readonly name: string
   /** By which it is drawn, in [0, 1], before the floor. */
   readonly weight: number
@@ -42,7 +42,7 @@ export function weigh(
   upstreams: readonly Upstream[],
   strategy: Strategy,
   nowMs: number,
-): ReadonlyMap<Upstream, Candidate> {
+): ReadonlyMap<Upstream, Weighed> {
   const latencies = upstreams.map((each) => each.score.latencyMs(nowMs))
   const best = Math.min(...latencies.map((latency) => latency ?? Infinity))
   return new Map(

@@ -7,7 +7,7 @@ import { checkServing } from '../config/checks.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, orderProblems, type Problem, whyUnreadable } from '../config/problem.ts'
 import { checkSockets } from '../config/socket-check.ts'
-import { judgeTls, type TlsFault } from '../config/tls-material.ts'
+import { validateTls, type TlsFault } from '../config/tls-material.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 
@@ -97,7 +97,7 @@ function checkFiles(
     for (const [path, tls] of [...ofUpstreams, ...ofStores]) {
       if (!tls) continue
       const read = (key: TlsFault['key']) => textOf(`${path}.${key}`, tls[key])
-      const fault = judgeTls({
+      const fault = validateTls({
         ca: read('ca-file'),
         cert: read('cert-file'),
         key: read('key-file'),

@@ -58,8 +58,8 @@ function unknownIn(text: string): readonly string[] {
     const labels = families.get(name) ?? families.get(`${name}_count`)
     if (!labels) return [name]
     known.push(...labels)
-    const asked = [...matchers.matchAll(/(\w+)[=!]~?"/g)].map(([, label = '']) => label)
-    return asked.filter((label) => ![...labels, ...ofTargets].includes(label))
+    const requests = [...matchers.matchAll(/(\w+)[=!]~?"/g)].map(([, label = '']) => label)
+    return requests.filter((label) => ![...labels, ...ofTargets].includes(label))
   })
   const grouped = [...text.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, by = '']) => by.split(', '))
   return [...found, ...grouped.filter((label) => ![...known, ...ofTargets].includes(label))]
@@ -140,14 +140,14 @@ describe.each(dashboards)('%s', (path) => {
   const variables = templating.list.map(({ name }) => name)
 
   test('asks for series and labels that exist, and for the choices of its reader', () => {
-    const asked = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
-    expect(asked.length).toBeGreaterThan(15)
-    for (const expr of [...asked, ...templating.list.map(({ query }) => query)]) {
+    const requests = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    expect(requests.length).toBeGreaterThan(15)
+    for (const expr of [...requests, ...templating.list.map(({ query }) => query)]) {
       expect(unknownIn(expr)).toEqual([])
       const used = [...expr.matchAll(/\$(\w+)/g)].map(([, name]) => name)
       expect([...variables, '__rate_interval']).toEqual(expect.arrayContaining(used))
     }
-    for (const expr of asked) expect(expr).toContain('job=~"$job"')
+    for (const expr of requests) expect(expr).toContain('job=~"$job"')
   })
 
   test('shows each panel at a place of its own', () => {

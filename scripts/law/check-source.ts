@@ -50,11 +50,11 @@ function checkForm({ path, text, defaultExportLine }: Source): Violation[] {
 }
 
 function checkImports(source: Source, dependencies: readonly string[]): Violation[] {
-  return source.imports.flatMap((asked) => {
-    const { specifier, line } = asked
+  return source.imports.flatMap((request) => {
+    const { specifier, line } = request
     const why = specifier.startsWith('.')
       ? checkOwnImport(source.path, specifier)
-      : checkPackage(source.path, asked, dependencies)
+      : checkPackage(source.path, request, dependencies)
     return why === null ? [] : [`${source.path}:${line} imports ${specifier}. ${why}`]
   })
 }

@@ -33,15 +33,15 @@ export function parseSource(path: string, text: string): Source {
   const imports: Import[] = []
   const uses: { name: string; line: number }[] = []
   let defaultExportLine: number | null = null
-  const asked = (source: { value: unknown; start: number }, isTypeOnly = false) => {
+  const request = (source: { value: unknown; start: number }, isTypeOnly = false) => {
     if (typeof source.value === 'string')
       imports.push({ specifier: source.value, line: lineAt(source.start), isTypeOnly })
   }
   new Visitor({
-    ImportDeclaration: (node) => asked(node.source, node.importKind === 'type'),
-    ExportNamedDeclaration: (node) => node.source && asked(node.source),
-    ExportAllDeclaration: (node) => asked(node.source),
-    ImportExpression: (node) => node.source.type === 'Literal' && asked(node.source),
+    ImportDeclaration: (node) => request(node.source, node.importKind === 'type'),
+    ExportNamedDeclaration: (node) => node.source && request(node.source),
+    ExportAllDeclaration: (node) => request(node.source),
+    ImportExpression: (node) => node.source.type === 'Literal' && request(node.source),
     ExportDefaultDeclaration(node) {
       defaultExportLine = lineAt(node.start)
     },
@@ -50,7 +50,7 @@ export function parseSource(path: string, text: string): Source {
       if (exported.type === 'Identifier' && exported.name === 'default')
         defaultExportLine = lineAt(node.start)
     },
-    TSImportType: (node) => asked(node.source),
+    TSImportType: (node) => request(node.source),
     Identifier: (node) => uses.push({ name: node.name, line: lineAt(node.start) }),
     NewExpression(node) {
       if (node.callee.type === 'Identifier' && node.arguments.length === 0)

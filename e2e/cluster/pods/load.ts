@@ -22,12 +22,12 @@ function question(n: number) {
   ]
   return { ...all[n % all.length]!, judge: isHex }
 }
-let asked = 0
+let requests = 0
 const load = new SteadyLoad(
   url,
   Number(perSecond),
-  () => question(asked++),
-  () => asked % 2 === 0,
+  () => question(requests++),
+  () => requests % 2 === 0,
 )
 load.enter('before')
 void load.run(new AbortController().signal)

@@ -103,17 +103,17 @@ test('what the dashboards ask is PromQL', async () => {
   const dashboards = ['fleet', 'chain', 'upstream', 'operator'].map((name) =>
     readFileSync(join(root, `charts/rpc-router/files/dashboards/${name}.json`), 'utf8'),
   )
-  const asked = dashboards.flatMap((text) =>
+  const requests = dashboards.flatMap((text) =>
     (JSON.parse(text) as { panels: { targets?: { expr: string }[] }[] }).panels.flatMap(
       ({ targets = [] }) => targets.map(({ expr }) => expr),
     ),
   )
-  const recorded = asked.map((expr, index) => ({
+  const recorded = requests.map((expr, index) => ({
     record: `panel:${index}`,
     expr: expr.replaceAll('$__rate_interval', '5m'),
   }))
   const path = aside('panels.yml', stringify({ groups: [{ name: 'panels', rules: recorded }] }))
   await expect(printed(run('promtool', ['check', 'rules', path]))).resolves.toContain(
-    `${asked.length} rules found`,
+    `${requests.length} rules found`,
   )
 })

@@ -103,7 +103,7 @@ test.each([
       await eventually(() => isEmpty(fleet))
       await quiet(running)
       expect(running.failures).toEqual([])
-      const refused = running.asked.filter(
+      const refused = running.requests.filter(
         ({ verb, outcome }) => verb !== 'list' && outcome === 403,
       )
       // Only requests that were under way, and not one for each deleted object.

@@ -55,18 +55,18 @@ describe('a router', () => {
     await fleet.providerIs('steady-a', 'Ready', 'Ready')
     await quiet(operated.running)
     const before = await fleet.versions()
-    const asked = operated.running.asked.length
+    const requests = operated.running.requests.length
     for (let round = 0; round < 3; round++) {
       operated.running.operator.routers.queue.add(`${place.namespace}/steady`)
       operated.running.operator.providers.queue.add(`${place.namespace}/steady-a`)
       await quiet(operated.running)
     }
     expect(await fleet.versions()).toEqual(before)
-    expect(writes(operated.running.asked.slice(asked))).toEqual([])
+    expect(writes(operated.running.requests.slice(requests))).toEqual([])
     await using second = await operated.run()
     await eventually(() => second.operator.hasSynced)
     await quiet(second)
-    expect(writes(second.asked), 'an operator that starts anew').toEqual([])
+    expect(writes(second.requests), 'an operator that starts anew').toEqual([])
     expect(await fleet.versions()).toEqual(before)
   })
 

@@ -100,7 +100,7 @@ test('manual changes are reverted, and a new operator has nothing to write', asy
   await using second = await operated.run()
   await eventually(() => second.operator.hasSynced)
   await quiet(second)
-  expect(writes(second.asked)).toEqual([])
+  expect(writes(second.requests)).toEqual([])
 })
 
 test('a manual change that no pause covers is reverted at once; a restart is not', async () => {

@@ -13,7 +13,7 @@ import { createOperator, type OperatorSettings } from '../in-process-operator.ts
 import { accessFor } from '../test-cluster.ts'
 
 /** One request of the operator, as the API server answered it. */
-export interface Asked {
+export interface ReceivedRequest {
   readonly resource: string
   readonly verb: string
   readonly outcome: number | string
@@ -24,7 +24,7 @@ export interface RunningOperator extends AsyncDisposable {
   readonly operator: Operator
   readonly metrics: Metrics
   /** Every request that it made, reads and watches as well. */
-  readonly asked: readonly Asked[]
+  readonly requests: readonly ReceivedRequest[]
   /** Failures of reconciles. */
   readonly failures: readonly string[]
   /** @throws Error when the rules forbade it anything */
@@ -75,11 +75,11 @@ export async function runOperator(
 ): Promise<RunningOperator> {
   const granted = options.as ?? (await grantRules(place))
   const access = place.through?.(granted) ?? granted
-  const asked: Asked[] = []
+  const requests: ReceivedRequest[] = []
   const failures: string[] = []
   const metrics = createMetrics()
   const observer = combineObservers(metrics.observer, options.observer ?? {}, {
-    requested: (resource, verb, outcome) => asked.push({ resource, verb, outcome }),
+    requested: (resource, verb, outcome) => requests.push({ resource, verb, outcome }),
     reconciled({ result, error, key }) {
       if (result === 'error' || result === 'timeout') failures.push(`${key}: ${String(error)}`)
     },
@@ -98,21 +98,21 @@ export async function runOperator(
     await work
     await client.close()
     const { quotaOn = [] } = options
-    const forbidden = asked.filter(
+    const forbidden = requests.filter(
       ({ outcome, resource }) => outcome === 403 && !quotaOn.includes(resource),
     )
     if (forbidden.length > 0) throw new Error(`the rules do not allow ${JSON.stringify(forbidden)}`)
   }
-  return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
+  return { operator, metrics, requests, failures, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Resolves after two seconds without work of the operator, but that it looks again at pods which do not come. */
-export async function quiet({ operator, asked }: RunningOperator): Promise<void> {
+export async function quiet({ operator, requests }: RunningOperator): Promise<void> {
   const queues = [operator.routers.queue, operator.providers.queue]
   let since = performance.now()
   let count = 0
   await eventually(() => {
-    const written = writes(asked).length
+    const written = writes(requests).length
     const isIdle = queues.every(({ depth, active }) => depth + active === 0) && written === count
     if (!isIdle) since = performance.now()
     count = written
@@ -121,7 +121,7 @@ export async function quiet({ operator, asked }: RunningOperator): Promise<void>
 }
 
 /** Writes among the requests. */
-export function writes(asked: readonly Asked[]): readonly Asked[] {
+export function writes(requests: readonly ReceivedRequest[]): readonly ReceivedRequest[] {
   const verbs = ['create', 'update', 'patch', 'delete']
-  return asked.filter(({ verb }) => verbs.includes(verb))
+  return requests.filter(({ verb }) => verbs.includes(verb))
 }

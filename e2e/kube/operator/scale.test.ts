@@ -29,7 +29,7 @@ test('each object is written about once, and then the operator is silent', async
   await watched
   await quiet(running)
   const objects = await countObjects(client, namespace, signal)
-  const written = writes(running.asked)
+  const written = writes(running.requests)
   expect(objects).toBe(30 * (1 + 10 + 6))
   expect(written.length / objects).toBeLessThanOrEqual(1.2)
   expect(running.failures).toEqual([])

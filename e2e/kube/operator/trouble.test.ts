@@ -163,5 +163,5 @@ test('amounts in another notation are written once, also by a new operator', asy
   await using second = await operated.run()
   await eventually(() => second.operator.hasSynced)
   await quiet(second)
-  expect(writes(second.asked).filter(({ resource }) => resource === 'deployments')).toEqual([])
+  expect(writes(second.requests).filter(({ resource }) => resource === 'deployments')).toEqual([])
 })

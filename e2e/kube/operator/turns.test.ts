@@ -74,9 +74,9 @@ test('a router that waits for its turn takes over what replaces no pod', async (
     })
   }
   await lookedAgain()
-  const asked = operated.running.asked.length
+  const requests = operated.running.requests.length
   await lookedAgain()
-  expect(writes(operated.running.asked.slice(asked))).toEqual([])
+  expect(writes(operated.running.requests.slice(requests))).toEqual([])
   await fleet.delete(rpcRouters, 'busy')
   await settled('waits')
   const { spec } = await fleet.get(deployments, 'waits-router')

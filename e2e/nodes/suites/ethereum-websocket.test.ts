@@ -51,8 +51,10 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     stack.defer(async () => (await client.transport.getRpcClient()).close())
     expect(await client.getChainId()).toBe(node.chainId)
     const heights = Array.from({ length: 50 }, (_each, at) => BigInt(at % 2))
-    const asked = await Promise.all(heights.map((blockNumber) => client.getBlock({ blockNumber })))
-    expect(asked.map(({ number }) => number)).toEqual(heights)
+    const requests = await Promise.all(
+      heights.map((blockNumber) => client.getBlock({ blockNumber })),
+    )
+    expect(requests.map(({ number }) => number)).toEqual(heights)
 
     const heads = new Gathered<{ number: string; hash: string; parentHash: string }>()
     const onData = (data: { result?: unknown }) => heads.add(data.result as never)

@@ -79,9 +79,9 @@ test.for([
   ['orca_oob', ...loadReports],
   ['rpc_soak', ...often, ...patient],
   ['channel_soak', ...often, ...patient],
-])('%s', async (asked) => {
+])('%s', async (requests) => {
   for (const port of [direct, routed])
-    expect(await runCase(port, asked)).toMatchObject({ code: 0, stdout: '' })
+    expect(await runCase(port, requests)).toMatchObject({ code: 0, stdout: '' })
 })
 
 /** A stream both ways of the interoperability service. */

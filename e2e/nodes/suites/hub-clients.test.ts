@@ -75,7 +75,7 @@ test.each(['http', 'ws'])(
   async (scheme) => {
     const connect = (url: string) => Tendermint37Client.connect(url.replace('http', scheme))
     const clients = await Promise.all([validator.tendermintUrl, tendermintUrl].map(connect))
-    const asked: ((client: Tendermint37Client) => Promise<unknown>)[] = [
+    const requests: ((client: Tendermint37Client) => Promise<unknown>)[] = [
       async (client) => (await client.status()).nodeInfo.network,
       (client) => client.genesis(),
       (client) => client.health(),
@@ -89,7 +89,7 @@ test.each(['http', 'ws'])(
       (client) => client.block(-1),
       (client) => client.tx({ hash: new Uint8Array(32) }),
     ]
-    for (const ask of asked) {
+    for (const ask of requests) {
       const [straight, routed] = await Promise.allSettled(clients.map(ask))
       expect(routed).toEqual(straight)
     }

@@ -99,8 +99,8 @@ test('URI style', async () => {
     // By GET the router itself answers.
     'health',
   ])
-  const asked = [...methods, 'nosuch', 'block/1'].filter((method) => !never.has(method))
-  const calls = asked.flatMap((method) =>
+  const requests = [...methods, 'nosuch', 'block/1'].filter((method) => !never.has(method))
+  const calls = requests.flatMap((method) =>
     ['', 'nonsense=1', ...(queries[method] ?? [])].map((query) => {
       const path = `/${method}${query === '' ? '' : `?${query.replaceAll(' ', '%20')}`}`
       return httpCall(`GET ${path}`, { verb: 'GET', path })

@@ -47,7 +47,7 @@ export class SimulatedSocket extends TestSocket {
 
   /** Called when the chain, the node's view or the socket's faults may have changed. */
   happened(): void {
-    if (this.asked.length > 10_000) throw new Error('it subscribes without end')
+    if (this.requests.length > 10_000) throw new Error('it subscribes without end')
     const faults = this.#faults()
     const lag = faults.reduce((sum, each) => sum + (each.kind === 'lag' ? each.blocks : 0), 0)
     this.#view.settings.lagBlocks = this.#plan.lagBlocks + lag

@@ -42,8 +42,8 @@ test('an engine that cannot backfill leaves holes', async () => {
     iface: {
       ...iface,
       classify(question: Parameters<typeof iface.classify>[0]) {
-        const asked = iface.classify(question)
-        return asked.method === 'eth_getBlockByHash' ? { ...asked, addon: 'none' } : asked
+        const method = iface.classify(question)
+        return method.name === 'eth_getBlockByHash' ? { ...method, addon: 'none' } : method
       },
     },
   }

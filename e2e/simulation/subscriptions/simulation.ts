@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Turns } from '../../../proxy/bytes/turns.ts'
+import { EventLoopPacer } from '../../../proxy/bytes/event-loop-pacer.ts'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import { makeOwnCall } from '../../../proxy/listener/jsonrpc/jsonrpc-call.ts'
 import type { Call } from '../../../proxy/relay/call.ts'
@@ -114,7 +114,7 @@ class Simulation {
       family: ethereumFamily(createAsk(relay, (question) => this.#newCall(question))),
       pool,
       clock,
-      turns: new Turns(Infinity),
+      turns: new EventLoopPacer(Infinity),
       random: new Dice(seed, 400),
       observer: this.#observer(),
       maxGapBlocks,

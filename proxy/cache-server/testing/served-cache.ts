@@ -6,11 +6,11 @@ import { systemRandom } from '../../clock/random.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { CacheClient } from '../cache-client.ts'
 import { CacheServer } from '../cache-server.ts'
-import { Shelf } from '../shelf.ts'
+import { CacheServiceStore } from '../cache-store.ts'
 
 /** A cache service on loopback, in this process, and its clients. */
 export class ServedCache implements AsyncDisposable {
-  readonly shelf: Shelf
+  readonly shelf: CacheServiceStore
   readonly #server: CacheServer
   readonly #clients: CacheClient[] = []
   #isStopped = false
@@ -20,7 +20,7 @@ export class ServedCache implements AsyncDisposable {
 
   /** @param graceMs how long the store stays closed to sessions after its start */
   constructor(maxBytes = 1024 * 1024, graceMs = 0) {
-    this.shelf = new Shelf(maxBytes, systemClock, systemRandom, graceMs)
+    this.shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom, graceMs)
     this.#server = new CacheServer(this.shelf, (call, verdict) => {
       this.calls.push(`${call} ${verdict}`)
     })

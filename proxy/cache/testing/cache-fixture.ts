@@ -13,9 +13,9 @@ import type { Script, ScriptedAnswer } from '../../upstream/testing/scripted-tra
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { BodyStream, Outgoing } from '../../upstream/wire.ts'
 import { withCache } from '../cache.ts'
-import { lifetimesOf } from '../holding.ts'
+import { lifetimesOf } from '../retention.ts'
 import { MemoryStore } from '../memory-store.ts'
-import type { SharedAnswers } from '../shared-store.ts'
+import type { SharedAnswers } from '../shared-cache.ts'
 
 const bundled = await ethereum()
 
@@ -111,7 +111,7 @@ export class CacheFixture extends RelayFixture {
     })
   }
 
-  get asked(): number {
+  get requests(): number {
     return Object.values(this.sent).reduce((sum, each) => sum + each, 0)
   }
 
@@ -172,8 +172,8 @@ export class CacheFixture extends RelayFixture {
   }
 
   /** Asks, and lets time pass until the answer is there; the time is not counted in the life of what is kept. */
-  get(...asked: Parameters<CacheFixture['start']>): Promise<Seen> {
-    return this.#pass(this.start(...asked))
+  get(...request: Parameters<CacheFixture['start']>): Promise<Seen> {
+    return this.#pass(this.start(...request))
   }
 
   /** Like `get`, for a call of any interface. */

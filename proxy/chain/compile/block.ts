@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
 import { FoundJson, jsonOfQuery, misspelt, unreadable, valueIn } from '../../json/place.ts'
-import { type NativeBlock, type Place, blockTags } from '../native/schema.ts'
+import { type NativeBlock, type ValuePlace, blockTags } from '../native/schema.ts'
 import { fieldAt } from '../proto-field.ts'
 import type { BlockPlaces, BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.ts'
 import { isWildcard, segmentsOf } from './path-tree.ts'
@@ -20,7 +20,7 @@ export interface BlockSyntax {
   readonly notation: Notation
   /** The tags and the chain's own words for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
-  readonly placeReader: (place: Place) => PlaceReader
+  readonly placeReader: (place: ValuePlace) => PlaceReader
   /** Where a block stands, a height can. JSON-RPC beyond Ethereum has many forms of its own. */
   readonly writesHeights: boolean
 }
@@ -111,7 +111,7 @@ function rangeReader(
 }
 
 /** The places of both ends, and of the hash of one block that may replace them. */
-function rangePlaces(block: BlockPlace): (Place | null)[] {
+function rangePlaces(block: BlockPlace): (ValuePlace | null)[] {
   if (block['from-param'] !== undefined)
     return [
       { param: block['from-param'], name: block['from-name'] },
@@ -252,7 +252,7 @@ function headersReader(headers: readonly string[]): PlaceReader {
 }
 
 /** @param pattern of the path of a REST call */
-export function placeReader(place: Place, pattern: string): PlaceReader {
+export function placeReader(place: ValuePlace, pattern: string): PlaceReader {
   const { header, query, message, 'path-parameter': parameter } = place
   if (header !== undefined)
     return (question) => ('header' in question ? question.header(header) : unreadable)
@@ -275,7 +275,7 @@ export function placeReader(place: Place, pattern: string): PlaceReader {
 }
 
 /** Reads a place in the params of a call, which are a list or an object. */
-function paramReader({ param: position, name, field = [] }: Place): PlaceReader {
+function paramReader({ param: position, name, field = [] }: ValuePlace): PlaceReader {
   const at = position ?? (name === undefined ? 0 : null)
   const path = typeof field === 'string' ? [field] : field
   const inList = at === null ? null : [at, ...path]

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readOut } from '../testing/asked-chain.ts'
+import { readOut } from '../testing/classified-chain.ts'
 import { everyInterface } from '../testing/every-interface.ts'
 import type { ChainInterface, Question } from '../types.ts'
 
@@ -43,7 +43,7 @@ function questions(offered: ChainInterface): fc.Arbitrary<Question> {
   if (apiInterface === 'grpc')
     return fc
       .record({ method: name, header, message: fc.uint8Array({ maxLength: 30 }) })
-      .map((asked) => ({ apiInterface, ...asked }))
+      .map((request) => ({ apiInterface, ...request }))
   if (apiInterface === 'rest')
     return fc
       .record({
@@ -60,10 +60,10 @@ function questions(offered: ChainInterface): fc.Arbitrary<Question> {
         ),
         header,
       })
-      .map((asked) => ({ apiInterface, ...asked }))
+      .map((request) => ({ apiInterface, ...request }))
   return fc
     .record({ method: name, params: fc.jsonValue({ maxDepth: 3 }) })
-    .map((asked) => ({ apiInterface, ...asked }))
+    .map((request) => ({ apiInterface, ...request }))
 }
 
 describe('any request of a client', () => {
@@ -74,7 +74,7 @@ describe('any request of a client', () => {
         const first = offered.classify(question)
         expect(readOut(offered.classify(question))).toEqual(readOut(first))
         expect(JSON.stringify(question)).toBe(before)
-        expect(first.known).toBe(offered.methods.has(first.method) && first.known)
+        expect(first.known).toBe(offered.methods.has(first.name) && first.known)
         if (first.block.kind === 'invalid') expect(first.cacheable).toBe(false)
         if (first.kind !== 'read') expect(first.cacheable).toBe(false)
       }),
@@ -102,9 +102,9 @@ describe('each method of a bundled spec', () => {
       return asked
         .filter(({ block }) => block.kind !== 'invalid')
         .filter(({ checks }) => checks.some(({ rule }) => rule.check === 'parent'))
-        .map(({ method, tellsTip, showsBlock }) => {
+        .map(({ name, tellsTip, showsBlock }) => {
           const { hash, parent } = tellsTip ?? showsBlock ?? {}
-          return [`${chain.id} ${method}`, Boolean(hash && parent)] as const
+          return [`${chain.id} ${name}`, Boolean(hash && parent)] as const
         })
     })
     expect(checked.filter(([, isShown]) => !isShown)).toEqual([])
@@ -135,7 +135,7 @@ describe('each method of a bundled spec', () => {
                   : offered.classify({ apiInterface, method, params: [] }),
               ]
         expect(
-          asked.some((each) => each.known && each.method === method),
+          asked.some((each) => each.known && each.name === method),
           method,
         ).toBe(true)
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, hash, height, invalid, none, tag } from '../testing/asked-chain.ts'
-import type { BlockRef, Classification } from '../types.ts'
+import { AskedChain, hash, height, invalid, none, tag } from '../testing/classified-chain.ts'
+import type { BlockRef, MethodSpec } from '../types.ts'
 
 let btc: AskedChain
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('the block that a call asks about', () => {
 })
 
 describe('the other properties of a method', () => {
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     // Every family of Bitcoin Core.
     ['getblockcount', { tellsTip: { path: [], encoding: 'decimal' }, cacheable: true }],
     ['getblockchaininfo', { tellsTip: { path: ['blocks'], encoding: 'decimal' } }],
@@ -73,7 +73,7 @@ describe('the other properties of a method', () => {
     ['getbestblock', { tellsTip: { path: ['height'], encoding: 'decimal' } }],
     ['searchrawtransactions', { kind: 'read' }],
   ])('%s', (method, expected) => {
-    expect(btc.jsonrpc(method, [])).toMatchObject({ method, known: true, ...expected })
+    expect(btc.jsonrpc(method, [])).toMatchObject({ name: method, known: true, ...expected })
   })
 
   it('has a method in upper case for another one', () => {

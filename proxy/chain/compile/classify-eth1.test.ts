@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { FoundJson, misspelt } from '../../json/place.ts'
 import { loadCatalog } from '../load-catalog.ts'
-import { readOut } from '../testing/asked-chain.ts'
-import type { BlockRef, ChainInterface, Classification } from '../types.ts'
+import { readOut } from '../testing/classified-chain.ts'
+import type { BlockRef, ChainInterface, MethodSpec } from '../types.ts'
 
 let eth: ChainInterface
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   eth = found
 })
 
-function ask(method: string, params?: unknown): Classification {
+function ask(method: string, params?: unknown): MethodSpec {
   return eth.classify({ apiInterface: 'jsonrpc', method, params })
 }
 
@@ -110,9 +110,9 @@ describe('a block written in an odd way', () => {
     ['EIP-1898 within itself', { blockNumber: { blockNumber: '0x1' } }, invalid],
     ['EIP-1898 with nulls', { blockNumber: null, blockHash: null }, invalid],
   ])('%s', (_case, block, expected) => {
-    const asked = ask('eth_call', [{}, block])
-    expect(asked.block).toEqual(expected)
-    expect(asked.cacheable).toBe(asked.block.kind !== 'invalid')
+    const method = ask('eth_call', [{}, block])
+    expect(method.block).toEqual(expected)
+    expect(method.cacheable).toBe(method.block.kind !== 'invalid')
   })
 
   test.each<[string, unknown, unknown]>([
@@ -207,7 +207,7 @@ describe('params that nodes may read differently', () => {
 })
 
 describe('the other properties of a method', () => {
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['eth_sendRawTransaction', { kind: 'write', cacheable: false, deterministic: false }],
     ['eth_sendRawTransactionConditional', { kind: 'write' }],
     ['eth_newFilter', { kind: 'local', stateful: 'creates' }],
@@ -241,7 +241,7 @@ describe('the other properties of a method', () => {
     ['eth_sendUserOperation', { addon: 'bundler', kind: 'write' }],
     ['eth_estimateUserOperationGas', { addon: 'bundler', kind: 'read' }],
   ])('%s', (method, expected) => {
-    expect(ask(method, [])).toMatchObject({ method, known: true, ...expected })
+    expect(ask(method, [])).toMatchObject({ name: method, known: true, ...expected })
   })
 
   it('shows the tip only when the latest block was asked for', () => {
@@ -265,7 +265,7 @@ describe('a method that the spec does not name', () => {
     'x'.repeat(10_000),
   ])('%s', (method) => {
     expect(ask(method, ['latest'])).toMatchObject({
-      method,
+      name: method,
       known: false,
       kind: 'read',
       block: none,
@@ -285,19 +285,19 @@ describe('a method that the spec does not name', () => {
     'blockchain.headers.subscribe',
     'subscribe',
   ])('%s opens or ends a subscription by its name', (method) => {
-    expect(ask(method, [])).toMatchObject({ method, known: false, kind: 'subscribe' })
+    expect(ask(method, [])).toMatchObject({ name: method, known: false, kind: 'subscribe' })
   })
 
   test.each(['eth_subscribers', 'eth_isSubscribed', 'eth_subscription', 'getSubscriberCount'])(
     '%s does not',
     (method) => {
-      expect(ask(method, [])).toMatchObject({ method, known: false, kind: 'read' })
+      expect(ask(method, [])).toMatchObject({ name: method, known: false, kind: 'read' })
     },
   )
 
   it('is what a question of another interface is about, too', () => {
-    const asked = eth.classify({ apiInterface: 'grpc', method: 'a.B/C', header: () => null })
-    expect(asked).toMatchObject({ method: 'a.B/C', known: false })
+    const method = eth.classify({ apiInterface: 'grpc', method: 'a.B/C', header: () => null })
+    expect(method).toMatchObject({ name: 'a.B/C', known: false })
   })
 })
 
@@ -310,7 +310,7 @@ describe('any request of a client', () => {
         const first = ask(method, params)
         expect(readOut(ask(method, params))).toEqual(readOut(first))
         expect(JSON.stringify(params)).toBe(before)
-        expect(first.method).toBe(method)
+        expect(first.name).toBe(method)
       }),
       { numRuns: 2_000 },
     )

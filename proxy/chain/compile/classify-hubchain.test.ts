@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { jsonOfQuery } from '../../json/place.ts'
-import { AskedChain, hash, height, invalid, none, range, tag } from '../testing/asked-chain.ts'
-import type { BlockRef, Classification } from '../types.ts'
+import { AskedChain, hash, height, invalid, none, range, tag } from '../testing/classified-chain.ts'
+import type { BlockRef, MethodSpec } from '../types.ts'
 
 let hub: AskedChain
 beforeAll(async () => {
@@ -75,7 +75,7 @@ describe('REST', () => {
       latest,
     ],
   ])('%s', (request, method, block) => {
-    expect(hub.rest(request)).toMatchObject({ known: true, method, block })
+    expect(hub.rest(request)).toMatchObject({ known: true, name: method, block })
   })
 
   test.each<[Record<string, string>, BlockRef]>([
@@ -95,11 +95,11 @@ describe('REST', () => {
 
   it('uses the height of a path rather than that of a header', () => {
     const headers = { 'x-cosmos-block-height': '5' }
-    const asked = hub.rest('GET /sdk/base/tendermint/v1beta1/blocks/9', headers)
-    expect(asked.block).toEqual(height(9))
+    const method = hub.rest('GET /sdk/base/tendermint/v1beta1/blocks/9', headers)
+    expect(method.block).toEqual(height(9))
   })
 
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['POST /sdk/tx/v1beta1/txs', { kind: 'write', cacheable: false }],
     ['POST /cosmos/tx/v1beta1/txs', { kind: 'write' }],
     ['POST /sdk/tx/v1beta1/simulate', { kind: 'read', cacheable: false }],
@@ -144,8 +144,8 @@ describe('where a node may read another block than the router', () => {
     ['x=1;height=6'],
   ])('so is /block?%s in URI style', (given) => {
     const text = (each: string) => /^"(.*)"$/.exec(each)?.[1] ?? each
-    const asked = hub.tendermint('block', jsonOfQuery(given, text))
-    expect(asked).toMatchObject({ block: invalid, cacheable: false })
+    const method = hub.tendermint('block', jsonOfQuery(given, text))
+    expect(method).toMatchObject({ block: invalid, cacheable: false })
   })
 
   test.each([
@@ -166,9 +166,9 @@ describe('where a node may read another block than the router', () => {
 })
 
 describe('gRPC', () => {
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['sdk.bank.v1beta1.Query/TotalSupply', { block: latest, cacheable: true }],
-    ['cosmos.bank.v1beta1.Query/TotalSupply', { method: 'sdk.bank.v1beta1.Query/TotalSupply' }],
+    ['cosmos.bank.v1beta1.Query/TotalSupply', { name: 'sdk.bank.v1beta1.Query/TotalSupply' }],
     ['cosmos.tx.v1beta1.Service/BroadcastTx', { kind: 'write' }],
     ['cosmos.tx.v1beta1.Service/Simulate', { kind: 'read', cacheable: false }],
     ['cosmos.tx.v1beta1.Service/GetTx', { byHash: true }],
@@ -202,7 +202,7 @@ describe('gRPC', () => {
   test.each(['cosmos.nothing.v1.Query/Thing', '', '/', 'grpc.health.v1.Health'])(
     '%j is none that the spec names',
     (method) => {
-      expect(hub.grpc(method)).toMatchObject({ method, known: false, cacheable: false })
+      expect(hub.grpc(method)).toMatchObject({ name: method, known: false, cacheable: false })
     },
   )
 })
@@ -210,7 +210,7 @@ describe('gRPC', () => {
 describe('Tendermint RPC', () => {
   const hex = '0xABCDEF'.padEnd(66, '0')
   const base64 = Buffer.alloc(32, 7).toString('base64')
-  test.each<[string, unknown, Partial<Classification>]>([
+  test.each<[string, unknown, Partial<MethodSpec>]>([
     [
       'status',
       {},
@@ -243,7 +243,7 @@ describe('Tendermint RPC', () => {
     ['net_info', {}, { deterministic: false }],
     ['genesis', {}, { block: none, cacheable: true }],
   ])('%s %j', (method, params, expected) => {
-    expect(hub.tendermint(method, params)).toMatchObject({ method, known: true, ...expected })
+    expect(hub.tendermint(method, params)).toMatchObject({ name: method, known: true, ...expected })
   })
 })
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, height, invalid, none, tag } from '../testing/asked-chain.ts'
-import type { BlockRef, Classification } from '../types.ts'
+import { AskedChain, height, invalid, none, tag } from '../testing/classified-chain.ts'
+import type { BlockRef, MethodSpec } from '../types.ts'
 
 let move: AskedChain
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('the path that a call goes to, and the block that it asks about', () =>
     ['GET /v1/accounts/0x1?ledger_version=9', '/accounts/{address}', none],
     ['POST /v1/transactions', '/transactions', none],
   ])('%s', (request, method, block) => {
-    expect(move.rest(request)).toMatchObject({ known: true, method, block })
+    expect(move.rest(request)).toMatchObject({ known: true, name: method, block })
   })
 
   test.each([
@@ -76,7 +76,7 @@ describe('the path that a call goes to, and the block that it asks about', () =>
 })
 
 describe('the other properties of a call', () => {
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['GET /', { tellsTip: { path: ['block_height'], encoding: 'decimal' } }],
     ['GET /accounts/0x1', { cacheable: true, deterministic: true }],
     ['GET /accounts/0x1?ledger_version=x', { cacheable: false }],

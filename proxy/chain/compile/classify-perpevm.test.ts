@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, it, test } from 'vitest'
-import { AskedChain, height, tag } from '../testing/asked-chain.ts'
-import type { Classification } from '../types.ts'
+import { AskedChain, height, tag } from '../testing/classified-chain.ts'
+import type { MethodSpec } from '../types.ts'
 
 let perp: AskedChain
 beforeAll(async () => {
   perp = await AskedChain.load('PERPEVM')
 })
 
-test.each<[string, unknown[], Partial<Classification>]>([
+test.each<[string, unknown[], Partial<MethodSpec>]>([
   ['eth_blockNumber', [], { block: tag('latest'), tellsTip: { path: [], encoding: 'hex' } }],
   ['eth_getBalance', ['0x1', 'latest'], { block: tag('latest'), cacheable: true }],
   ['eth_call', [{}, '0x10'], { block: height(16), cost: 20 }],
@@ -22,7 +22,7 @@ test.each<[string, unknown[], Partial<Classification>]>([
   ['eth_bigBlockGasPrice', [], { block: tag('latest') }],
   ['eth_getSystemTxsByBlockNumber', ['0x7'], { block: height(7) }],
 ])('%s %j', (method, params, expected) => {
-  expect(perp.jsonrpc(method, params)).toMatchObject({ method, known: true, ...expected })
+  expect(perp.jsonrpc(method, params)).toMatchObject({ name: method, known: true, ...expected })
 })
 
 it('is identified by its chain id', () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, height, invalid, none, range, tag } from '../testing/asked-chain.ts'
-import type { BlockRef, Classification } from '../types.ts'
+import { AskedChain, height, invalid, none, range, tag } from '../testing/classified-chain.ts'
+import type { BlockRef, MethodSpec } from '../types.ts'
 
 let slots: AskedChain
 beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('the slot that a call asks about', () => {
 })
 
 describe('the other properties of a method', () => {
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['getAccountInfo', { kind: 'read', cacheable: true, deterministic: true }],
     ['getBalance', { kind: 'read', cost: 10 }],
     ['getMultipleAccounts', { cost: 40 }],
@@ -84,7 +84,7 @@ describe('the other properties of a method', () => {
     ['requestAirdrop', { kind: 'local' }],
     ['getMinimumBalanceForRentExemption', { block: none, cacheable: true }],
   ])('%s', (method, expected) => {
-    expect(slots.jsonrpc(method, [])).toMatchObject({ method, known: true, ...expected })
+    expect(slots.jsonrpc(method, [])).toMatchObject({ name: method, known: true, ...expected })
   })
 
   test.each(

@@ -50,7 +50,7 @@ it.each([
 ])('%s goes to one node, once', (method) => {
   const local = { known: true, kind: 'local', cacheable: false, addon: null, stateful: null }
   for (const id of ['ANVIL', 'GETH-DEV'])
-    expect(ask(catalog.find(id), method)).toMatchObject({ method, ...local })
+    expect(ask(catalog.find(id), method)).toMatchObject({ name: method, ...local })
 })
 
 it('a spec that extends one of them caches nothing either, unless it says otherwise', async () => {

@@ -3,7 +3,7 @@
 import type { ApiInterface } from '../../config/types.ts'
 import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
-import type { Classification, Question } from '../types.ts'
+import type { MethodSpec, Question } from '../types.ts'
 import { notationOf, placeReader, pointWords } from './block.ts'
 import {
   ambiguous,
@@ -30,7 +30,7 @@ export function compileClassify(
   chain: NativeSpec,
   apiInterface: ApiInterface,
   spec: NativeInterface,
-): (question: Question) => Classification {
+): (question: Question) => MethodSpec {
   const words = pointWords(chain['block-words'])
   const overrides = {
     // No check reads the messages of gRPC.
@@ -59,7 +59,7 @@ function compileByName(
   spec: NativeInterface,
   methods: readonly NamedMethod[],
   compile: Compile,
-): (question: Question) => Classification {
+): (question: Question) => MethodSpec {
   // A chain may serve methods of one name under several paths: each path has its own table. The table
   // of the empty path has all names; if several paths have a name, it has the first in the spec.
   const anywhere = new Map<string, Classify>()
@@ -103,7 +103,7 @@ function compileRest(
   spec: NativeInterface,
   methods: readonly NamedMethod[],
   compile: Compile,
-): (question: Question) => Classification {
+): (question: Question) => MethodSpec {
   const byVerb = new Map<string, PathTree<Classify>>()
   for (const named of methods) {
     const tree = byVerb.get(named.verb) ?? new PathTree()
@@ -116,8 +116,8 @@ function compileRest(
     const verb = question.verb === 'HEAD' ? 'GET' : question.verb
     const match = byVerb.get(verb)?.find(question.path)
     if (match) {
-      const asked = match.value(question, match.segments)
-      return isAmbiguousPath(question.path) ? ambiguous(asked) : asked
+      const method = match.value(question, match.segments)
+      return isAmbiguousPath(question.path) ? ambiguous(method) : method
     }
     // An unnamed POST may change the node's state: it is sent once.
     const unknown = unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')

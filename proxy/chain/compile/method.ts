@@ -6,7 +6,7 @@ import type {
   BlockTag,
   CallKind,
   Check,
-  Classification,
+  MethodSpec,
   Question,
   ResultPath,
 } from '../types.ts'
@@ -26,7 +26,7 @@ export interface NamedMethod {
  * Classifies one request to a method.
  * @param segments of the path of a REST call; of other calls none
  */
-export type Classify = (question: Question, segments: readonly string[]) => Classification
+export type Classify = (question: Question, segments: readonly string[]) => MethodSpec
 
 /**
  * A method that reuses its classifications. A call gets a new one only if it names a height, a hash or
@@ -45,7 +45,7 @@ export function compileMethod(
   const cacheable = method.cacheable ?? kind === 'read'
   const anyCaseHex = method['any-case-hex'] ?? syntax.notation === 'ethereum'
   const always = {
-    method: name,
+    name,
     known: true,
     kind,
     stateful: method.stateful ?? null,
@@ -57,7 +57,7 @@ export function compileMethod(
     byHash: method['by-hash'] ?? false,
     anyCaseHex: typeof anyCaseHex === 'boolean' ? anyCaseHex : new Set(anyCaseHex),
     waitsForBlock: method['waits-for-block'] ?? false,
-    callersWords: method['callers-words'] ?? false,
+    runsCallerCode: method['runs-caller-code'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,
@@ -71,7 +71,7 @@ export function compileMethod(
     ),
     defaultTag: defaultTag(method.block),
   }
-  const about = (block: BlockRef, checks: readonly Check[], floor: unknown): Classification => {
+  const about = (block: BlockRef, checks: readonly Check[], floor: unknown): MethodSpec => {
     return {
       ...always,
       block,
@@ -98,7 +98,7 @@ export function compileMethod(
   if (typeof checks === 'function')
     return (question, segments) =>
       about(block(question, segments), checks(question, segments), readFloor?.(question, segments))
-  const kept = new Map<BlockRef, Classification>()
+  const kept = new Map<BlockRef, MethodSpec>()
   return (question, segments) => {
     const ref = block(question, segments)
     const floor = readFloor?.(question, segments)
@@ -169,15 +169,15 @@ function defaultTag(block: NativeMethod['block']): BlockTag | null {
 }
 
 /** The call, marked as ambiguous: a node may read another call, so the answer is neither shared nor checked. */
-export function ambiguous(asked: Classification): Classification {
-  const { showsBlock: _, impliesBlock: __, ...others } = asked
+export function ambiguous(method: MethodSpec): MethodSpec {
+  const { showsBlock: _, impliesBlock: __, ...others } = method
   return { ...others, cacheable: false, checks: none, tellsTip: null }
 }
 
 /** The classification of a method that the spec does not name. */
-export function unknownMethod(method: string, kind: CallKind, internalPath = ''): Classification {
+export function unknownMethod(name: string, kind: CallKind, internalPath = ''): MethodSpec {
   return {
-    method,
+    name,
     known: false,
     kind,
     stateful: null,
@@ -189,7 +189,7 @@ export function unknownMethod(method: string, kind: CallKind, internalPath = '')
     byHash: false,
     waitsForBlock: false,
     // It may run code.
-    callersWords: true,
+    runsCallerCode: true,
     timeoutMs: null,
     tellsTip: null,
     checks: none,

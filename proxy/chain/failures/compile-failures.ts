@@ -43,7 +43,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   )
   const rows = files
     .flatMap((file) => file['node-errors'] ?? [])
-    .toSorted((a, b) => rankOf(a) - rankOf(b))
+    .toSorted((a, b) => rowRank(a) - rowRank(b))
     .map(compileRow)
   const limits = rows.filter(({ failure, codes, message, isOf }) => {
     return failure.holdOff && codes === null && message !== null && isOf === null
@@ -60,10 +60,10 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
       return limit?.failure ?? ofStatus(status)
     },
-    ofNodeError(error, method = null, callersWords = false) {
+    ofNodeError(error, method = null, runsCallerCode = false) {
       const { status, code } = error
       const isOdd = isOddStatus(status) && !ownStatuses.has(status)
-      const isQuoting = callersWords || code === invalidParams
+      const isQuoting = runsCallerCode || code === invalidParams
       let byWords: FailureClass | null = null
       for (const row of rows) {
         if (isOdd && row.ifOdd !== null && status !== 500) continue
@@ -89,15 +89,15 @@ function firstOf<Row extends FailureFields, Key>(
   return failures
 }
 
-function rankOf({ first, last }: FailureRow): number {
+function rowRank({ first, last }: FailureRow): number {
   return Number(last ?? false) - Number(first ?? false)
 }
 
 function compileRow(row: FailureRow): NodeErrorRow {
   const failure = failureOf(row)
-  const { whose, retry, holdOff, weight } = failure
+  const { origin, retry, holdOff, weight } = failure
   // The error is the answer: no other upstream is asked.
-  const isFinal = whose !== 'upstream' && !retry && !holdOff
+  const isFinal = origin !== 'upstream' && !retry && !holdOff
   const isForAny = row.status !== undefined || !isFinal
   return {
     failure,
@@ -140,11 +140,11 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
 
 /** A row's failure with its defaults filled in. */
 export function failureOf(row: FailureFields): FailureClass {
-  const isBlamed = row.whose === 'upstream' && row['hold-off'] !== true
+  const isBlamed = row.origin === 'upstream' && row['hold-off'] !== true
   return Object.freeze({
     name: row.name,
-    whose: row.whose,
-    retry: row.retry ?? (row.whose === 'upstream' || row.doubtful === true),
+    origin: row.origin,
+    retry: row.retry ?? (row.origin === 'upstream' || row.doubtful === true),
     holdOff: row['hold-off'] ?? false,
     weight: row.weight ?? (isBlamed ? 1 : 0),
     reported: row.reported ?? false,
@@ -167,13 +167,13 @@ function expand(statuses: readonly (number | string)[]): Set<number> {
 }
 
 /** A fault that no table names. */
-const unknownFault = failureOf({ name: 'unknown-fault', whose: 'upstream' })
+const unknownFault = failureOf({ name: 'unknown-fault', origin: 'upstream' })
 
 /** An answer that is not in the interface's form, with a status that no table names. */
-const malformed = failureOf({ name: 'malformed', whose: 'upstream' })
+const malformed = failureOf({ name: 'malformed', origin: 'upstream' })
 
 /**
  * An error that no row knows: the node's own answer, or the trouble of a gateway before it. The
  * upstream is not blamed: any client may have caused it.
  */
-const unknownError = failureOf({ name: 'unknown-error', whose: 'node', doubtful: true })
+const unknownError = failureOf({ name: 'unknown-error', origin: 'node', doubtful: true })

@@ -48,16 +48,16 @@ describe.each(files)('$name', ({ name, file }) => {
 
 describe('what follows from a transport fault', () => {
   test.each([
-    ['refused', { retry: true, whose: 'upstream', weight: 2 }],
-    ['unresolved', { retry: true, whose: 'upstream', weight: 2 }],
-    ['tls', { retry: true, whose: 'upstream' }],
-    ['reset', { retry: true, whose: 'upstream', weight: 1 }],
-    ['truncated', { retry: true, whose: 'upstream', weight: 1 }],
-    ['protocol', { retry: true, whose: 'upstream', weight: 1 }],
-    ['timeout', { retry: true, whose: 'upstream', weight: 1 }],
+    ['refused', { retry: true, origin: 'upstream', weight: 2 }],
+    ['unresolved', { retry: true, origin: 'upstream', weight: 2 }],
+    ['tls', { retry: true, origin: 'upstream' }],
+    ['reset', { retry: true, origin: 'upstream', weight: 1 }],
+    ['truncated', { retry: true, origin: 'upstream', weight: 1 }],
+    ['protocol', { retry: true, origin: 'upstream', weight: 1 }],
+    ['timeout', { retry: true, origin: 'upstream', weight: 1 }],
     ['too-large', { retry: false, weight: 0 }],
-    ['declined', { retry: true, whose: 'node', weight: 0 }],
-    ['unsendable', { retry: false, whose: 'caller', weight: 0 }],
+    ['declined', { retry: true, origin: 'node', weight: 0 }],
+    ['unsendable', { retry: false, origin: 'caller', weight: 0 }],
     ['aborted', { retry: false, weight: 0 }],
   ] as const)('%s', (fault, expected) => {
     expect(evm.ofTransport(fault)).toMatchObject(expected)
@@ -66,20 +66,20 @@ describe('what follows from a transport fault', () => {
 
 describe('what follows from an answer that is not in the form of the interface', () => {
   test.each([
-    [200, { name: 'malformed-answer', retry: true, whose: 'upstream', weight: 1 }],
-    [301, { name: 'http-redirect', retry: true, whose: 'upstream' }],
-    [401, { retry: true, whose: 'upstream', weight: 1 }],
+    [200, { name: 'malformed-answer', retry: true, origin: 'upstream', weight: 1 }],
+    [301, { name: 'http-redirect', retry: true, origin: 'upstream' }],
+    [401, { retry: true, origin: 'upstream', weight: 1 }],
     [402, { retry: true, holdOff: true, weight: 0 }],
-    [403, { retry: true, whose: 'upstream', weight: 1 }],
-    [404, { retry: true, whose: 'upstream', weight: 1 }],
-    [405, { retry: true, whose: 'upstream', weight: 1 }],
-    [413, { whose: 'caller', retry: true, weight: 0 }],
-    [431, { whose: 'caller', retry: true, weight: 0 }],
-    [418, { name: 'http-client-error', retry: true, whose: 'upstream', weight: 1 }],
-    [451, { name: 'http-client-error', retry: true, whose: 'upstream', weight: 1 }],
+    [403, { retry: true, origin: 'upstream', weight: 1 }],
+    [404, { retry: true, origin: 'upstream', weight: 1 }],
+    [405, { retry: true, origin: 'upstream', weight: 1 }],
+    [413, { origin: 'caller', retry: true, weight: 0 }],
+    [431, { origin: 'caller', retry: true, weight: 0 }],
+    [418, { name: 'http-client-error', retry: true, origin: 'upstream', weight: 1 }],
+    [451, { name: 'http-client-error', retry: true, origin: 'upstream', weight: 1 }],
     [429, { retry: true, holdOff: true, weight: 0 }],
-    [500, { name: 'http-server-error', retry: true, whose: 'upstream', weight: 1 }],
-    [502, { name: 'http-unavailable', retry: true, whose: 'upstream', weight: 1 }],
+    [500, { name: 'http-server-error', retry: true, origin: 'upstream', weight: 1 }],
+    [502, { name: 'http-unavailable', retry: true, origin: 'upstream', weight: 1 }],
     [503, { name: 'http-unavailable', retry: true }],
     [504, { name: 'http-unavailable', retry: true }],
     [522, { name: 'http-origin-unreachable', retry: true }],
@@ -111,7 +111,7 @@ describe('a limit that a gateway reports in a form of its own', () => {
 it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
   'a page with HTTP %i is a failure of the upstream',
   (status) => {
-    const expected = { name: 'http-bad-request', retry: true, whose: 'upstream', weight: 1 }
+    const expected = { name: 'http-bad-request', retry: true, origin: 'upstream', weight: 1 }
     expect(evm.ofStatus(status)).toMatchObject(expected)
   },
 )
@@ -121,17 +121,17 @@ describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 
   'an error with HTTP %i that no table knows, of REST',
   (status) => {
     it.each(['', 'no such thing here'])('saying "%s"', (message) => {
-      const { retry, holdOff, weight, whose } = evm.ofNodeError({ status, code: null, message })
-      expect([retry, holdOff, weight, whose]).toEqual([true, false, 0, 'node'])
+      const { retry, holdOff, weight, origin } = evm.ofNodeError({ status, code: null, message })
+      expect([retry, holdOff, weight, origin]).toEqual([true, false, 0, 'node'])
     })
   },
 )
 
 describe('what follows from an error in the form of the interface', () => {
   const blamed = { retry: true, holdOff: false, weight: 1 }
-  const answer = { whose: 'node', retry: false, holdOff: false, weight: 0 }
+  const answer = { origin: 'node', retry: false, holdOff: false, weight: 0 }
   const elsewhere = { retry: true, holdOff: false, weight: 0 }
-  const limit = { ...elsewhere, whose: 'node', doubtful: false }
+  const limit = { ...elsewhere, origin: 'node', doubtful: false }
   const limited = { retry: true, holdOff: true, weight: 0 }
   const ofAny = { ...elsewhere, doubtful: true }
   const doubt = { ...elsewhere, name: 'unknown-error', doubtful: true }
@@ -163,8 +163,14 @@ describe('what follows from an error in the form of the interface', () => {
     ['the same with a status of 500', 500, -32700, 'parse error', limit],
     ['bad parameters with a status of 400', 400, -32602, 'invalid params', { retry: false }],
     ['a revert with a status of 400', 400, 3, 'execution reverted', answer],
-    ['invalid params', 200, -32602, 'invalid params', { whose: 'caller', retry: false, weight: 0 }],
-    ['an unknown method', 200, -32601, 'Method not found', { ...elsewhere, whose: 'node' }],
+    [
+      'invalid params',
+      200,
+      -32602,
+      'invalid params',
+      { origin: 'caller', retry: false, weight: 0 },
+    ],
+    ['an unknown method', 200, -32601, 'Method not found', { ...elsewhere, origin: 'node' }],
     ['missing state', 200, -32000, 'missing trie node 0xab', elsewhere],
     ['a block that is not there', 200, -32000, 'header not found', elsewhere],
     ['internal error', 200, -32603, 'Internal error', { retry: true, weight: 1 }],
@@ -221,7 +227,7 @@ describe('what follows from an error in the form of the interface', () => {
 })
 
 describe('a failure table refuses', () => {
-  const row = { name: 'x', whose: 'node', examples: [{ message: 'm', from: 'test' }] }
+  const row = { name: 'x', origin: 'node', examples: [{ message: 'm', from: 'test' }] }
   test.each([
     ['a pattern that is none', { ...row, message: ['('] }, 'is not a regular expression'],
     ['a row that matches nothing', row, 'must match something'],
@@ -334,9 +340,9 @@ describe('a message that only quotes the words of another row', () => {
 
 describe('what follows from an answer that fails a check', () => {
   test.each([
-    ['violated', { retry: true, whose: 'upstream', weight: 1, reported: true }],
-    ['doubted', { retry: true, whose: 'upstream', weight: 0, reported: false }],
-    ['below-floor', { retry: true, whose: 'upstream', weight: 0, reported: false }],
+    ['violated', { retry: true, origin: 'upstream', weight: 1, reported: true }],
+    ['doubted', { retry: true, origin: 'upstream', weight: 0, reported: false }],
+    ['below-floor', { retry: true, origin: 'upstream', weight: 0, reported: false }],
   ] as const)('%s', (finding, expected) => {
     expect(evm.ofAnswer(finding)).toMatchObject(expected)
   })

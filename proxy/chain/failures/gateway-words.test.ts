@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
-import { AskedChain } from '../testing/asked-chain.ts'
+import { AskedChain } from '../testing/classified-chain.ts'
 
 /*
  * What gateways, and nodes in trouble, report about themselves in the form of a node's error. Some of
@@ -134,8 +134,8 @@ describe.each(Object.keys(reads))('%s', (id) => {
   test.each(said)('%s', (message) => {
     const taken = (reads[id] ?? []).filter((read) => {
       const error = { status: 200, code: -32000, message }
-      const { whose, retry, holdOff } = failures.ofNodeError(error, read)
-      return whose !== 'upstream' && !retry && !holdOff
+      const { origin, retry, holdOff } = failures.ofNodeError(error, read)
+      return origin !== 'upstream' && !retry && !holdOff
     })
     expect(taken).toEqual([])
   })
@@ -151,5 +151,5 @@ test.each([
 ])('an upstream that answers "%s" has failed', (message) => {
   const { failures } = new AskedChain(catalog.find('ETH1')!).chain
   const failure = failures.ofNodeError({ status: 200, code: -32000, message }, 'eth_call')
-  expect(failure).toMatchObject({ whose: 'upstream', retry: true, weight: 1 })
+  expect(failure).toMatchObject({ origin: 'upstream', retry: true, weight: 1 })
 })

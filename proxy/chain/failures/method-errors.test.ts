@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
-import { AskedChain } from '../testing/asked-chain.ts'
+import { AskedChain } from '../testing/classified-chain.ts'
 import type { FailureClass } from '../failure-table.ts'
-import type { Classification } from '../types.ts'
+import type { MethodSpec } from '../types.ts'
 import { compileFailures } from './compile-failures.ts'
 import { failureFileSchema } from './schema.ts'
 
@@ -88,7 +88,7 @@ describe('words that a caller may have chosen', () => {
     ['eth_getBalance', 200, -32000, bad, { holdOff: true }],
     ['eth_getBalance', 200, -32000, 'socket hang up', { weight: 1 }],
     // What stands in the params.
-    ['eth_getBalance', 200, -32602, `invalid block: ${bad}`, { holdOff: false, whose: 'caller' }],
+    ['eth_getBalance', 200, -32602, `invalid block: ${bad}`, { holdOff: false, origin: 'caller' }],
     // Codes and statuses are the node's.
     ['eth_call', 200, -32005, bad, { holdOff: true }],
     ['eth_call', 200, 429, bad, { holdOff: true }],
@@ -98,13 +98,13 @@ describe('words that a caller may have chosen', () => {
     // Words that speak of the call keep their meaning.
     ['eth_call', 200, -32000, 'header not found', { name: 'header-not-found', weight: 0 }],
   ])('%s: HTTP %i, %i %s', (method, status, code, message, expected) => {
-    const { callersWords } = chains.evm.jsonrpc(method)
+    const { runsCallerCode } = chains.evm.jsonrpc(method)
     const { failures } = chains.evm.chain
-    const found = failures.ofNodeError({ status, code, message }, method, callersWords)
+    const found = failures.ofNodeError({ status, code, message }, method, runsCallerCode)
     expect(found).toMatchObject(expected)
   })
 
-  test.each<[string, Classification, boolean]>([
+  test.each<[string, MethodSpec, boolean]>([
     ['simulateTransaction', chains.slot.jsonrpc('simulateTransaction', []), true],
     ['getBalance', chains.slot.jsonrpc('getBalance', []), false],
     ['abci_query', chains.hub.tendermint('abci_query', {}), true],
@@ -115,14 +115,14 @@ describe('words that a caller may have chosen', () => {
     ['view', chains.move.rest('POST /view'), true],
     ['a transaction simulated', chains.move.rest('POST /v1/transactions/simulate'), true],
     ['accounts', chains.move.rest('GET /accounts/0x1'), false],
-  ])('%s', (_, { callersWords = false }, expected) => {
-    expect(callersWords).toBe(expected)
+  ])('%s', (_, { runsCallerCode = false }, expected) => {
+    expect(runsCallerCode).toBe(expected)
   })
 })
 
 describe('a row for some methods', () => {
   const row = {
-    ...{ name: 'x', whose: 'node', code: [7], 'only-for': ['my_trace*', 'my_logs'] },
+    ...{ name: 'x', origin: 'node', code: [7], 'only-for': ['my_trace*', 'my_logs'] },
     examples: [{ message: 'm', method: 'my_logs', from: 'test' }],
   }
   const table = compileFailures([

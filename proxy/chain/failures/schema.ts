@@ -13,7 +13,7 @@ const name = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower case wo
 
 const failureKeys = {
   name,
-  whose: z.enum(['upstream', 'node', 'caller']),
+  origin: z.enum(['upstream', 'node', 'caller']),
   retry: z.boolean().optional(),
   'hold-off': z.boolean().optional(),
   weight: z.int().min(0).max(10).optional(),

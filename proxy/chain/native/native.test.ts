@@ -53,10 +53,10 @@ describe('a native spec', () => {
       allowedLagBlocks: 5,
       finality: 10,
     })
-    const asked = chain?.interfaces
+    const method = chain?.interfaces
       .get('jsonrpc')
       ?.classify({ apiInterface: 'jsonrpc', method: 'eth_call', params: [{}] })
-    expect(asked).toMatchObject({ kind: 'read', cost: 10, cacheable: true, deterministic: true })
+    expect(method).toMatchObject({ kind: 'read', cost: 10, cacheable: true, deterministic: true })
   })
 
   it.each([
@@ -139,7 +139,7 @@ interfaces: { jsonrpc: { unasked-verifications: [version] } }
     const rest = catalog.find('TEST')?.interfaces.get('rest')
     const ask = (verb: string, path: string, query = '') =>
       rest?.classify({ apiInterface: 'rest', verb, path, query, header })
-    expect(ask('GET', '/blocks/latest')?.method).toBe('/blocks/latest')
+    expect(ask('GET', '/blocks/latest')?.name).toBe('/blocks/latest')
     expect(ask('GET', '/blocks/5')?.block).toEqual({ kind: 'number', number: 5 })
     expect(ask('GET', '/blocks/5/')?.block).toEqual({ kind: 'number', number: 5 })
     expect(ask('GET', '/blocks/')?.known).toBe(false)
@@ -149,8 +149,8 @@ interfaces: { jsonrpc: { unasked-verifications: [version] } }
     expect(ask('POST', '/txs')?.kind).toBe('write')
     expect(ask('GET', `/${'x/'.repeat(10_000)}`)?.known).toBe(false)
     const grpc = catalog.find('TEST')?.interfaces.get('grpc')
-    const asked = grpc?.classify({ apiInterface: 'grpc', method: 'a.b.Query/Supply', header })
-    expect(asked?.block).toEqual({ kind: 'number', number: 9 })
+    const method = grpc?.classify({ apiInterface: 'grpc', method: 'a.b.Query/Supply', header })
+    expect(method?.block).toEqual({ kind: 'number', number: 9 })
   })
 })
 

@@ -52,7 +52,7 @@ const pointPlace = strict({
   message: z.array(z.int().min(1).max(536_870_911)).min(1).max(16).optional(),
 })
 
-export type Place = z.output<typeof pointPlace>
+export type ValuePlace = z.output<typeof pointPlace>
 
 const pointWays = ['param', 'path-parameter', 'query', 'header', 'message'] as const
 const blockWays = [...pointWays, 'from-param', 'first-of'] as const
@@ -176,7 +176,7 @@ const methodSchema = strict({
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
   /** Its errors may hold the caller's words: of code that it runs, of a query that it repeats. */
-  'callers-words': z.boolean().optional(),
+  'runs-caller-code': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
   /** Where any other answer shows its block. `unnamed`: it shows the latest state, in a form that the router does not read. */
   'shows-block': z.union([z.literal('unnamed'), resultPath]).optional(),

@@ -4,7 +4,7 @@ import {
   type CheckRule,
   type NativeBlock,
   type NativeMethod,
-  type Place,
+  type ValuePlace,
   blockTags,
 } from '../native/schema.ts'
 import type { BlockTag, CallKind } from '../types.ts'
@@ -40,7 +40,7 @@ export function convertMethod(
     'by-hash': namedByHash(api),
     'waits-for-block': api.category?.hanging_api === true,
     timeout: api.timeout_ms ? `${api.timeout_ms}ms` : undefined,
-    'callers-words': running.test(api.name),
+    'runs-caller-code': running.test(api.name),
     'tells-tip': tip,
     checks: isChecked ? ethereumChecks.get(api.name) : [],
     answer: page.test(api.name) ? 'any' : 'json',
@@ -163,13 +163,13 @@ function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
 }
 
 /** `fromBlock` or `toBlock` of a filter object: the catalog names one end, the call has both. */
-function filterRange(place: Place, absent: BlockTag) {
+function filterRange(place: ValuePlace, absent: BlockTag) {
   if (!['toBlock', 'fromBlock'].includes(fieldOf(place) ?? '')) return null
   const { param, name } = place
   return { param, name, from: 'fromBlock', to: 'toBlock', hash: 'blockHash', default: absent }
 }
 
-function fieldOf({ field = [] }: Place): string | null {
+function fieldOf({ field = [] }: ValuePlace): string | null {
   return field.length === 1 ? String(field[0]) : null
 }
 
@@ -177,7 +177,7 @@ function parsedPlaces(
   api: CatalogApi,
   { parser_func: kind, parser_arg: args }: CatalogParsing,
   data: CatalogCollectionData,
-): Place[] {
+): ValuePlace[] {
   const [first = '', second = '', third = ''] = args
   if (data.api_interface === 'grpc') return []
   if (data.api_interface === 'rest') {
@@ -194,19 +194,19 @@ function parsedPlaces(
 }
 
 /** The same path, where the params are one object instead of a list with it. */
-function named([name, ...path]: readonly string[]): Place[] {
+function named([name, ...path]: readonly string[]): ValuePlace[] {
   return name === undefined ? [] : [{ name, field: path }]
 }
 
-function restPlace(api: CatalogApi, name: string): Place {
+function restPlace(api: CatalogApi, name: string): ValuePlace {
   return api.name.includes(`{${name}}`) ? { 'path-parameter': name } : { query: name }
 }
 
 /** Places that `parsers` name: `.params.[0].toBlock`. */
-function genericPlaces(api: CatalogApi, type: string): Place[] {
+function genericPlaces(api: CatalogApi, type: string): ValuePlace[] {
   return (api.parsers ?? [])
     .filter((parser) => parser.parse_type === type)
-    .flatMap((parser): Place[] => {
+    .flatMap((parser): ValuePlace[] => {
       const [root, first, ...field] = parsePath(parser.parse_path)
       if (root !== 'params' || first === undefined) return []
       if (api.name.startsWith('/')) return [restPlace(api, String(first))]

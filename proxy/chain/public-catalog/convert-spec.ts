@@ -152,12 +152,12 @@ function convertInterface(
     const data = collection.collection_data
     partOf(data.add_on)
     for (const { name } of collection.extensions) partOf(name)
-    const asked = collection.parse_directives.find((each) => each.function_tag === 'GET_BLOCKNUM')
-    const probe = asked ? convertProbe(asked, data, heightEncoding(asked)) : null
+    const request = collection.parse_directives.find((each) => each.function_tag === 'GET_BLOCKNUM')
+    const probe = request ? convertProbe(request, data, heightEncoding(request)) : null
     latestBlock ??= probe ?? undefined
     for (const api of collection.apis) {
       if (!api.enabled) continue
-      const isTip = probe !== null && api.name === asked?.api_name
+      const isTip = probe !== null && api.name === request?.api_name
       const tip = isTip ? { path: probe.result, encoding: probe.encoding } : undefined
       const key = [verbOf(collection) || data.internal_path, api.name].filter(Boolean).join(' ')
       partOf(data.add_on).methods[key] ??= convertMethod(api, data, tip, isChecked)

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, height, tag } from '../testing/asked-chain.ts'
-import type { Classification } from '../types.ts'
+import { AskedChain, height, tag } from '../testing/classified-chain.ts'
+import type { MethodSpec } from '../types.ts'
 
 const folder = fileURLToPath(new URL('../testdata/own-catalog', import.meta.url))
 let hub: AskedChain
@@ -18,19 +18,19 @@ beforeAll(async () => {
 const latest = tag('latest')
 
 describe('a hub of the catalog', () => {
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['GET /cosmos/bank/v1beta1/supply', { block: latest, cacheable: true }],
-    ['GET /sdk/bank/v1beta1/supply', { method: '/cosmos/bank/v1beta1/supply' }],
-    ['GET /sdkwasm/wasm/v1/contract/c', { method: '/cosmwasm/wasm/v1/contract/{address}' }],
+    ['GET /sdk/bank/v1beta1/supply', { name: '/cosmos/bank/v1beta1/supply' }],
+    ['GET /sdkwasm/wasm/v1/contract/c', { name: '/cosmwasm/wasm/v1/contract/{address}' }],
     ['GET /sdk/base/tendermint/v1beta1/blocks/5', { block: height(5) }],
     ['POST /sdk/tx/v1beta1/txs', { kind: 'write' }],
   ])('%s', (request, expected) => {
     expect(hub.rest(request)).toMatchObject({ known: true, ...expected })
   })
 
-  test.each<[string, Partial<Classification>]>([
+  test.each<[string, Partial<MethodSpec>]>([
     ['cosmos.bank.v1beta1.Query/TotalSupply', { block: latest }],
-    ['sdk.bank.v1beta1.Query/TotalSupply', { method: 'cosmos.bank.v1beta1.Query/TotalSupply' }],
+    ['sdk.bank.v1beta1.Query/TotalSupply', { name: 'cosmos.bank.v1beta1.Query/TotalSupply' }],
     ['cosmos.tx.v1beta1.Service/BroadcastTx', { kind: 'write' }],
   ])('%s', (method, expected) => {
     expect(hub.grpc(method)).toMatchObject({ known: true, ...expected })

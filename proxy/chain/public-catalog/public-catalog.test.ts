@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
-import type { Chain, ChainCatalog, Classification } from '../types.ts'
+import type { Chain, ChainCatalog, MethodSpec } from '../types.ts'
 
 const folder = fileURLToPath(new URL('../testdata/catalog', import.meta.url))
 let catalog: ChainCatalog
@@ -25,13 +25,13 @@ function ask(
   method: string,
   params: unknown,
   apiInterface: NamedInterface = 'jsonrpc',
-): Classification {
+): MethodSpec {
   const found = chain(id).interfaces.get(apiInterface)
   if (found === undefined) throw new Error(`${id} has no ${apiInterface}`)
   return found.classify({ apiInterface, method, params })
 }
 
-function rest(id: string, verb: string, path: string, query = ''): Classification {
+function rest(id: string, verb: string, path: string, query = ''): MethodSpec {
   const found = chain(id).interfaces.get('rest')
   if (found === undefined) throw new Error(`${id} has no rest`)
   return found.classify({ apiInterface: 'rest', verb, path, query, header: () => null })
@@ -62,7 +62,7 @@ test.each([
   ['SOLANA', 'simulateTransaction', true],
   ['ETH1', 'eth_getBalance', false],
 ])('%s %s may answer with words of its caller: %s', (id, method, expected) => {
-  expect(ask(id, method, []).callersWords).toBe(expected)
+  expect(ask(id, method, []).runsCallerCode).toBe(expected)
 })
 
 describe('what a chain inherits', () => {
@@ -99,7 +99,7 @@ describe('what a chain inherits', () => {
 })
 
 describe('how a call is classified', () => {
-  test.each<[string, string, unknown, Partial<Record<keyof Classification, unknown>>]>([
+  test.each<[string, string, unknown, Partial<Record<keyof MethodSpec, unknown>>]>([
     ['ETH1', 'eth_call', [{}, '0x10'], { kind: 'read', block: number(16) }],
     ['ETH1', 'eth_call', [{}], { block: latest }],
     [
@@ -153,7 +153,7 @@ describe('how a call is classified', () => {
     expect(ask(id, method, params)).toMatchObject({ known: true, ...expected })
   })
 
-  test.each<[string, unknown, Partial<Record<keyof Classification, unknown>>]>([
+  test.each<[string, unknown, Partial<Record<keyof MethodSpec, unknown>>]>([
     ['block', ['5'], { block: number(5) }],
     ['block', { height: '5' }, { block: number(5) }],
     ['block', {}, { block: latest }],
@@ -171,21 +171,21 @@ describe('how a call is classified', () => {
     expect(ask('TENDERMINT', method, params, 'tendermintrpc')).toMatchObject(expected)
   })
 
-  test.each<[string, string, string, string, Partial<Record<keyof Classification, unknown>>]>([
-    ['APT1', 'GET', '/', '', { method: '/', block: latest }],
+  test.each<[string, string, string, string, Partial<Record<keyof MethodSpec, unknown>>]>([
+    ['APT1', 'GET', '/', '', { name: '/', block: latest }],
     [
       'APT1',
       'GET',
       '/blocks/by_height/55',
       '',
-      { method: '/blocks/by_height/{block_height}', block: number(55) },
+      { name: '/blocks/by_height/{block_height}', block: number(55) },
     ],
     ['APT1', 'HEAD', '/blocks/by_height/55', '', { block: number(55) }],
     ['APT1', 'GET', '/blocks/by_height/x', '', { block: { kind: 'invalid' }, cacheable: false }],
-    ['APT1', 'GET', '/accounts/0x1/resources', '', { method: '/accounts/{address}/resources' }],
+    ['APT1', 'GET', '/accounts/0x1/resources', '', { name: '/accounts/{address}/resources' }],
     ['APT1', 'POST', '/transactions', '', { kind: 'write' }],
     ['APT1', 'POST', '/view', '', { kind: 'read', cacheable: false }],
-    ['MOVEMENT', 'GET', '/accounts/0x1', '', { method: '/accounts/{address}' }],
+    ['MOVEMENT', 'GET', '/accounts/0x1', '', { name: '/accounts/{address}' }],
     ['APT1', 'GET', '/nothing/of/the/sort', '', { known: false, kind: 'read' }],
     ['APT1', 'POST', '/nothing/of/the/sort', '', { known: false, kind: 'local' }],
   ])('%s %s %s?%s', (id, verb, path, query, expected) => {

@@ -6,11 +6,11 @@ import { time } from '../../telemetry/format.ts'
 import { familyOf } from '../../subscription/families/family-of.ts'
 import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
 import { Availability, Cooldown } from '../../upstream/health.ts'
-import type { Finding, ProbeTrouble } from '../../upstream/probe.ts'
+import type { UrlVerification, ProbeTrouble } from '../../upstream/probe.ts'
 import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { askStatus } from '../../upstream/status.ts'
 import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
-import { type ServedChainParts, transportsOf } from '../served-chain.ts'
+import { type ServedChainContext, transportsOf } from '../served-chain.ts'
 import { testNodeOf } from './test-node.ts'
 
 /** One URL of the config. */
@@ -51,7 +51,7 @@ const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
  */
 export async function examine(
   subject: Subject,
-  parts: Pick<ServedChainParts, 'clock' | 'budget' | 'version' | 'catalog'>,
+  parts: Pick<ServedChainContext, 'clock' | 'budget' | 'version' | 'catalog'>,
 ) {
   const { upstream, config, chain, iface } = subject
   const { clock } = parts
@@ -63,11 +63,11 @@ export async function examine(
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const urls = { urls: servesCalls ? [url] : [], sockets: [] }
   const owner = new Upstream(upstream, urls, new Availability(1, () => {}), clock)
-  const findings: Finding[] = []
+  const findings: UrlVerification[] = []
   const verifying = {
     ...{ iface, dialect: dialects[iface.apiInterface], clock, failures: chain.failures },
     ...{ signal: new AbortController().signal, observer: { verificationFailed() {} } },
-    found: (finding: Finding) => void findings.push(finding),
+    found: (finding: UrlVerification) => void findings.push(finding),
   }
   const ask = (call: ProbeCall) => probe(url, call, verifying)
   const changes: string[] = []
@@ -173,7 +173,7 @@ export async function examine(
 
 /** How much old state it has: `all`, `last 1000+`, `none`; null where it cannot be asked. */
 async function findDepth(
-  { answer, why, verification }: Finding,
+  { answer, why, verification }: UrlVerification,
   head: number,
   { methods }: ChainInterface,
   ask: (call: ProbeCall) => ReturnType<typeof probe>,

@@ -14,7 +14,7 @@ import { encodingOf, isPlainRead, type RecordedCall } from '../../telemetry/reco
 import { header, wholeBody } from '../../upstream/wire.ts'
 import { createGrpcTransport } from '../../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../../upstream/wire/http/http-transport.ts'
-import { createRouter, type RouterParts } from '../router.ts'
+import { createRouter, type RouterContext } from '../router.ts'
 
 const plain = { scheme: 'http', compression: false, tls: null } as const
 const noKeys = { authHeaders: new Map(), authQuery: new Map() }
@@ -25,12 +25,12 @@ const noKeys = { authHeaders: new Map(), authQuery: new Map() }
  */
 export async function startOnLoopback(
   config: RouterConfig,
-  parts: Pick<RouterParts, 'catalog' | 'version' | 'logger' | 'state'>,
+  parts: Pick<RouterContext, 'catalog' | 'version' | 'logger' | 'state'>,
 ) {
   const taken = new Map<string, { readonly call: Call; readonly reply: ReturnType<Relay> }>()
   const guard = (relay: Relay) => (call: Call) => {
     const refusal = new RelayError(errorKinds.methodNotFound, 'no plain read')
-    const reply = isPlainRead(call.asked) ? relay(call) : Promise.reject(refusal)
+    const reply = isPlainRead(call.method) ? relay(call) : Promise.reject(refusal)
     taken.set(call.guid, { call, reply })
     return reply
   }

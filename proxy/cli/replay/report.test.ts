@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import type { BlockRef, Classification } from '../../chain/types.ts'
+import type { BlockRef, MethodSpec } from '../../chain/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { aCall } from '../../telemetry/call.fixture.ts'
 import { compare, isFixed } from './report.ts'
@@ -58,7 +58,7 @@ const [latest, number] = [
 ] as const
 const receipt = { showsBlock: { path: ['blockNumber'], encoding: 'hex' } } as const
 
-test.each<[string, BlockRef, Partial<Classification>, string, string, boolean]>([
+test.each<[string, BlockRef, Partial<MethodSpec>, string, string, boolean]>([
   ['a block', number, {}, '1', '2', true],
   ['a block by hash', { kind: 'hash', hash: '0x1' }, {}, '1', '2', true],
   ['no block', { kind: 'none' }, {}, '1', '2', true],
@@ -94,5 +94,5 @@ test.each<[string, BlockRef, Partial<Classification>, string, string, boolean]>(
   ],
 ])('a difference about %s', (_, block, more, then, now, isFinding) => {
   const differences = compare(result(then), result(now), 'jsonrpc')
-  expect(isFixed({ ...aCall().asked, block, ...more }, differences)).toBe(isFinding)
+  expect(isFixed({ ...aCall().method, block, ...more }, differences)).toBe(isFinding)
 })

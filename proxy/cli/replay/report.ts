@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { lastPoint } from '../../chain/finality.ts'
-import type { Classification } from '../../chain/types.ts'
+import type { MethodSpec } from '../../chain/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { aligned, clean } from '../../telemetry/format.ts'
@@ -53,7 +53,7 @@ function formOf(value: unknown): string {
 
 /** Whether nodes in order give the same whenever they are asked: what was in a block then, or needs none. */
 export function isFixed(
-  { deterministic, block, showsBlock }: Classification,
+  { deterministic, block, showsBlock }: MethodSpec,
   differences: readonly Difference[],
 ): boolean {
   const isNamed = block.kind === 'none' || block.kind === 'hash' || lastPoint(block) !== null
@@ -70,7 +70,7 @@ const maxCellLength = 100
 /** What a replay finds. Calls that are alike are one finding, with the texts and the line of the first. */
 export class Report {
   /** By what came of them, the worst first. */
-  readonly calls = { differs: 0, failed: 0, mayDiffer: 0, leftOut: 0, same: 0 }
+  readonly calls = { differs: 0, failed: 0, mayDiffer: 0, skipped: 0, same: 0 }
   readonly #findings = new Map<string, { result: string; calls: number; line: number }>()
   readonly #times = new Map<string, { readonly before: number[]; readonly now: number[] }>()
 

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
   MalformedAnswer,
-  type Finding,
+  type ReplyContent,
   type ReplyReader,
-  type StreamJudge,
+  type StreamValidator,
 } from '../../relay/reply.ts'
 import { readStatus } from '../../upstream/dialect.ts'
 import { header, type Incoming } from '../../upstream/wire.ts'
@@ -53,7 +53,7 @@ const cutMessage = 'a message that ends early'
 
 /** Reads the answers to gRPC calls: whole messages, and the status at their end. */
 export const grpcReplyReader: ReplyReader = {
-  read(incoming: Incoming): Finding {
+  read(incoming: Incoming): ReplyContent {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
     if (status !== 200 || !type.startsWith('application/grpc')) {
@@ -73,7 +73,7 @@ export const grpcReplyReader: ReplyReader = {
 }
 
 /** Passes messages on as they come; at their end there must be a status. */
-class MessageJudge implements StreamJudge {
+class MessageJudge implements StreamValidator {
   readonly length = null
   readonly isLive = true
   readonly #frames = new GrpcFrames()

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { expect, test } from 'vitest'
-import { ByteBudget, Held } from '../../bytes/byte-budget.ts'
+import { ByteBudget, Reservation } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { Relay } from '../../relay/relay.ts'
@@ -140,12 +140,12 @@ const opened = (calls: number) => Array.from({ length: calls }, (_, at) => openC
 
 test('calls that are answered hold nothing, also when their requests never end', async () => {
   const budget = new ByteBudget(1e6)
-  let asked = 0
-  const relay: Relay = () => Promise.resolve(answer(++asked))
+  let requests = 0
+  const relay: Relay = () => Promise.resolve(answer(++requests))
   await using served = await serve(relay, budget)
   using client = new RawHttp2(served.port)
   await client.writeAll(...opened(100))
-  await expect.poll(() => asked).toBe(100)
+  await expect.poll(() => requests).toBe(100)
   await expect.poll(() => budget.heldBytes).toBe(0)
   expect(client.isClosed).toBe(false)
 })
@@ -165,7 +165,7 @@ test('calls that never begin are charged for their objects: the idlest connectio
 test('a client that reads is not cut off for an answer that is on its way', async () => {
   const budget = new ByteBudget(1e6)
   const cut: string[] = []
-  const upload = new Held(budget, () => {
+  const upload = new Reservation(budget, () => {
     cut.push('upload')
     upload.release()
   })
@@ -184,11 +184,11 @@ function deafClient(port: number, calls: number): RawHttp2 {
   const client = new RawHttp2(port)
   client.socket.pause()
   const wide = frame(frameType.settings, 0, 0, Buffer.from('00047fffffff', 'hex'))
-  const asked = Array.from({ length: calls }, (_, at) => [
+  const requests = Array.from({ length: calls }, (_, at) => [
     openCall(2 * at + 1),
     frame(frameType.data, 1, 2 * at + 1, message(1)),
   ])
-  client.write(wide, windowUpdated(0, 0x7fff0000), ...asked.flat())
+  client.write(wide, windowUpdated(0, 0x7fff0000), ...requests.flat())
   return client
 }
 

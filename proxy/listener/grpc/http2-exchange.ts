@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
-import { Held } from '../../bytes/byte-budget.ts'
+import { Reservation } from '../../bytes/byte-budget.ts'
 import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
@@ -43,7 +43,7 @@ export interface ClientConnection {
 }
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
-export class Http2Exchange extends Held {
+export class Http2Exchange extends Reservation {
   readonly verb: string
   readonly path: string
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */

@@ -92,8 +92,8 @@ test.each([
   const stream = openCall(session)
   await expect.poll(() => seen.exchanges).toHaveLength(1)
   const messages = seen.exchanges[0]!.body[Symbol.asyncIterator]()
-  let asked = 0
-  session.on('ping', () => (asked += 1)).on('remoteSettings', () => (asked += 1))
+  let requests = 0
+  session.on('ping', () => (requests += 1)).on('remoteSettings', () => (requests += 1))
   if (drains) {
     const leaves = new Promise((resolve) => session.once('goaway', resolve))
     void own.server.drain()
@@ -102,7 +102,7 @@ test.each([
   for (let round = 1; round <= 4; round++) {
     await clock.advance(30_000)
     await clock.advance(30_000)
-    await expect.poll(() => asked).toBeGreaterThanOrEqual(round)
+    await expect.poll(() => requests).toBeGreaterThanOrEqual(round)
     // Behind the answer to that.
     stream.write(Buffer.alloc(5))
     expect(await messages.next()).toMatchObject({ done: false })

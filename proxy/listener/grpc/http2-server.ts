@@ -8,7 +8,7 @@ import {
 } from 'node:http2'
 import { budgetLimits, clientLimits, controlFrames, http2Limits } from '../../bytes/limits.ts'
 import { floodOf } from '../../clock/flood.ts'
-import { feelPulse } from '../../clock/pulse.ts'
+import { keepalive } from '../../clock/keepalive.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
@@ -16,7 +16,7 @@ import { type ClientConnection, endConnection, flooded, Http2Exchange } from './
 import {
   closeGraceMs,
   drainQuietMs,
-  Doors,
+  ReusePortListeners,
   until,
   type Listener,
   type ListenerObserver,
@@ -40,7 +40,7 @@ export interface Http2ServerOptions extends Pick<
 export class Http2Server implements Listener {
   readonly #options: Http2ServerOptions
   readonly #server: NodeHttp2Server
-  readonly #doors: Doors
+  readonly #doors: ReusePortListeners
   readonly #sessions = new Map<ServerHttp2Session, ClientConnection>()
   #streams = 0
   #lastUsedMs = -Infinity
@@ -61,7 +61,7 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
-    this.#doors = new Doors(this.#server, false)
+    this.#doors = new ReusePortListeners(this.#server, false)
     this.#server
       .on('session', (session) => this.#track(session))
       .on('stream', (stream, _headers, _flags, rawHeaders) =>
@@ -106,7 +106,7 @@ export class Http2Server implements Listener {
     const { clock } = this.#options
     session.setLocalWindowSize(http2Limits.clientWindowBytes)
     // A client that vanished silently must not hold streams and connections for ever.
-    const stopPulse = feelPulse({
+    const stopPulse = keepalive({
       clock,
       everyMs: pulseMs,
       received: () => session.socket?.bytesRead ?? 0,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Socket } from 'node:net'
-import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { Reservation, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 
 /**
  * One connection of a client. Requests that it sends ahead are served one at a time, each once the one
  * before it is answered, and no more is read meanwhile.
  */
-export class Connection extends Held {
+export class Connection extends Reservation {
   /** Requests whose answer is not written yet; more than one when the client pipelines. */
   inFlight = 0
   /** The newest request, which may still be coming in; null before the first. */

@@ -124,9 +124,9 @@ describe('a drain', () => {
   })
 
   test('under steady load fails no request, of however many kept-alive clients', async () => {
-    await using fixture = await startListener(async (asked) => {
+    await using fixture = await startListener(async (call) => {
       await new Promise((resolve) => setTimeout(resolve, 3))
-      return echoRelay(asked)
+      return echoRelay(call)
     })
     const agent = new Agent({ keepAlive: true, maxSockets: 16 })
     let isOver = false
@@ -172,9 +172,9 @@ describe('a close', () => {
 
   test('ends calls that are still in flight, and aborts them', async () => {
     await using fixture = await startListener(
-      (asked) =>
+      (call) =>
         new Promise((_, reject) => {
-          asked.signal.addEventListener('abort', () => {
+          call.signal.addEventListener('abort', () => {
             reject(new Error('aborted'))
           })
         }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { Reservation, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -35,7 +35,7 @@ export interface ExchangeSettings {
 const nothing = new Uint8Array()
 
 /** One HTTP request of a client and the way to answer it. */
-export class HttpExchange extends Held implements RequestTarget {
+export class HttpExchange extends Reservation implements RequestTarget {
   readonly verb: string
   readonly path: string
   readonly query: string

@@ -16,9 +16,9 @@ import { RawClient, echoRelay, rawPost, reply, startListener } from '../testing/
 const call = '{"jsonrpc":"2.0","id":1,"method":"m"}'
 const answer = '{"jsonrpc":"2.0","id":1,"result":"m"}'
 
-const slow: Relay = (asked) =>
+const slow: Relay = (call) =>
   new Promise((_, reject) => {
-    asked.signal.addEventListener('abort', () => {
+    call.signal.addEventListener('abort', () => {
       reject(new Error('aborted'))
     })
   })
@@ -177,9 +177,9 @@ describe('HTTP', () => {
   })
 
   test('pipelined requests are answered in their order', async () => {
-    await using fixture = await startListener(async (asked) => {
-      if (asked.asked.method === 'first') await new Promise((resolve) => setImmediate(resolve))
-      return echoRelay(asked)
+    await using fixture = await startListener(async (call) => {
+      if (call.method.name === 'first') await new Promise((resolve) => setImmediate(resolve))
+      return echoRelay(call)
     })
     using client = new RawClient(fixture.port)
     client.write(

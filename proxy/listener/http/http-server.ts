@@ -14,7 +14,7 @@ import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import {
   closeGraceMs,
   drainQuietMs,
-  Doors,
+  ReusePortListeners,
   until,
   type Listener,
   type ListenerObserver,
@@ -60,7 +60,7 @@ export interface HttpServerOptions extends Pick<
 export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
-  readonly #doors: Doors
+  readonly #doors: ReusePortListeners
   readonly #settings: ExchangeSettings
   /** The last of the bodies that are inflated one after the other: how long they will be, nobody knows. */
   #inflating: Promise<void> = Promise.resolve()
@@ -82,7 +82,7 @@ export class HttpServer implements Listener {
       // A request to upgrade to another protocol is served as a plain request.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
-    this.#doors = new Doors(this.#server, true)
+    this.#doors = new ReusePortListeners(this.#server, true)
     // Node drops further headers. One more than allowed is enough to refuse the request.
     this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server

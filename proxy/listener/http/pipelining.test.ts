@@ -57,7 +57,7 @@ test('20,000 calls on one connection are answered in order, one at a time, and o
   let inFlight = 0
   let maxInFlight = 0
   await using fixture = await startListener(async (call) => {
-    if (call.asked.method !== 'ahead') return echoRelay(call)
+    if (call.method.name !== 'ahead') return echoRelay(call)
     maxInFlight = Math.max(maxInFlight, ++inFlight)
     await new Promise((resolve) => setImmediate(resolve))
     inFlight -= 1

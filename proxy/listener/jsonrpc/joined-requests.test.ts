@@ -17,20 +17,20 @@ function incoming(text: string, status = 200): Incoming {
 
 /** A URL whose node answers each body by `answer`. */
 function nodeUrl(answer: (body: string) => Incoming, maxBatch = 100) {
-  const asked: string[] = []
+  const requests: string[] = []
   const signals: CancelSignal[] = []
   const url = {
     maxBatch,
     transport: {
       send: (request: Outgoing, signal: CancelSignal) => {
         const body = Buffer.from(request.body as Uint8Array).toString()
-        asked.push(body)
+        requests.push(body)
         signals.push(signal)
         return Promise.resolve().then(() => answer(body))
       },
     },
   } as unknown as NodeUrl
-  return { url, asked, signals }
+  return { url, requests, signals }
 }
 
 const call = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"m"}`
@@ -68,9 +68,9 @@ async function send(
 
 describe('items of a batch', () => {
   test('are sent as one request, and each gets its own answer, byte for byte', async () => {
-    const { url, asked } = nodeUrl(honest)
+    const { url, requests } = nodeUrl(honest)
     expect(await send(url, ['1', '"a"', '3'])).toEqual(['1', '"a"', '3'].map(result))
-    expect(asked).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
+    expect(requests).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
   })
 
   test('say how far their common request had come', async () => {
@@ -88,7 +88,7 @@ describe('items of a batch', () => {
   })
 
   test('reach the relay in time to be joined', async () => {
-    const { url, asked } = nodeUrl(honest)
+    const { url, requests } = nodeUrl(honest)
     await using fixture = await startListener(async ({ shared, request, signal }) => ({
       ...reply(''),
       incoming: await shared!.send(url, request, signal),
@@ -96,7 +96,7 @@ describe('items of a batch', () => {
     const body = `[${call('1')},${call('2')}]`
     const response = await fetch(fixture.url, { method: 'POST', body })
     expect(await response.text()).toBe(`[${result('1')},${result('2')}]`)
-    expect(asked).toEqual([body])
+    expect(requests).toEqual([body])
   })
 
   test('get their own answers in whatever order these come', async () => {
@@ -105,21 +105,21 @@ describe('items of a batch', () => {
   })
 
   test('are sent in groups as large as the URL takes', async () => {
-    const { url, asked } = nodeUrl(honest, 2)
+    const { url, requests } = nodeUrl(honest, 2)
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
-    expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('3')])
+    expect(requests).toEqual([`[${call('1')},${call('2')}]`, call('3')])
   })
 
   test('are sent singly when the URL takes no batches', async () => {
-    const { url, asked } = nodeUrl(honest, 1)
+    const { url, requests } = nodeUrl(honest, 1)
     expect(await send(url, ['1', '2'])).toEqual(['1', '2'].map(result))
-    expect(asked).toEqual([call('1'), call('2')])
+    expect(requests).toEqual([call('1'), call('2')])
   })
 
   test('of the same id are in two requests, since answers are matched by it', async () => {
-    const { url, asked } = nodeUrl(honest)
+    const { url, requests } = nodeUrl(honest)
     expect(await send(url, ['1', '1', '2'])).toEqual(['1', '1', '2'].map(result))
-    expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('1')])
+    expect(requests).toEqual([`[${call('1')},${call('2')}]`, call('1')])
   })
 
   test('without an answer of their id get one of the others, or fail when there is none', async () => {
@@ -138,9 +138,9 @@ describe('items of a batch', () => {
   ])(
     'that a node refuses together with %s go singly, and half as many next time',
     async (_, refusal) => {
-      const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
+      const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
       expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-      expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
+      expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
     },
   )
 
@@ -154,9 +154,9 @@ describe('items of a batch', () => {
   ])(
     'that a node answers with %s fail together, and as many are sent next time',
     async (_, body) => {
-      const { url, asked } = nodeUrl(() => incoming(body))
+      const { url, requests } = nodeUrl(() => incoming(body))
       expect(await send(url, ['1', '2'])).toEqual([body, body])
-      expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
+      expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
     },
   )
 
@@ -170,16 +170,16 @@ describe('items of a batch', () => {
     ['a gateway', 403, -32600, 'Batch requests are not supported'],
   ])('that %s refuses together go singly', async (_, status, code, message) => {
     const refusal = incoming(oneError(code, message), status)
-    const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
+    const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
     expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-    expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
+    expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
   })
 
   test('that geth refuses together, by a list of one error with the id of the first, go singly', async () => {
     const refusal = incoming(`[${oneError(-32600, 'batch too large', '1')}]`)
-    const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
+    const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
     expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-    expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
+    expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
   })
 
   test.each([
@@ -188,44 +188,44 @@ describe('items of a batch', () => {
     ['a missing key', 401, -32600, 'Must be authenticated!'],
   ])('all get %s', async (_, status, code, message) => {
     const error = oneError(code, message)
-    const { url, asked } = nodeUrl(() => incoming(error, status))
+    const { url, requests } = nodeUrl(() => incoming(error, status))
     expect(await send(url, ['1', '2'])).toEqual([error, error])
-    expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
+    expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
   test('asked alone gets an error that speaks of a batch as its answer', async () => {
     const error = oneError(-32000, 'unknown batch', '1')
-    const { url, asked } = nodeUrl(() => incoming(error))
+    const { url, requests } = nodeUrl(() => incoming(error))
     expect(await send(url, ['1'])).toEqual([error])
-    expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
+    expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
   test('are tried together again ten minutes after a node refused so many', async () => {
     let isRefusing = true
-    const { url, asked } = nodeUrl((body) =>
+    const { url, requests } = nodeUrl((body) =>
       isRefusing && body.startsWith('[') ? incoming('no', 400) : honest(body),
     )
     await send(url, ['1', '2'])
     isRefusing = false
     await send(url, ['1', '2'], new Cancellation(), 10 * 60_000 - 1)
-    expect(asked.slice(3)).toEqual([call('1'), call('2')])
+    expect(requests.slice(3)).toEqual([call('1'), call('2')])
     await send(url, ['1', '2'], new Cancellation(), 10 * 60_000)
-    expect(asked.slice(5)).toEqual([`[${call('1')},${call('2')}]`])
+    expect(requests.slice(5)).toEqual([`[${call('1')},${call('2')}]`])
   })
 
   test('all get the one error of the node for them, such as a rate limit', async () => {
     const limit = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}'
-    const { url, asked } = nodeUrl(() => incoming(limit))
+    const { url, requests } = nodeUrl(() => incoming(limit))
     expect(await send(url, ['1', '2', '3'])).toEqual([limit, limit, limit])
-    expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
+    expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
   test.each([403, 429, 500, 503])(
     'all get the HTTP %i that a node answers them with',
     async (status) => {
-      const { url, asked } = nodeUrl(() => incoming('wait', status))
+      const { url, requests } = nodeUrl(() => incoming('wait', status))
       expect(await send(url, ['1', '2'])).toEqual(['wait', 'wait'])
-      expect(asked).toHaveLength(1)
+      expect(requests).toHaveLength(1)
     },
   )
 
@@ -254,11 +254,11 @@ describe('items of a batch', () => {
   })
 
   test('that come after the batch was sent are sent at once', async () => {
-    const { url, asked } = nodeUrl(honest)
+    const { url, requests } = nodeUrl(honest)
     const joined = new JoinedRequests(1, new ByteBudget(1e9))
     joined.flush()
     const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('7')) }
     await joined.sender(Buffer.from('7'), 0)(url, request, new Cancellation())
-    expect(asked).toEqual([call('7')])
+    expect(requests).toEqual([call('7')])
   })
 })

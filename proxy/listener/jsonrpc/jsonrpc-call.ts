@@ -50,7 +50,7 @@ export function makeJsonRpcCall(
   const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
   request.internalPath = internalPath
-  const asked = iface.classify(request)
+  const method = iface.classify(request)
   const { ownId } = request
   const sentId = isGivenBack(request) ? ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
@@ -58,15 +58,15 @@ export function makeJsonRpcCall(
   journal.isOneOfMany = joined !== null || origin.isOneOfMany === true
   // These go alone: a write is broadcast, a filter belongs to one upstream, a heavy call delays the others.
   const shared =
-    joined && asked.kind === 'read' && asked.stateful === null && isLight({ asked })
+    joined && method.kind === 'read' && method.stateful === null && isLight({ method })
       ? { send: joined.sender(sentId, journal.startedMs), others: joined.others }
       : undefined
   return {
     guid,
-    asked,
+    method,
     request: {
       verb: 'POST',
-      path: asked.internalPath ?? '',
+      path: method.internalPath ?? '',
       headers: requestHeaders,
       body: sentBytes(request, sentId, iface.impliedVersion),
     },
@@ -74,7 +74,7 @@ export function makeJsonRpcCall(
     directives,
     signal,
     journal,
-    payload: asked.kind === 'write' || asked.cacheable ? request.paramsBytes : undefined,
+    payload: method.kind === 'write' || method.cacheable ? request.paramsBytes : undefined,
     shared,
   }
 }

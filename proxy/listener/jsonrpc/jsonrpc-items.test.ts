@@ -117,11 +117,11 @@ describe('a batch', () => {
 
   test('with failures is still HTTP 200, each failure under its own id', async () => {
     const relay: Relay = (call) => {
-      if (call.asked.method === 'page') return Promise.resolve(reply('<html>', { status: 502 }))
-      if (call.asked.method === 'cut') return Promise.resolve(reply('{"id":3,"resu'))
-      if (call.asked.method === 'none')
+      if (call.method.name === 'page') return Promise.resolve(reply('<html>', { status: 502 }))
+      if (call.method.name === 'cut') return Promise.resolve(reply('{"id":3,"resu'))
+      if (call.method.name === 'none')
         return Promise.reject(new RelayError(errorKinds.noUpstream, 'none'))
-      if (call.asked.method === 'defect') return Promise.reject(new TypeError('defect'))
+      if (call.method.name === 'defect') return Promise.reject(new TypeError('defect'))
       return echoRelay(call)
     }
     await using fixture = await startListener(relay)
@@ -143,12 +143,12 @@ describe('a batch', () => {
   })
 
   test('reports all its items in one set of headers', async () => {
-    let asked = 0
+    let requests = 0
     await using fixture = await startListener((call) => {
-      const upstream = ['alpha', 'beta', 'alpha'][asked]!
-      call.journal.begin(upstream, asked === 1 ? 'retry' : 'first', 0).result = 'answer'
-      const text = `{"id":${asked},"result":1}`
-      return Promise.resolve({ ...reply(text), upstream, latestBlock: [8, 9, null][asked++]! })
+      const upstream = ['alpha', 'beta', 'alpha'][requests]!
+      call.journal.begin(upstream, requests === 1 ? 'retry' : 'first', 0).result = 'answer'
+      const text = `{"id":${requests},"result":1}`
+      return Promise.resolve({ ...reply(text), upstream, latestBlock: [8, 9, null][requests++]! })
     })
     const { response } = await post(fixture.url, `[${item(0)},${item(1)},${item(2)}]`)
     expect(Object.fromEntries(response.headers)).toMatchObject({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { Reservation, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { budgetLimits, clientLimits, nodeLimits } from '../../bytes/limits.ts'
 import type { Span } from '../../json/scanner.ts'
@@ -82,7 +82,7 @@ export async function* batchPieces<Item>(
       budget.turns.run(wave.length * budgetLimits.itemBytes, resolve),
     )
     const joined = new JoinedRequests(wave.length, budget)
-    const held = new Held(budget)
+    const held = new Reservation(budget)
     const answers = wave.map(async (item, at) => {
       const bytes = await answer(item, from + at, joined)
       held.hold(lengthOf(bytes))

@@ -15,7 +15,7 @@ import {
 import { spliced } from '../../json/place.ts'
 import {
   assembled,
-  type Finding,
+  type ReplyContent,
   maxMessageLength,
   type ReplyReader,
   type WholeIncoming,
@@ -43,7 +43,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   readonly #isVersion1: boolean
   /** The last answer that was read, what it is, and where the client's id must be put into it. */
   #incoming: Incoming | null = null
-  #finding: Finding = result
+  #finding: ReplyContent = result
   #foreignId: Span | null = null
   /** Its id; undefined: it was not looked for. */
   #id: Span | null | undefined
@@ -60,7 +60,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#isVersion1 = isVersion1
   }
 
-  read(incoming: Incoming, wantsResult = false, takesAnyId = false): Finding {
+  read(incoming: Incoming, wantsResult = false, takesAnyId = false): ReplyContent {
     this.#incoming = incoming
     this.#id = undefined
     this.#foreignId = null
@@ -77,7 +77,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   /** What an answer is; the last one is not read again. */
-  findingOf(incoming: Incoming): Finding {
+  findingOf(incoming: Incoming): ReplyContent {
     return incoming === this.#incoming ? this.#finding : this.read(incoming)
   }
 
@@ -132,7 +132,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   /** For an answer too long to be collected; what its head cannot show is judged as it is passed on. */
-  #judgeHead(body: BodyStream, status: number): Finding {
+  #judgeHead(body: BodyStream, status: number): ReplyContent {
     const rest = new JsonRpcReplyStream(this.#sentId, this.ownId, body)
     const { problem, error: member } = rest
     if (problem !== null) return malformed(problem)
@@ -150,7 +150,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   /** Parses a plain success under the client's id at once: a third of the time for long answers. Null for others. */
-  #parse(body: Uint8Array, status: number): Finding | null {
+  #parse(body: Uint8Array, status: number): ReplyContent | null {
     const answer = status < 400 ? objectIn(body) : null
     const parsed = answer?.['result']
     if (parsed === undefined || (answer?.['error'] ?? null) !== null) return null
@@ -161,7 +161,12 @@ export class JsonRpcReplyReader implements ReplyReader {
     return isOwn ? { ...result, parsed } : null
   }
 
-  #judge(body: Uint8Array, status: number, wantsResult: boolean, takesAnyId: boolean): Finding {
+  #judge(
+    body: Uint8Array,
+    status: number,
+    wantsResult: boolean,
+    takesAnyId: boolean,
+  ): ReplyContent {
     const start = spaceEnd(body, 0)
     if (start === body.length) return malformed('an empty body')
     if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
@@ -217,7 +222,7 @@ export function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | 
   return typeof value === 'object' ? (value as Record<string, unknown> | null) : null
 }
 
-function malformed(why: string): Finding {
+function malformed(why: string): ReplyContent {
   return { kind: 'malformed', why }
 }
 

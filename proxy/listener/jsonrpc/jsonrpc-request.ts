@@ -15,7 +15,7 @@ import {
   spells,
   valueEnd,
 } from '../../json/scanner.ts'
-import type { Classification } from '../../chain/types.ts'
+import type { MethodSpec } from '../../chain/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 const { batchItems, nesting, values: maxValues } = clientLimits
@@ -190,11 +190,8 @@ export class RequestRefused extends RelayError {
 }
 
 /** The chain has the subscription, and the router does not support it. */
-export function noSuchSubscription(
-  request: JsonRpcRequest,
-  { method }: Classification,
-): RequestRefused {
-  const why = `${method}: the router has no such subscription`
+export function noSuchSubscription(request: JsonRpcRequest, { name }: MethodSpec): RequestRefused {
+  const why = `${name}: the router has no such subscription`
   return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseJson } from '../../json/scanner.ts'
-import type { Finding, ReplyReader } from '../../relay/reply.ts'
+import type { ReplyContent, ReplyReader } from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialect.ts'
 import {
   header,
@@ -34,7 +34,7 @@ export class RestReplyReader implements ReplyReader {
     this.#accept = accept.toLowerCase()
   }
 
-  read(incoming: Incoming, wantsResult = false): Finding {
+  read(incoming: Incoming, wantsResult = false): ReplyContent {
     const { status, headers, body } = incoming
     // The answer to a HEAD never has a message.
     if (status >= 400) return this.#isHead ? errorOfStatus(status) : errorFinding(incoming)
@@ -65,21 +65,21 @@ export class RestReplyReader implements ReplyReader {
 }
 
 /** Parsing is the fastest check that it is whole. */
-function jsonFinding(body: Uint8Array, wantsResult: boolean): Finding {
+function jsonFinding(body: Uint8Array, wantsResult: boolean): ReplyContent {
   const parsed = parseJson(body)
   if (parsed === undefined) return { kind: 'malformed', why: 'a body that is not whole JSON' }
   return { kind: 'result', inForm: true, ...(wantsResult && { parsed }) }
 }
 
 /** For an answer too long to be collected; what its head cannot show is judged as it is passed on. */
-function headFinding(body: BodyStream): Finding {
+function headFinding(body: BodyStream): ReplyContent {
   const rest = new JsonStream(body)
   const why = rest.problem
   return why === null ? { kind: 'result', inForm: true, rest } : { kind: 'malformed', why }
 }
 
 /** The finding for a status without a whole document; null for any other status. */
-function noDocument(status: number): Finding | null {
+function noDocument(status: number): ReplyContent | null {
   const why = `HTTP ${status} instead of a document`
   // Servers redirect when the client's path is not in their form, which is no failure of the node.
   if (status >= 300) return { kind: 'malformed', why, isClientsFault: true }
@@ -87,7 +87,7 @@ function noDocument(status: number): Finding | null {
 }
 
 /** The error in the node's body, or what the status alone shows. */
-function errorFinding({ status, body }: Incoming): Finding {
+function errorFinding({ status, body }: Incoming): ReplyContent {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
   const why = `HTTP ${status} without a JSON answer`
@@ -99,13 +99,13 @@ function errorFinding({ status, body }: Incoming): Finding {
  * from the client. A status about the request (an unknown path or verb) is the node's answer. Null for a
  * failure of the server.
  */
-export function refusalByStatus(status: number): Finding | null {
+export function refusalByStatus(status: number): ReplyContent | null {
   const isAboutRequest = (status >= 400 && status < 500) || status === 501
   return isAboutRequest ? errorOfStatus(status) : null
 }
 
 /** An error of which only the status is known. */
-function errorOfStatus(status: number): Finding {
+function errorOfStatus(status: number): ReplyContent {
   return { kind: 'node-error', error: { status, code: null, message: '' } }
 }
 

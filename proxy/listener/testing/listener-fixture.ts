@@ -70,7 +70,7 @@ export function anyInterface(options: FixtureOptions): ChainInterface {
     methods: new Set(),
     aliases: new Map(),
     classify: (question: Question) => ({
-      method: 'method' in question ? question.method : '',
+      name: 'method' in question ? question.method : '',
       known: false,
       kind: 'method' in question && question.method.endsWith('ubscribe') ? 'subscribe' : 'read',
       block: { kind: 'none' },

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import { Held } from '../../bytes/byte-budget.ts'
+import { Reservation } from '../../bytes/byte-budget.ts'
 import {
   budgetLimits,
   controlFrames,
@@ -53,7 +53,7 @@ type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
  * the bytes of a short one. All that the client has not read is held, and counts against one bound.
  * Once it is closed, messages are dropped.
  */
-export class ClientSocket extends Held {
+export class ClientSocket extends Reservation {
   /** The library's socket, to pause it and to check that it lives. All sending goes through this class. */
   readonly ws: WebSocket
   readonly unfinished: UnfinishedMessage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Held } from '../../bytes/byte-budget.ts'
+import { Reservation } from '../../bytes/byte-budget.ts'
 import { budgetLimits, clientLimits, objectCosts } from '../../bytes/limits.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
@@ -27,7 +27,7 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
  * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
  * Answers are sent in the order in which they come.
  */
-export class JsonRpcSession extends Held {
+export class JsonRpcSession extends Reservation {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
@@ -182,8 +182,8 @@ export class JsonRpcSession extends Held {
       relayed: () => undefined,
       subscribe: (request, call) => {
         const answer = this.#subscriptions?.answer(request, call, afterAnswer) ?? null
-        if (answer !== null || call.asked.kind !== 'subscribe') return answer
-        throw noSuchSubscription(request, call.asked)
+        if (answer !== null || call.method.kind !== 'subscribe') return answer
+        throw noSuchSubscription(request, call.method)
       },
     }
     try {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Held } from '../../bytes/byte-budget.ts'
+import { Reservation } from '../../bytes/byte-budget.ts'
 import { clientLimits, objectCosts } from '../../bytes/limits.ts'
 
 const { fragments, messagesAtOnce } = clientLimits
 
 /** The received part of a client's message. The library exposes only whole messages. */
-export class UnfinishedMessage extends Held {
+export class UnfinishedMessage extends Reservation {
   /** When it began; null if there is none. */
   sinceMs: number | null = null
   readonly #frames = new ClientFrames()

@@ -166,9 +166,9 @@ describe('a WebSocket', () => {
 
   it('answers in the order of completion', async () => {
     const slow = Promise.withResolvers<void>()
-    const relay: Relay = async (asked) => {
-      if (asked.asked.method === 'slow') await slow.promise
-      return echoRelay(asked)
+    const relay: Relay = async (call) => {
+      if (call.method.name === 'slow') await slow.promise
+      return echoRelay(call)
     }
     const { port } = await listen(relay)
     const client = await connect(port)
@@ -225,8 +225,8 @@ describe('a WebSocket', () => {
   })
 
   it('returns errors of the router, and answers that are not JSON-RPC, as JSON-RPC errors', async () => {
-    const relay: Relay = (asked) =>
-      asked.asked.method === 'page'
+    const relay: Relay = (call) =>
+      call.method.name === 'page'
         ? Promise.resolve(reply('<html>', { status: 502 }))
         : Promise.reject(new RelayError(errorKinds.noUpstream, 'none'))
     const { port } = await listen(relay)
@@ -315,8 +315,8 @@ describe('a long answer', () => {
   }
   const streaming =
     (pieces: () => AsyncIterable<Uint8Array>): Relay =>
-    (asked) =>
-      asked.asked.method === 'long' ? Promise.resolve(reply(pieces())) : echoRelay(asked)
+    (call) =>
+      call.method.name === 'long' ? Promise.resolve(reply(pieces())) : echoRelay(call)
 
   it('is sent in fragments as it comes, with no other message between them', async () => {
     const { port, ends } = await listen(streaming(() => stream(parts)))
@@ -390,11 +390,11 @@ describe('limits', () => {
   it('more calls than may be in flight wait, and none is lost', async () => {
     let running = 0
     let most = 0
-    const relay: Relay = async (asked) => {
+    const relay: Relay = async (call) => {
       most = Math.max(most, ++running)
       await sleep(2)
       running -= 1
-      return echoRelay(asked)
+      return echoRelay(call)
     }
     const { port } = await listen(relay, { socketLimits: { maxCalls: 5 } })
     const client = await connect(port)
@@ -493,9 +493,9 @@ it('when the process holds all it may, a new message closes its connection, and 
   const budget = new ByteBudget(100_000)
   const answer = Promise.withResolvers<void>()
   const { port, calls } = await listen(
-    async (asked) => {
+    async (call) => {
       await answer.promise
-      return echoRelay(asked)
+      return echoRelay(call)
     },
     { budget },
   )
@@ -532,9 +532,9 @@ it('a client that sends thousands of calls at once holds up no other', async () 
 describe('a stop', () => {
   it('answers calls in flight, closes with 1001, and accepts no new WebSocket', async () => {
     const slow = Promise.withResolvers<void>()
-    const relay: Relay = async (asked) => {
+    const relay: Relay = async (call) => {
       await slow.promise
-      return echoRelay(asked)
+      return echoRelay(call)
     }
     const fixture = await listen(relay)
     const [busy, idle] = [await connect(fixture.port), await connect(fixture.port)]
@@ -557,9 +557,9 @@ describe('a stop', () => {
     'is not disturbed by a client that comes, and cuts the connection %s',
     async (when) => {
       const slow = Promise.withResolvers<void>()
-      const fixture = await listen(async (asked) => {
+      const fixture = await listen(async (call) => {
         await slow.promise
-        return echoRelay(asked)
+        return echoRelay(call)
       })
       const busy = await connect(fixture.port)
       busy.socket.send(call(1))

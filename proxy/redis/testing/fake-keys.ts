@@ -4,11 +4,11 @@ import { type Clock, sleep } from '../../clock/clock.ts'
 import {
   generationKey,
   graceMs,
-  type Held,
+  type StoredClaim,
   type SessionHeld,
-  type SharedKeys,
+  type SharedStore,
   type Subscriber,
-} from '../shared-keys.ts'
+} from '../shared-store.ts'
 import { StoreError } from '../store-error.ts'
 
 type Entries = Map<string, { readonly value: Buffer; readonly untilMs: number }>
@@ -24,11 +24,11 @@ class FakeStore {
 }
 
 /** One connection to a store of shared keys, in this process and in virtual time. */
-export class FakeKeys implements SharedKeys {
+export class FakeKeys implements SharedStore {
   readonly #clock: Clock
   readonly #store: FakeStore
-  readonly #watchers: { readonly prefix: string; readonly of: Subscriber<Held> }[] = []
-  readonly #undelivered: { readonly of: Subscriber<Held>; readonly held: Held }[] = []
+  readonly #watchers: { readonly prefix: string; readonly of: Subscriber<StoredClaim> }[] = []
+  readonly #undelivered: { readonly of: Subscriber<StoredClaim>; readonly held: StoredClaim }[] = []
   /** How often the connection broke. */
   #breaks = 0
   /** Commands fail. */
@@ -40,7 +40,7 @@ export class FakeKeys implements SharedKeys {
   /** How often watchers were reached. */
   announced = 0
   /** Commands so far. */
-  asked = 0
+  requests = 0
   /** How long a command takes that fails. */
   timeoutMs = 0
   /** Latency of a command, and of its reply. */
@@ -82,7 +82,7 @@ export class FakeKeys implements SharedKeys {
     return Object.fromEntries([...this.copy].map(([key, { value }]) => [key, String(value)]))
   }
 
-  get(key: string, counter = ''): Promise<Held> {
+  get(key: string, counter = ''): Promise<StoredClaim> {
     return this.#run(() => ({
       value: this.#live(key)?.value,
       ttlMs: this.#leftMs(key),
@@ -140,7 +140,7 @@ export class FakeKeys implements SharedKeys {
     })
   }
 
-  watch(prefix: string, of: Subscriber<Held>): void {
+  watch(prefix: string, of: Subscriber<StoredClaim>): void {
     this.#watchers.push({ prefix, of })
     of.listening(true)
   }
@@ -152,13 +152,13 @@ export class FakeKeys implements SharedKeys {
 
   close(): void {}
 
-  #announce(held: Held): void {
+  #announce(held: StoredClaim): void {
     if (this.isMute) return
     this.announced += 1
     for (const connection of this.#store.connections) connection.#receive(held)
   }
 
-  #receive(held: Held): void {
+  #receive(held: StoredClaim): void {
     if (this.isDown) return
     for (const { prefix, of } of this.#watchers)
       if (held.key?.startsWith(prefix)) this.#undelivered.push({ of, held })
@@ -178,7 +178,7 @@ export class FakeKeys implements SharedKeys {
   }
 
   async #run<T>(command: () => T): Promise<T> {
-    this.asked += 1
+    this.requests += 1
     const breaks = this.#breaks
     const way = async () => this.delayMs && (await sleep(this.#clock, this.delayMs()))
     await way()

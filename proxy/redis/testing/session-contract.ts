@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect } from 'vitest'
-import type { SharedKeys } from '../shared-keys.ts'
+import type { SharedStore } from '../shared-store.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map((node) => Buffer.from(node)) as [Buffer, Buffer, Buffer]
 const key = 'sticky:key'
@@ -11,8 +11,8 @@ const key = 'sticky:key'
  * @param open a store that opens as soon as it has a generation
  * @param closed a store that stays closed
  */
-export async function expectSessionContract(open: SharedKeys, closed: SharedKeys): Promise<void> {
-  const step = async (keys: SharedKeys, ...args: Parameters<SharedKeys['session']>) => {
+export async function expectSessionContract(open: SharedStore, closed: SharedStore): Promise<void> {
+  const step = async (keys: SharedStore, ...args: Parameters<SharedStore['session']>) => {
     const { isOpen, value, ttlMs = 0 } = await keys.session(...args)
     return `${isOpen ? 'open' : 'refused'} ${value ? Buffer.from(value).toString() : '-'} ${Math.round(ttlMs / 10_000)}`
   }

@@ -20,7 +20,7 @@ import type { ByteStream, Incoming } from '../../upstream/wire.ts'
 import { type Call, type Directives, Journal, noDirectives } from '../call.ts'
 import type { KnownTransactions } from '../known-transactions.ts'
 import { createRelay, type Relay } from '../relay.ts'
-import type { Finding, ReplyReader } from '../reply.ts'
+import type { ReplyContent, ReplyReader } from '../reply.ts'
 
 /** One upstream of a fixture: its behaviour and its settings. */
 export interface FixtureUpstream {
@@ -46,7 +46,7 @@ export function scripted(upstreams: Upstreams): Record<string, FixtureUpstream> 
   return Object.fromEntries(full)
 }
 
-export interface Asked {
+export interface TestCall {
   readonly method?: string
   readonly params?: unknown
   readonly directives?: Partial<Directives>
@@ -199,8 +199,8 @@ export class RelayFixture {
   }
 
   /** Asks, and lets time pass until there is an outcome. */
-  async ask(asked: Asked = {}): Promise<Seen> {
-    const seen = this.begin(asked)
+  async ask(request: TestCall = {}): Promise<Seen> {
+    const seen = this.begin(request)
     let ended = false
     void seen.then(() => (ended = true))
     for (let each = 0; each < 4_000 && !ended; each++) await this.clock.advance(10)
@@ -216,7 +216,7 @@ export class RelayFixture {
     body: stream,
     reader,
     prepare,
-  }: Asked = {}): Promise<Seen> {
+  }: TestCall = {}): Promise<Seen> {
     const body = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -231,10 +231,10 @@ export class RelayFixture {
     const startedMs = this.clock.nowMs()
     const journal = new Journal(startedMs)
     prepare?.(journal)
-    const asked = this.#iface.classify(question)
+    const spec = this.#iface.classify(question)
     const call: Call = {
-      ...{ guid: 'test', asked },
-      payload: asked.kind === 'write' && params ? Buffer.from(JSON.stringify(params)) : undefined,
+      ...{ guid: 'test', method: spec },
+      payload: spec.kind === 'write' && params ? Buffer.from(JSON.stringify(params)) : undefined,
       request: { verb: 'POST', path: '', headers: [], body: stream ?? Buffer.from(body) },
       reader: reader ?? { read: readPlainly, findingOf: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
@@ -264,7 +264,7 @@ export class RelayFixture {
 }
 
 /** Reads a JSON-RPC answer simply; the real reader is the listener's. */
-function readPlainly({ status, body }: Incoming): Finding {
+function readPlainly({ status, body }: Incoming): ReplyContent {
   if (!(body instanceof Uint8Array))
     return status < 400 ? { kind: 'result' } : { kind: 'malformed', why: 'a long error page' }
   const bytes = body

@@ -148,7 +148,7 @@ function hashOf(text: string | undefined): string | null {
 /** No log fits it: what answers has the block. */
 const nobody = { address: `0x${'0'.repeat(40)}` }
 
-type Asked = Pick<OwnQuestion, 'prefer' | 'signal'>
+type RequestOptions = Pick<OwnQuestion, 'prefer' | 'signal'>
 
 /** The logs of blocks, for all filters. */
 export class EthereumLogs {
@@ -163,40 +163,48 @@ export class EthereumLogs {
   }
 
   /** All logs of a block that fit, in their order. @throws what asking throws */
-  async fetch(block: Position, filter: LogFilter, asked: Asked): Promise<readonly Uint8Array[]> {
+  async fetch(
+    block: Position,
+    filter: LogFilter,
+    request: RequestOptions,
+  ): Promise<readonly Uint8Array[]> {
     const index =
-      this.filters > subscriptionLimits.ownQuestions ? await this.#all(block, asked) : null
-    const logs = index?.matching(filter) ?? (await this.#request(block, filter.fields, asked))
+      this.filters > subscriptionLimits.ownQuestions ? await this.#all(block, request) : null
+    const logs = index?.matching(filter) ?? (await this.#request(block, filter.fields, request))
     return logs.map(({ event }) => event)
   }
 
-  async #all(block: Position, asked: Asked): Promise<LogIndex | null> {
+  async #all(block: Position, request: RequestOptions): Promise<LogIndex | null> {
     let shared = this.#shared.get(block)
     if (!shared) {
       // It is not one filter's own, and ends with its answer.
-      shared = this.#requestAll(block, { ...asked, signal: new AbortController().signal })
+      shared = this.#requestAll(block, { ...request, signal: new AbortController().signal })
       this.#shared.set(block, shared)
       shared.catch(() => this.#shared.delete(block))
     }
-    return await unlessAborted(shared, asked.signal, () => new CallAborted())
+    return await unlessAborted(shared, request.signal, () => new CallAborted())
   }
 
   /** Null where a node answers only what a filter makes short, or knows better which logs fit. */
-  async #requestAll(block: Position, asked: Asked): Promise<LogIndex | null> {
+  async #requestAll(block: Position, request: RequestOptions): Promise<LogIndex | null> {
     try {
-      const index = new LogIndex(await this.#request(block, {}, asked))
+      const index = new LogIndex(await this.#request(block, {}, request))
       return index.isComplete ? index : null
     } catch (error) {
       if (!(error instanceof BackfillError)) throw error
-      await this.#request(block, nobody, asked)
+      await this.#request(block, nobody, request)
       return null
     }
   }
 
   /** By the block's hash: a node that does not have the block says so instead of "none". */
-  async #request(block: Position, filter: object, asked: Asked): Promise<readonly Log[]> {
+  async #request(
+    block: Position,
+    filter: object,
+    request: RequestOptions,
+  ): Promise<readonly Log[]> {
     const params = [{ blockHash: block.id, ...filter }]
-    const question = { method: 'eth_getLogs', params, ...asked }
+    const question = { method: 'eth_getLogs', params, ...request }
     return (await askFor(this.#ask, question, (result) => logsOf(result, block))).value
   }
 }

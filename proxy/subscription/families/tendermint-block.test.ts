@@ -25,19 +25,19 @@ function askOf(
   nodes: Readonly<Record<string, Node>>,
   first: Readonly<Record<string, string>> = {},
 ) {
-  const asked: string[] = []
+  const requests: string[] = []
   const ask: Ask = ({ method, prefer, avoid }) => {
     const left = Object.keys(nodes).filter((name) => !avoid.includes(name))
     const wanted = prefer ?? first[method] ?? ''
     const upstream = left.includes(wanted) ? wanted : left[0]
     if (upstream === undefined)
       return Promise.reject(new RelayError(errorKinds.noUpstream, 'none is left'))
-    asked.push(`${upstream} ${method}`)
+    requests.push(`${upstream} ${method}`)
     const [blockAnswer, resultsAnswer] = nodes[upstream] as Node
     const answer = method === 'block' ? blockAnswer : resultsAnswer
     return Promise.resolve({ result: Buffer.from(JSON.stringify(answer)), upstream })
   }
-  return { ask, asked }
+  return { ask, requests }
 }
 
 function transactionsOf(event: Uint8Array): readonly string[] {
@@ -54,10 +54,10 @@ const usable: [string, Node, number][] = [
   ['a transaction', honest, 1],
 ]
 test.each(usable)('a block with %s is taken as it is', async (_, node, count) => {
-  const { ask, asked } = askOf({ one: node })
+  const { ask, requests } = askOf({ one: node })
   const found = await fetchBlock(ask, 7, null, signal)
   expect(transactionsOf(newBlock(found))).toHaveLength(count)
-  expect(asked).toEqual(['one block', 'one block_results'])
+  expect(requests).toEqual(['one block', 'one block_results'])
 })
 
 const unusable: [string, Node][] = [

@@ -40,7 +40,7 @@ export const tendermintForm: SubscriptionForm = {
       case 'subscribe':
         return { kind: 'subscribe', topic: topicOf(queryOf(question)), question }
       case 'unsubscribe':
-        return { kind: 'unsubscribe', handle: keyOf(queryOf(question)) }
+        return { kind: 'unsubscribe', handle: normalizedQuery(queryOf(question)) }
       case 'unsubscribe_all':
         return { kind: 'unsubscribe', handle: null }
       default:
@@ -60,7 +60,7 @@ export const tendermintForm: SubscriptionForm = {
 
 /** The query goes to the node as it is: nodes of several versions read queries differently. */
 function topicOf(query: string): Topic {
-  const key = keyOf(query)
+  const key = normalizedQuery(query)
   const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
   return {
     sequence: sequence.exec(key)?.[1] ?? null,
@@ -78,7 +78,7 @@ export function subscribeRequest(query: string): TopicRequest {
 }
 
 /** Without the white space that means nothing: outside of quotes, where one space is as good as ten. */
-function keyOf(query: string): string {
+function normalizedQuery(query: string): string {
   const parts = query.trim().split("'")
   return parts
     .map((part, at) =>

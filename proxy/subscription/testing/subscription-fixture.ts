@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Turns } from '../../bytes/turns.ts'
+import { EventLoopPacer } from '../../bytes/event-loop-pacer.ts'
 import { loadCatalog } from '../../chain/load-catalog.ts'
 import type { ChainCatalog, ChainInterface, Question } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
@@ -128,7 +128,7 @@ export class SubscriptionFixture {
       pool: this.pool,
       config: { now: { strategy: 'round-robin', processingTimeoutMs: 30_000 } },
       clock,
-      turns: new Turns(),
+      turns: new EventLoopPacer(),
       random: options.random ?? seededRandom(2),
       observer: {
         clientsChanged: (topic, change) =>
@@ -173,8 +173,8 @@ export class SubscriptionFixture {
       },
     }
     const { apiInterface } = this.#iface
-    const asked = this.#iface.classify({ apiInterface, method, params } as Question)
-    const call = callOf(abort.signal, asked)
+    const spec = this.#iface.classify({ apiInterface, method, params } as Question)
+    const call = callOf(abort.signal, spec)
     const subscriber = {
       event: (result: Uint8Array) => client.texts.push(Buffer.from(result).toString()),
       ended: (reason: string) => (client.ended = reason),
@@ -212,10 +212,10 @@ export class SubscriptionFixture {
   }
 }
 
-function callOf(signal: AbortSignal, asked: Call['asked']): Call {
+function callOf(signal: AbortSignal, method: Call['method']): Call {
   return {
     guid: 'test',
-    asked,
+    method,
     request: { verb: 'POST', path: '', headers: [], body: null },
     reader: {} as Call['reader'],
     directives: noDirectives,

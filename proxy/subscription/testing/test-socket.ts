@@ -26,7 +26,7 @@ const heads = ['eth_subscribe ["newHeads"]', 'slotSubscribe []']
 export class TestSocket implements SocketTransport {
   readonly held = new Set<Held>()
   /** Requests to subscribe and to unsubscribe, in words. */
-  readonly asked: string[] = []
+  readonly requests: string[] = []
   answer: SubscribeAnswer = 'yes'
   /** To a request for the heads; null: the same. */
   headAnswer: SubscribeAnswer | null = null
@@ -67,7 +67,7 @@ export class TestSocket implements SocketTransport {
   subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
     const words = `${method} ${JSON.stringify(params)}`
-    this.asked.push(words)
+    this.requests.push(words)
     const answerNow = () => (heads.includes(words) && this.headAnswer) || this.answer
     return new Promise((resolve, reject) => {
       this.#clock.after(answerNow() === 'late' ? 1_500 : 5, () => {
@@ -95,7 +95,7 @@ export class TestSocket implements SocketTransport {
             held.listener = null
             if (!this.held.delete(held) || unsubscribe === null) return
             const { method: verb, params: which } = read(unsubscribe)
-            this.asked.push(`${verb} ${JSON.stringify(which)}`)
+            this.requests.push(`${verb} ${JSON.stringify(which)}`)
           },
         })
       })

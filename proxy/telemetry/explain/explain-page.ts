@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { aligned, clean, stateText, time } from '../format.ts'
-import { type Explained, type KeptCalls, keptKinds } from './kept-calls.ts'
+import { type Explained, type CallHistory, keptKinds } from './call-history.ts'
 
 /** Answers `/explain`, and `/explain/<guid>`. It only reads. @param guid null for a list */
 export function explainPage(
-  kept: Pick<KeptCalls, 'find' | 'list' | 'extent'>,
+  kept: Pick<CallHistory, 'find' | 'list' | 'extent'>,
   guid: string | null,
   query: Readonly<Record<string, unknown>>,
 ) {
@@ -75,18 +75,21 @@ function attemptLine(attempt: ExplainedCall['attempts'][number]): string {
 const columns = ['upstream', 'rank', 'score', 'availability', 'latency', 'sync', 'candidate']
 
 function tableOf(seen: NonNullable<Seen>): readonly string[] {
-  const rows = seen.map(({ name, rank, leftOut, amount, record, ...each }) => {
+  const rows = seen.map(({ name, rank, exclusionReason, amount, record, ...each }) => {
     const scores = [each.weight, each.availability, each.latency, each.sync]
-    const reasons = record?.state === leftOut ? [] : [`${leftOut}${amountText(leftOut, amount)}`]
+    const reasons =
+      record?.state === exclusionReason
+        ? []
+        : [`${exclusionReason}${amountText(exclusionReason, amount)}`]
     if (record) reasons.push(stateText(record))
-    const candidate = leftOut ? `no: ${reasons.join('; ')}` : 'yes'
+    const candidate = exclusionReason ? `no: ${reasons.join('; ')}` : 'yes'
     return [name, String(rank ?? '-'), ...scores.map((one) => one.toFixed(2)), candidate]
   })
   return aligned([columns, ...rows]).map((line) => `    ${line}`)
 }
 
-function amountText(leftOut: string | null, amount: number | null): string {
+function amountText(exclusionReason: string | null, amount: number | null): string {
   if (amount === null) return ''
-  if (leftOut === 'cooldown') return `, ${ms(amount)} left`
-  return leftOut === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
+  if (exclusionReason === 'cooldown') return `, ${ms(amount)} left`
+  return exclusionReason === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
 }

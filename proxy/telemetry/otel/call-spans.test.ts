@@ -357,7 +357,7 @@ test('what is not sampled has a context and no span, and no trace in the log', (
 
 test('what the router asks for itself has no span', () => {
   const { attemptEnded, found } = tracing()
-  const iface = { classify: () => aCall().asked }
+  const iface = { classify: () => aCall().method }
   const { signal } = new AbortController()
   const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
   const call = makeOwnCall(question, 'guid-1', { iface, clock: new VirtualClock() } as never)

@@ -221,22 +221,27 @@ function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
 }
 
 /** What spans say of a call beside that, and durations do not, since anybody may choose the values. */
-function identify({ asked, guid, reader }: Call): Attributes {
+function identify({ method, guid, reader }: Call): Attributes {
   const { ownId, form } = reader
   // Only a body of JSON-RPC has an id. What no spec knows elsewhere is a path, which may hold a parameter or a key.
   if (!ownId) return { 'rpc_router.guid': guid }
   const id = Buffer.from(ownId.subarray(0, maxText)).toString()
   return {
     'rpc_router.guid': guid,
-    'rpc.method_original': asked.known ? undefined : asked.method.slice(0, maxText),
+    'rpc.method_original': method.known ? undefined : method.name.slice(0, maxText),
     'jsonrpc.request.id': id === 'null' ? undefined : id.replace(/^"(.*?)"?$/, '$1'),
     'jsonrpc.protocol.version': form ? `${form}.0` : undefined,
   }
 }
 
-function named({ asked, request: { verb } }: Call, served: Served, path: string, more: Attributes) {
+function named(
+  { method: spec, request: { verb } }: Call,
+  served: Served,
+  path: string,
+  more: Attributes,
+) {
   const { chain, interface: of } = served
-  const method = asked.known ? asked.method : ''
+  const method = spec.known ? spec.name : ''
   const own = { 'rpc_router.chain': chain, 'rpc_router.interface': of, ...more }
   if (of === 'rest') {
     const name = method ? `${verb} ${method}` : verb

@@ -30,8 +30,8 @@ test.each([
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_SDK_DISABLED: 'TRUE' },
     null,
   ],
-])('%s', (_, env, asked) => {
-  expect(signalsAsked(env)).toEqual(asked)
+])('%s', (_, env, request) => {
+  expect(signalsAsked(env)).toEqual(request)
 })
 
 const parent = (traceFlags: number) =>

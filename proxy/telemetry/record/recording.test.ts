@@ -108,7 +108,7 @@ test('what got no answer, and what comes without params', async () => {
   expect(readFileSync(path, 'utf8')).not.toContain('a-secret')
 })
 
-test.each<[string, Partial<Call['asked']>]>([
+test.each<[string, Partial<Call['method']>]>([
   ['a write', { kind: 'write' }],
   ['a subscription', { kind: 'subscribe' }],
   ['what one node keeps for its caller', { stateful: 'creates' }],
@@ -119,7 +119,7 @@ test.each<[string, Partial<Call['asked']>]>([
   const call = asking('a-secret')
   record(
     recorder,
-    { ...call, asked: { ...call.asked, ...more } },
+    { ...call, method: { ...call.method, ...more } },
     answered(Buffer.from('a-secret')),
   )
   expect((await written(recorder))[0]).toMatchObject({ exchange: 'no plain read' })
@@ -149,7 +149,7 @@ test('it ends at its bound, with one line in the log', async () => {
   const lines = await written(recorder)
   expect(lines.length).toBeGreaterThan(2)
   expect(readFileSync(path).length).toBeLessThanOrEqual(1_000)
-  expect(logged).toEqual(['recording: ended: it has the size that it may have {"leftOut":0}'])
+  expect(logged).toEqual(['recording: ended: it has the size that it may have {"skipped":0}'])
 })
 
 test('what the disk does not take in time is left out and counted', async () => {
@@ -157,11 +157,11 @@ test('what the disk does not take in time is left out and counted', async () => 
   const body = Buffer.alloc(60 * 1024, 'a')
   for (let count = 0; count < 200; count++) record(recorder, asking('{}'), answered(body))
   const lines = await written(recorder)
-  const leftOut = 200 - lines.length
-  expect(leftOut).toBeGreaterThan(20)
+  const skipped = 200 - lines.length
+  expect(skipped).toBeGreaterThan(20)
   expect(logged).toEqual([
-    'recording: the disk is slower than the traffic: calls are left out {"leftOut":1}',
-    `recording: ended {"leftOut":${leftOut}}`,
+    'recording: the disk is slower than the traffic: calls are left out {"skipped":1}',
+    `recording: ended {"skipped":${skipped}}`,
   ])
 })
 

@@ -3,7 +3,7 @@
 import { createWriteStream, openSync } from 'node:fs'
 import * as z from 'zod'
 import { recordLimits } from '../../bytes/limits.ts'
-import type { Classification } from '../../chain/types.ts'
+import type { MethodSpec } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { type ApiInterface, apiInterfaces, type RouterConfig } from '../../config/types.ts'
 import type { ListenerObserver } from '../../listener/listener.ts'
@@ -41,7 +41,7 @@ export function encodingOf(apiInterface: ApiInterface): BufferEncoding {
 }
 
 /** Nothing else is sent again. */
-export function isPlainRead({ known, kind, stateful, waitsForBlock }: Classification): boolean {
+export function isPlainRead({ known, kind, stateful, waitsForBlock }: MethodSpec): boolean {
   return known && kind === 'read' && stateful === null && !waitsForBlock
 }
 
@@ -62,9 +62,9 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
   const { path, maxBytes, withParams, clock, logger } = options
   const file = createWriteStream('', { fd })
   let masks: readonly SecretMask[] = []
-  let leftOut = 0
+  let skipped = 0
   const log = (what: string, fields: LogFields = {}) =>
-    logger.warn(`recording: ${what}`, { file: path, leftOut, ...fields })
+    logger.warn(`recording: ${what}`, { file: path, skipped, ...fields })
   file.once('error', (error) => log('ended: the file cannot be written', { error }))
   return {
     /** Masks the keys of this config from now on, and those of the one before, which calls in flight have. */
@@ -76,8 +76,8 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
       callEnded(call, end, totalMs) {
         if (!file.writable) return
         if (file.writableLength > recordLimits.queuedBytes) {
-          leftOut += 1
-          if (leftOut === 1) log('the disk is slower than the traffic: calls are left out')
+          skipped += 1
+          if (skipped === 1) log('the disk is slower than the traffic: calls are left out')
           return
         }
         const reply = end.kind === 'reply' ? end.reply : null
@@ -89,7 +89,7 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
           recording: 1,
           at: new Date(clock.wallMs() - totalMs).toISOString(),
           ...listener,
-          method: call.asked.known ? call.asked.method : 'other',
+          method: call.method.known ? call.method.name : 'other',
           outcome,
           upstream: call.journal.attempts.length > 0 ? (reply?.upstream ?? null) : null,
           totalMs: Math.round(totalMs * 100) / 100,
@@ -105,7 +105,7 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
     })),
     /** Resolves when all of it is in the file. */
     async close(): Promise<void> {
-      if (leftOut > 0) log('ended')
+      if (skipped > 0) log('ended')
       file.end()
       if (!file.closed) await new Promise((resolve) => file.once('close', resolve))
     },
@@ -113,12 +113,12 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
 }
 
 function exchangeOf(
-  { asked, request }: Call,
+  { method, request }: Call,
   outcome: string,
   answer: Body | undefined,
   encoding: BufferEncoding,
 ): RecordedCall['exchange'] {
-  if (!isPlainRead(asked)) return 'no plain read'
+  if (!isPlainRead(method)) return 'no plain read'
   if (isFailure(outcome)) return `had no answer: ${outcome}`
   const { verb, path, body } = request
   if (!isShort(answer) || (body !== null && !isShort(body))) return 'over 1 MiB, or a stream'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { whyUnreadable } from '../../config/problem.ts'
 import { decoded } from '../../config/secret.ts'
-import { judgeTls, type TlsFault } from '../../config/tls-material.ts'
+import { validateTls, type TlsFault } from '../../config/tls-material.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
 import type { HeaderList } from '../wire.ts'
 
@@ -124,7 +124,7 @@ export function readTls(config: NodeUrlConfig['tls']): TlsOptions {
     ...(servername && { servername }),
     ...(config['insecure-skip-verify'] && { rejectUnauthorized: false }),
   }
-  const fault = judgeTls(options)
+  const fault = validateTls(options)
   if (fault === null) return options
   throw new TlsFileError(fault.key, `${config[fault.key]} ${fault.message}`)
 }

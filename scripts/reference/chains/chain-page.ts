@@ -39,8 +39,8 @@ function interfaceSection(chain: Chain, offered: ChainInterface): string[] {
 
 function facts(chain: Chain, offered: ChainInterface): string[] {
   const { addons, archiveAfterBlocks, aliases, requestHeaders, responseHeaders } = offered
-  const asked = new Set(offered.verifications.map(({ name }) => name))
-  const unasked = offered.verificationNames.difference(asked)
+  const request = new Set(offered.verifications.map(({ name }) => name))
+  const unasked = offered.verificationNames.difference(request)
   const alsoKnown = [...aliases].map(([prefix, alias]) => `\`${alias}\` beside \`${prefix}\``)
   return [
     `- Add-ons: ${words(addons) || 'none'}.`,

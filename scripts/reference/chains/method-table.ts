@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface, Classification } from '../../../proxy/chain/types.ts'
+import type { ChainInterface, MethodSpec } from '../../../proxy/chain/types.ts'
 import { tableRow } from './table.ts'
 
 const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -10,7 +10,7 @@ interface Listed {
   /** With the verb, for REST. */
   readonly written: string
   /** Its classification when each param has this value. */
-  ask(param?: string): Classification
+  ask(param?: string): MethodSpec
 }
 
 /** How the router treats each method of an interface. */
@@ -50,11 +50,11 @@ function listed(offered: ChainInterface, name: string): Listed[] {
         return offered.classify({ apiInterface, verb, path, query: '', header })
       },
     }))
-    .filter(({ ask }) => ask().known && ask().method === name)
+    .filter(({ ask }) => ask().known && ask().name === name)
 }
 
-function methodRow({ written, ask }: Listed, asked: Classification): string {
-  const { block } = asked
+function methodRow({ written, ask }: Listed, method: MethodSpec): string {
+  const { block } = method
   const blockWords = {
     none: 'does not depend on one',
     invalid: 'must be given',
@@ -68,12 +68,12 @@ function methodRow({ written, ask }: Listed, asked: Classification): string {
   const isCached = [undefined, 'latest', '1', anyHash].some((param) => ask(param).cacheable)
   return tableRow([
     `\`${written}\``,
-    asked.kind,
-    asked.addon === null ? '' : `\`${asked.addon}\``,
+    method.kind,
+    method.addon === null ? '' : `\`${method.addon}\``,
     blockWords[block.kind],
-    String(asked.cost),
-    asked.timeoutMs === null ? 'by cost' : `${asked.timeoutMs / 1000} s`,
+    String(method.cost),
+    method.timeoutMs === null ? 'by cost' : `${method.timeoutMs / 1000} s`,
     isCached ? 'yes' : 'no',
-    asked.checks.map(({ rule }) => `\`${rule.check}\``).join(', '),
+    method.checks.map(({ rule }) => `\`${rule.check}\``).join(', '),
   ])
 }

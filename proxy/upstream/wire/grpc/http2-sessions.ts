@@ -3,7 +3,7 @@
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { http2Limits } from '../../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
-import { feelPulse } from '../../../clock/pulse.ts'
+import { keepalive } from '../../../clock/keepalive.ts'
 import type { TlsOptions } from '../upstream-target.ts'
 import { TransportError } from '../../wire.ts'
 
@@ -92,7 +92,7 @@ export class Http2Sessions {
     // Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
     // SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
     // gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
-    const stopPulse = feelPulse({
+    const stopPulse = keepalive({
       clock: this.#clock,
       everyMs: pulseMs,
       received: () => http2.socket?.bytesRead ?? 0,

@@ -472,11 +472,11 @@ describe('TLS', () => {
 })
 
 it('lets a request in flight end when it is closed gently, and sends no other', async () => {
-  const { promise: asked, resolve: arrived } = Promise.withResolvers<http.ServerResponse>()
+  const { promise: pending, resolve: arrived } = Promise.withResolvers<http.ServerResponse>()
   const server = http.createServer((_, response) => arrived(response))
   const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
   const answer = transport.send(request, signal)
-  const response = await asked
+  const response = await pending
   const closing = transport.close(true)
   await expect(transport.send(request, signal)).rejects.toMatchObject({ sent: false })
   response.end('late')

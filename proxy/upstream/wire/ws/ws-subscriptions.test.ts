@@ -235,10 +235,10 @@ describe('a subscription', () => {
 
   it('has a connection apart from that of calls', async () => {
     const { upstream, transport } = await setUp({
-      answer: (asked, socket) =>
-        asked.method === 'subscribe'
-          ? socket.send(`{"id":${asked.id},"result":"0xa1"}`)
-          : echo(asked, socket),
+      answer: (request, socket) =>
+        request.method === 'subscribe'
+          ? socket.send(`{"id":${request.id},"result":"0xa1"}`)
+          : echo(request, socket),
     })
     await transport.send(request('eth_chainId'), signal)
     await transport.subscribe(request('subscribe'), signal)
@@ -306,9 +306,9 @@ describe('two subscriptions that the node takes for one', () => {
   it('one that leaves as the other is asked for does not end it', async () => {
     const { upstream, open, push, first, second } = await twins()
     second.close(request('unsubscribe'))
-    const asked = open()
+    const pending = open()
     first.close(request('unsubscribe'))
-    const { until: heard } = hear(await asked)
+    const { until: heard } = hear(await pending)
     push('a')
     expect(await heard(1)).toEqual(['"a"'])
     expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
@@ -331,11 +331,11 @@ describe('a request to subscribe', () => {
   it('that was sent is answered, be it aborted: only the answer says what is to be ended', async () => {
     const { upstream, transport, answers } = await late()
     const abort = new AbortController()
-    const asked = transport.subscribe(request('subscribe'), abort.signal)
+    const pending = transport.subscribe(request('subscribe'), abort.signal)
     await until(() => answers.length === 1)
     abort.abort()
     answers[0]?.()
-    const subscription = await asked
+    const subscription = await pending
     subscription.close(request('unsubscribe'))
     await until(() => upstream.received.length === 2)
     expect(methodsIn(upstream.received)).toEqual(['subscribe', 'unsubscribe'])
@@ -380,9 +380,9 @@ it('what was reported before the answer comes first, and is bounded', async () =
 it('what no listener is left for is no reason to end a connection', async () => {
   const stray = '{"method":"eth_subscription","params":{"subscription":"0xold","result":1}}'
   const { upstream, transport } = await setUp({
-    answer: (asked, socket) => {
+    answer: (request, socket) => {
       for (const each of [stray, '{"method":"hello"}']) socket.send(each)
-      echo(asked, socket)
+      echo(request, socket)
     },
   })
   await transport.send(request('eth_chainId'), signal)

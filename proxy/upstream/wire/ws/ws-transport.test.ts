@@ -46,8 +46,8 @@ async function node(options?: SocketNodeOptions) {
   return started
 }
 
-async function text(transport: SocketTransport, asked = plain): Promise<string> {
-  const { body } = await transport.send(asked, signal)
+async function text(transport: SocketTransport, request = plain): Promise<string> {
+  const { body } = await transport.send(request, signal)
   return Buffer.from(body as Uint8Array).toString()
 }
 
@@ -113,7 +113,7 @@ describe('a call', () => {
   it('shares its connection with those beside it', async () => {
     const waiting: (() => void)[] = []
     const upstream = await node({
-      answer: (asked, socket) => void waiting.push(() => echo(asked, socket)),
+      answer: (request, socket) => void waiting.push(() => echo(request, socket)),
     })
     const transport = transportTo(upstream.url)
     const answers = Array.from({ length: 200 }, (_, at) =>
@@ -129,7 +129,7 @@ describe('a call', () => {
 
   it('that is aborted leaves the others alone', async () => {
     const upstream = await node({
-      answer: (asked, socket) => void (asked.method === 'late' || echo(asked, socket)),
+      answer: (request, socket) => void (request.method === 'late' || echo(request, socket)),
     })
     const transport = transportTo(upstream.url)
     const abort = new AbortController()

@@ -4,7 +4,7 @@ import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import type { Condition } from '../../api/status.ts'
 import type { KubeObject, Resource } from '../../kube/object.ts'
-import { ObjectKeeper } from '../../kube/testing/object-keeper.ts'
+import { FakeApiServer } from '../../kube/testing/fake-api-server.ts'
 import {
   type Deployment,
   childKinds,
@@ -20,9 +20,9 @@ import { Operator } from '../operator.ts'
 const namespace = 'ns'
 
 /** The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the test does. */
-export class OperatorDesk implements AsyncDisposable {
+export class OperatorHarness implements AsyncDisposable {
   readonly clock = new VirtualClock()
-  readonly keeper: ObjectKeeper
+  readonly keeper: FakeApiServer
   readonly failures: string[] = []
   /** The keys of all objects that were reconciled, in order. */
   readonly reconciled: string[] = []
@@ -35,7 +35,7 @@ export class OperatorDesk implements AsyncDisposable {
    * @param namespaces null for all
    */
   constructor(
-    keeper = new ObjectKeeper(),
+    keeper = new FakeApiServer(),
     namespaces: readonly string[] | null = null,
     readPodPage: ReadPodPage | null = null,
     maxRollingRouters = 100,

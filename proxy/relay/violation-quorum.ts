@@ -2,18 +2,18 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Violation } from '../integrity/violation.ts'
 import type { Attempt } from './attempt.ts'
-import type { Judge } from './verdict.ts'
+import type { AnswerValidator } from './answer-validator.ts'
 
 /**
  * The attempts of a call whose answers do not fit its request. What two upstreams show alike is what this
  * chain is like, and is passed on; a violation that no other upstream shows is a failure of its upstream.
  */
-export class Suspects {
-  readonly #judge: Judge
+export class ViolationQuorum {
+  readonly #judge: AnswerValidator
   #all: Attempt[] = []
   #passedOn: Violation | null = null
 
-  constructor(judge: Judge) {
+  constructor(judge: AnswerValidator) {
     this.#judge = judge
   }
 

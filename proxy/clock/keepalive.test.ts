@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { feelPulse } from './pulse.ts'
+import { keepalive } from './keepalive.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
 /** A connection with a peer at its other end, which answers when it is asked to. */
 function connected({ answers = true }: { readonly answers?: boolean } = {}) {
   const clock = new VirtualClock()
   const seen = { received: 0, asked: 0, lostAtMs: null as number | null, answers }
-  const stop = feelPulse({
+  const stop = keepalive({
     clock,
     everyMs: 10_000,
     received: () => seen.received,

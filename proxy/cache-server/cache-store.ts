@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { graceMs, type Held, type SessionHeld } from '../redis/shared-keys.ts'
+import { graceMs, type StoredClaim, type SessionHeld } from '../redis/shared-store.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
@@ -13,7 +13,7 @@ const claimShare = 1 / 8
 const counterMs = 48 * 3_600_000
 
 /** What the cache service keeps, up to a number of bytes: answers, the least recently used of which go, and claims. */
-export class Shelf {
+export class CacheServiceStore {
   readonly #answers: LRUCache<string, Uint8Array>
   readonly #claims: LRUCache<string, Uint8Array>
   /** Claims do not outlive the process, so each process is its own generation. */
@@ -47,7 +47,7 @@ export class Shelf {
     return this.#answers.size + this.#claims.size
   }
 
-  get(key: string): Held {
+  get(key: string): StoredClaim {
     const holding = this.#claims.has(key) ? this.#claims : this.#answers
     const value = holding.get(key)
     return value ? { value, ttlMs: Math.ceil(holding.getRemainingTTL(key)) } : {}
@@ -58,7 +58,7 @@ export class Shelf {
   }
 
   /** @returns the claim that stands already. @throws RangeError when there is no room */
-  claim(key: string, value: Uint8Array, ttlMs: number): Held {
+  claim(key: string, value: Uint8Array, ttlMs: number): StoredClaim {
     const standing = this.#claims.get(key)
     if (standing) return { value: standing }
     const [copy, options] = ofEntry(key, value, ttlMs)

@@ -6,7 +6,7 @@ import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
 import { patientClock } from '../clock/testing/patient-clock.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { SharedEntry } from './entry-codec.ts'
-import { SharedStore } from './shared-store.ts'
+import { SharedCache } from './shared-cache.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 
 const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
@@ -16,7 +16,7 @@ const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
 })
 
 interface Replica {
-  readonly store: SharedStore
+  readonly store: SharedCache
   readonly figures: { failures: number; broken: number }
   readonly reorgs: () => number
   readonly find: (key: string, mayWait?: boolean) => Promise<unknown>
@@ -30,7 +30,7 @@ function replica(port: number, timeoutMs = 5_000): Replica {
   })
   const figures = { failures: 0, broken: 0 }
   let reorgs = 0
-  const store = new SharedStore({ keys, figures }, patientClock, 'ETH1 jsonrpc', () => {
+  const store = new SharedCache({ keys, figures }, patientClock, 'ETH1 jsonrpc', () => {
     reorgs += 1
   })
   const find = async (key: string, mayWait = false) => {
@@ -74,7 +74,7 @@ test('one that looked just before the answer was kept finds it, and does not ask
   const clock = new VirtualClock()
   const keys = new FakeKeys(clock)
   const create = () =>
-    new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
+    new SharedCache({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
   const [one, two] = [create(), create()]
   expect(await one.lookUp('key', (stored) => stored, true)).toMatchObject({ entry: null })
   const claim = keys.claim.bind(keys)
@@ -139,7 +139,7 @@ test('without the service everything is a miss, and it is not asked again for a 
 test('while the store hangs one call in a second waits for it, and no other; then it is used again', async () => {
   const clock = new VirtualClock()
   const keys = Object.assign(new FakeKeys(clock), { isDown: true, timeoutMs: 50 })
-  const store = new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
+  const store = new SharedCache({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
   const late: number[] = []
   for (let call = 0; call < 1_000; call++) {
     const startedMs = clock.nowMs()

@@ -11,7 +11,7 @@ import { renderManifests } from '../manifests/render-manifests.ts'
 import { imagesOf, type CommandIo, exitCodes, type FlagValues, valueOf } from './command-line.ts'
 
 /** Manifests with everything that is wrong with them, each in one line. */
-interface Judged {
+interface ValidatedManifests {
   readonly objects: readonly KubeObject[]
   readonly routers: number
   readonly providers: number
@@ -21,11 +21,11 @@ interface Judged {
 }
 
 /** Reads and judges what -f names. */
-async function judge(
+async function validateManifests(
   values: FlagValues,
   version: string,
   stdin: CommandIo['stdin'],
-): Promise<Judged> {
+): Promise<ValidatedManifests> {
   const nothing = { objects: [], routers: 0, providers: 0, warnings: [] }
   if (values.filename.length === 0) return { ...nothing, problems: ['Name files with -f.'] }
   try {
@@ -55,7 +55,7 @@ export async function runRender(
   version: string,
   io: CommandIo,
 ): Promise<number> {
-  const { objects, problems } = await judge(values, version, io.stdin)
+  const { objects, problems } = await validateManifests(values, version, io.stdin)
   io.stdout.write(writeObjects(objects, valueOf(values, 'output')))
   return endWith(problems, io)
 }
@@ -73,7 +73,11 @@ export async function runValidate(
   version: string,
   io: CommandIo,
 ): Promise<number> {
-  const { routers, providers, problems, warnings } = await judge(values, version, io.stdin)
+  const { routers, providers, problems, warnings } = await validateManifests(
+    values,
+    version,
+    io.stdin,
+  )
   const valid = problems.length === 0
   if (valueOf(values, 'output') === 'json') {
     io.stdout.write(`${JSON.stringify({ version: 1, valid, problems, warnings }, null, 2)}\n`)

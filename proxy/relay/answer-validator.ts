@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { Chain, Classification } from '../chain/types.ts'
+import type { Chain, MethodSpec } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
 import { valueAt } from '../json/value-at.ts'
@@ -10,10 +10,10 @@ import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
 import { type Call, maySendAgain } from './call.ts'
-import { type Finding, maxMessageLength, type StreamJudge } from './reply.ts'
+import { type ReplyContent, maxMessageLength, type StreamValidator } from './reply.ts'
 
 /** What an upstream's answer is worth. */
-export interface Verdict {
+export interface ValidatedAnswer {
   /** The client gets it: a result, or an error that is the node's own answer. */
   readonly isAnswer: boolean
   /** A result of a known method, in the form of its interface; else it may be any page. */
@@ -29,10 +29,10 @@ export interface Verdict {
   /** Of a node's error; 0: none, in an answer that is all here; null: not known. */
   readonly code: number | null
   /** Judges the remainder of a stream; null when the answer is complete. */
-  readonly rest: StreamJudge | null
+  readonly rest: StreamValidator | null
 }
 
-export interface VerdictOptions {
+export interface AnswerValidatorOptions {
   readonly chain: Chain
   readonly pool: Pick<Pool, 'tip' | 'tracker'>
   readonly integrity: IntegrityLevel
@@ -41,28 +41,28 @@ export interface VerdictOptions {
 /** Detail of an answer that is older than its request allows. */
 export const belowFloor = 'a block below the floor'
 
-type ResultFinding = Extract<Finding, { kind: 'result' }>
+type ResultContent = Extract<ReplyContent, { kind: 'result' }>
 
 /** Judges the answers to calls: errors by the failure table, results by the integrity checks. */
-export class Judge {
-  readonly #options: VerdictOptions
+export class AnswerValidator {
+  readonly #options: AnswerValidatorOptions
   readonly #integrity: Integrity
 
-  constructor(options: VerdictOptions) {
+  constructor(options: AnswerValidatorOptions) {
     this.#options = options
     this.#integrity = new Integrity(options.integrity, options.pool.tracker)
   }
 
-  judge(incoming: Incoming, call: Call): Verdict {
-    const { asked } = call
+  validate(incoming: Incoming, call: Call): ValidatedAnswer {
+    const { method } = call
     const wantsResult =
-      Boolean(asked.refusal ?? asked.floor?.shown) ||
-      asked.checks.some(isExistence) ||
-      this.#integrity.looksAt(asked)
+      Boolean(method.refusal ?? method.floor?.shown) ||
+      method.checks.some(isExistence) ||
+      this.#integrity.looksAt(method)
     const finding = call.reader.read(incoming, wantsResult)
     if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
     if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
-    return this.#ofResult(finding, asked)
+    return this.#ofResult(finding, method)
   }
 
   /** Two upstreams showed this violation, and the answer is passed on. */
@@ -72,9 +72,9 @@ export class Judge {
 
   #ofMalformed(
     { status, body }: Incoming,
-    { why, isClientsFault }: Extract<Finding, { kind: 'malformed' }>,
-    { asked }: Call,
-  ): Verdict {
+    { why, isClientsFault }: Extract<ReplyContent, { kind: 'malformed' }>,
+    { method }: Call,
+  ): ValidatedAnswer {
     const { chain, integrity } = this.#options
     if (integrity === 'off' && mayBeWhole(status)) return { ...anyAnswer, code: null }
     const { failures } = chain
@@ -82,16 +82,19 @@ export class Judge {
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
     // A client may invent a method that a gateway in front of the node refuses.
     const unblamed = { ...failure, weight: 0 }
-    if (status >= 400) return failed(asked.known ? failure : unblamed, why, 'as-it-is')
+    if (status >= 400) return failed(method.known ? failure : unblamed, why, 'as-it-is')
     // The client gets it when no upstream has anything better.
     if (isClientsFault) return failed(unblamed, why, 'as-it-is')
     // A broken answer that claims success is never passed on.
     return failed(failure, why, null, failure.holdOff ? null : { check: 'envelope', detail: why })
   }
 
-  #ofNodeError({ error, rest }: Extract<Finding, { kind: 'node-error' }>, call: Call): Verdict {
-    const { method, callersWords } = call.asked
-    const failure = this.#options.chain.failures.ofNodeError(error, method, callersWords)
+  #ofNodeError(
+    { error, rest }: Extract<ReplyContent, { kind: 'node-error' }>,
+    call: Call,
+  ): ValidatedAnswer {
+    const { name, runsCallerCode } = call.method
+    const failure = this.#options.chain.failures.ofNodeError(error, name, runsCallerCode)
     // An unknown error may come from a gateway and not from the node: another upstream may do better.
     const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.holdOff
     const { code } = error
@@ -99,29 +102,29 @@ export class Judge {
     return { ...failed(failure, `code ${code}`, 'node-error'), code }
   }
 
-  #ofResult(finding: ResultFinding, asked: Classification): Verdict {
+  #ofResult(finding: ResultContent, method: MethodSpec): ValidatedAnswer {
     const { inForm = false, parsed, rest = null } = finding
-    const plain = inForm && asked.known ? plainResult : anyAnswer
+    const plain = inForm && method.known ? plainResult : anyAnswer
     const answer = rest === null ? plain : { ...plain, rest, code: null }
     // Of a long answer only the envelope is judged, as it is passed on.
     if (parsed === undefined) return answer
-    const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
+    const refusal = method.refusal ? this.#refusalIn(parsed, method.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
     if (refusal) return nodeError(refusal, rest)
     const { failures } = this.#options.chain
-    const found = this.#integrity.check(parsed, asked)
+    const found = this.#integrity.check(parsed, method)
     if (found) {
       const failure = failures.ofAnswer(mayBeRight(found) ? 'doubted' : 'violated')
       return failed(failure, found.check, 'as-it-is', found)
     }
-    const { block = 0, shown = null } = asked.floor ?? {}
+    const { block = 0, shown = null } = method.floor ?? {}
     if (shown && (toNumber(valueAt(parsed, shown.path)) ?? block) < block)
       return failed(failures.ofAnswer('below-floor'), belowFloor, null)
-    return this.#missesBlock(parsed, asked) ? { ...answer, missedBlock: true } : answer
+    return this.#missesBlock(parsed, method) ? { ...answer, missedBlock: true } : answer
   }
 
   /** Some nodes refuse a transaction in a result and not as an error: that is their answer. */
-  #refusalIn(result: unknown, path: NonNullable<Classification['refusal']>): FailureClass | null {
+  #refusalIn(result: unknown, path: NonNullable<MethodSpec['refusal']>): FailureClass | null {
     const code = Number(valueAt(result, path.code))
     // 0 is success, and without a code there is no refusal.
     if (code === 0 || Number.isNaN(code)) return null
@@ -129,14 +132,14 @@ export class Judge {
     const message = typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
     const failure = this.#options.chain.failures.ofNodeError({ status: 200, code, message })
     // Another node may have room for it.
-    const retry = failure.whose === 'node' && failure.retry
+    const retry = failure.origin === 'node' && failure.retry
     const transaction = failure.transaction ?? (retry ? null : 'refused')
     const unblamed = { weight: 0, holdOff: false, reported: false, late: false }
-    return { ...failure, ...unblamed, whose: 'node', retry, transaction }
+    return { ...failure, ...unblamed, origin: 'node', retry, transaction }
   }
 
   /** Null, which means "no such block", for a tag that every chain has or a height that the tip has reached. */
-  #missesBlock(result: unknown, { block, checks }: Classification): boolean {
+  #missesBlock(result: unknown, { block, checks }: MethodSpec): boolean {
     if (result !== null || !checks.some(isExistence)) return false
     if (block.kind === 'tag') return block.tag !== 'pending'
     const { tip } = this.#options.pool
@@ -145,24 +148,24 @@ export class Judge {
 }
 
 /** Null from this method means that there is no such block, at every level of checks. */
-function isExistence({ rule }: Classification['checks'][number]): boolean {
+function isExistence({ rule }: MethodSpec['checks'][number]): boolean {
   return rule.check === 'exists'
 }
 
 function failed(
   failure: FailureClass,
   detail: string,
-  passOn: Verdict['passOn'],
+  passOn: ValidatedAnswer['passOn'],
   violation: Violation | null = null,
-): Verdict {
+): ValidatedAnswer {
   return { ...anyAnswer, isAnswer: false, failure, detail, passOn, violation, code: null }
 }
 
-function nodeError(failure: FailureClass, rest: StreamJudge | null = null): Verdict {
+function nodeError(failure: FailureClass, rest: StreamValidator | null = null): ValidatedAnswer {
   return { ...anyAnswer, failure, rest, code: null }
 }
 
-const anyAnswer: Verdict = {
+const anyAnswer: ValidatedAnswer = {
   isAnswer: true,
   isResult: false,
   failure: null,
@@ -174,4 +177,4 @@ const anyAnswer: Verdict = {
   rest: null,
 }
 
-const plainResult: Verdict = { ...anyAnswer, isResult: true }
+const plainResult: ValidatedAnswer = { ...anyAnswer, isResult: true }

@@ -7,11 +7,11 @@ import type { Body } from '../upstream/wire.ts'
  * A session of an upstream, for one attempt. It is taken once the request is whole, so that a client which
  * never ends its requests takes none from others; and left when the answer has ended.
  */
-export class Session {
-  readonly #upstream: Pick<Upstream, 'sessions'>
+export class ConcurrencySlot {
+  readonly #upstream: Pick<Upstream, 'usedSlots'>
   #state: 'none' | 'taken' | 'left' = 'none'
 
-  constructor(upstream: Pick<Upstream, 'sessions'>, body: Body | null) {
+  constructor(upstream: Pick<Upstream, 'usedSlots'>, body: Body | null) {
     this.#upstream = upstream
     if (body === null || body instanceof Uint8Array || !body.whenWhole) this.#take()
     else body.whenWhole(() => this.#take())
@@ -20,11 +20,11 @@ export class Session {
   #take(): void {
     if (this.#state !== 'none') return
     this.#state = 'taken'
-    this.#upstream.sessions += 1
+    this.#upstream.usedSlots += 1
   }
 
   leave(): void {
-    if (this.#state === 'taken') this.#upstream.sessions -= 1
+    if (this.#state === 'taken') this.#upstream.usedSlots -= 1
     this.#state = 'left'
   }
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel, Clock } from './clock.ts'
 
-export interface PulseOptions {
+export interface KeepaliveOptions {
   readonly clock: Clock
   /** How often is looked whether anything came. */
   readonly everyMs: number
@@ -20,7 +20,7 @@ export interface PulseOptions {
  * and counts as lost at the next one.
  * @returns stops it
  */
-export function feelPulse({ clock, everyMs, received, ask, lost }: PulseOptions): Cancel {
+export function keepalive({ clock, everyMs, received, ask, lost }: KeepaliveOptions): Cancel {
   let seen = received()
   let isAsked = false
   let cancel: Cancel = () => {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StateRecord } from './observer.ts'
-import { type Candidate, floorOf } from './weights.ts'
+import { type Weighed, floorOf } from './weights.ts'
 
 /** Why a pick left an upstream out: it cannot be asked, others come first, or others have what the call is about. */
-export type LeftOut =
+export type ExclusionReason =
   | 'unverified'
   | 'rejected'
   | 'cooldown'
@@ -23,11 +23,11 @@ export type LeftOut =
   | 'pruned'
 
 /** One upstream of the pool, as a pick saw it. */
-export interface Considered extends Candidate {
+export interface Candidate extends Weighed {
   /** The lowest is drawn from; null: it cannot be asked. */
   readonly rank: number | null
   /** Null: it was drawn from. */
-  readonly leftOut: LeftOut | null
+  readonly exclusionReason: ExclusionReason | null
   /** If it lags or lacks the block: blocks behind the tip. In cooldown: milliseconds left. Pruned: its oldest block. */
   readonly amount: number | null
   /** The state of an upstream that was left out; null if it was drawn from or is eligible. */
@@ -35,8 +35,8 @@ export interface Considered extends Candidate {
 }
 
 /** The candidates of a draw with their weights; null if there was no draw. */
-export function drawnOf(considered: readonly Considered[] | null): readonly Candidate[] | null {
-  const drawn = considered?.filter(({ leftOut }) => leftOut === null) ?? []
+export function drawnOf(considered: readonly Candidate[] | null): readonly Weighed[] | null {
+  const drawn = considered?.filter(({ exclusionReason }) => exclusionReason === null) ?? []
   if (drawn.length < 2) return null
   const floor = floorOf(drawn.map(({ weight }) => weight))
   return drawn.map((each) => ({ ...each, weight: Math.max(each.weight, floor) }))

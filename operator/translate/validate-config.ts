@@ -9,7 +9,10 @@ import {
 } from '../../proxy/config/socket-check.ts'
 import { unsetVariableHint } from '../../proxy/config/yaml/read-yaml.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
-import { knownChains, validateConfig } from '../../proxy/validation/validate-config.ts'
+import {
+  knownChains,
+  validateConfig as validateRouterConfig,
+} from '../../proxy/validation/validate-config.ts'
 import type { Endpoint } from '../api/rpc-router.ts'
 import { configDirectory, secretDirectory } from './object-names.ts'
 import {
@@ -88,7 +91,7 @@ function camelCase(place: string): string {
 }
 
 /** What the router itself says of a config: of which provider, or of the router object. */
-export interface Judgement {
+export interface ValidationResult {
   readonly ofRouter: readonly RouterRefusal[]
   /** By name of the provider. */
   readonly ofProviders: ReadonlyMap<string, readonly ConfigRefusal[]>
@@ -100,12 +103,12 @@ export interface Judgement {
  * Lets the router's own parser judge a config, with the values of the Secrets in place, so that a line break at the
  * end of a key is found before a pod fails over it. No message holds a value.
  */
-export function judgeConfig(
+export function validateConfig(
   listeners: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
   plan: RouterPlan,
   data: ReferenceData,
-): Judgement {
+): ValidationResult {
   const { catalog } = plan.specs
   const environment = environmentOf([plan, ...upstreams], data)
   const isHidden = ({ entry }: UpstreamPlan) =>
@@ -116,7 +119,7 @@ export function judgeConfig(
   const parsed = parseConfig(document.text, { environment, flags: {} })
   const files = filesOf([plan, ...upstreams], data)
   const readText = (path: string) => files.get(path)?.text ?? null
-  const { problems } = validateConfig(parsed, { catalog, readText })
+  const { problems } = validateRouterConfig(parsed, { catalog, readText })
   const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, readonly ConfigRefusal[]>()
   const refuse = ({ provider }: UpstreamPlan, refusals: readonly ConfigRefusal[]) =>

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
 import { loadCatalog } from '../load-catalog.ts'
-import type { BlockPoint, BlockRef, BlockTag, Chain, Classification } from '../types.ts'
+import type { BlockPoint, BlockRef, BlockTag, Chain, MethodSpec } from '../types.ts'
 
 /** A chain with short methods to classify a call. */
 export class AskedChain {
@@ -25,16 +25,16 @@ export class AskedChain {
     return found
   }
 
-  jsonrpc(method: string, params?: unknown): Classification {
+  jsonrpc(method: string, params?: unknown): MethodSpec {
     return this.offered('jsonrpc').classify({ apiInterface: 'jsonrpc', method, params })
   }
 
-  tendermint(method: string, params?: unknown): Classification {
+  tendermint(method: string, params?: unknown): MethodSpec {
     return this.offered('tendermintrpc').classify({ apiInterface: 'tendermintrpc', method, params })
   }
 
   /** @param request `GET /blocks/5?pretty=true` */
-  rest(request: string, headers: Readonly<Record<string, string>> = {}): Classification {
+  rest(request: string, headers: Readonly<Record<string, string>> = {}): MethodSpec {
     const [verb = '', target = ''] = request.split(' ')
     const [path = '', query = ''] = target.split('?')
     const header = (name: string) => headers[name] ?? null
@@ -45,18 +45,18 @@ export class AskedChain {
     method: string,
     headers: Readonly<Record<string, string>> = {},
     message?: readonly number[],
-  ): Classification {
+  ): MethodSpec {
     const header = (name: string) => headers[name] ?? null
-    const asked = { apiInterface: 'grpc', method, header } as const
+    const request = { apiInterface: 'grpc', method, header } as const
     return this.offered('grpc').classify(
-      message === undefined ? asked : { ...asked, message: Uint8Array.from(message) },
+      message === undefined ? request : { ...request, message: Uint8Array.from(message) },
     )
   }
 }
 
 /** A classification with what its checks read of the request. */
-export function readOut({ checks, ...asked }: Classification) {
-  return { ...asked, checks: checks.map(({ rule, wanted }) => ({ rule, wanted: wanted?.() })) }
+export function readOut({ checks, ...request }: MethodSpec) {
+  return { ...request, checks: checks.map(({ rule, wanted }) => ({ rule, wanted: wanted?.() })) }
 }
 
 export const none: BlockRef = { kind: 'none' }

@@ -10,7 +10,7 @@ import type { RelayObserver } from './call.ts'
 import { Hedging } from './hedge.ts'
 import { KnownTransactions } from './known-transactions.ts'
 import type { TraceHeaders } from './traced-request.ts'
-import { Judge } from './verdict.ts'
+import { AnswerValidator } from './answer-validator.ts'
 
 /** What the relay of one listener is made of. */
 export interface RelayOptions {
@@ -29,13 +29,13 @@ export interface RelayOptions {
 }
 
 /** What all calls of one listener share. */
-export type RelayParts = Readonly<ReturnType<typeof partsOf>>
+export type RelayContext = Readonly<ReturnType<typeof relayContextOf>>
 
-export function partsOf(options: RelayOptions) {
+export function relayContextOf(options: RelayOptions) {
   const { config, chain, pool, clock, observer } = options
   return {
     ...options,
-    judge: new Judge({ integrity: config.now.integrity, chain, pool }),
+    judge: new AnswerValidator({ integrity: config.now.integrity, chain, pool }),
     dueTimes: new DueTimes(clock),
     hedging: new Hedging(chain.blockTimeMs),
     breaker: new Breaker(pool, observer),

@@ -8,10 +8,10 @@ import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener } from '../observers.ts'
 
 export const keptKinds = ['recent', 'failed', 'slow'] as const
-type KeptKind = (typeof keptKinds)[number]
+type RecordedKind = (typeof keptKinds)[number]
 
 /** A call that has ended. Of its request and its answer nothing is kept alive. */
-export interface KeptCall {
+export interface RecordedCall {
   readonly guid: string
   readonly chain: string
   readonly interface: string
@@ -30,10 +30,14 @@ export interface KeptCall {
 type Observed = Pick<ListenerObserver, 'callEnded' | 'requestRefused'>
 
 /** The last calls of all listeners; those that failed or were slow apart, so that they stay longer. */
-export class KeptCalls {
+export class CallHistory {
   readonly #clock: Clock
-  readonly #calls: Readonly<Record<KeptKind, KeptCall[]>> = { recent: [], failed: [], slow: [] }
-  readonly #added: Record<KeptKind, number> = { recent: 0, failed: 0, slow: 0 }
+  readonly #calls: Readonly<Record<RecordedKind, RecordedCall[]>> = {
+    recent: [],
+    failed: [],
+    slow: [],
+  }
+  readonly #added: Record<RecordedKind, number> = { recent: 0, failed: 0, slow: 0 }
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -41,11 +45,11 @@ export class KeptCalls {
 
   readonly listenerObserver = perListener<Observed>((listener) => ({
     callEnded: (call, end, totalMs) => {
-      const { guid, journal, asked } = call
+      const { guid, journal, method: spec } = call
       const outcome = outcomeOf(call, end)
       const isSlow = totalMs >= explainLimits.slowMs && !journal.mayStream
       const kind = isFailure(outcome) ? 'failed' : isSlow ? 'slow' : 'recent'
-      const method = asked.known ? asked.method : copied(methodOf(call))
+      const method = spec.known ? spec.name : copied(methodOf(call))
       const error = end.kind === 'error' ? copied(end.error.message) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
       this.#keep(kind, { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal })
@@ -59,7 +63,7 @@ export class KeptCalls {
   }))
 
   /** In the place of the oldest of its kind, where there are enough. */
-  #keep(kind: KeptKind, call: KeptCall): void {
+  #keep(kind: RecordedKind, call: RecordedCall): void {
     this.#calls[kind][this.#added[kind]++ % explainLimits[kind]] = call
   }
 
@@ -71,12 +75,12 @@ export class KeptCalls {
   }
 
   /** The last ones of a kind. */
-  list(kind: KeptKind, limit = 20) {
+  list(kind: RecordedKind, limit = 20) {
     return this.#explained(this.#calls[kind], limit)
   }
 
   /** The newest first; and how many there are beyond the limit. */
-  #explained(calls: readonly KeptCall[], limit: number) {
+  #explained(calls: readonly RecordedCall[], limit: number) {
     const epochMs = this.#clock.wallMs() - this.#clock.nowMs()
     const newest = calls.toSorted((a, b) => b.journal.startedMs - a.journal.startedMs)
     const shown = newest.slice(0, limit).map((each) => explain(each, epochMs))
@@ -94,7 +98,7 @@ function copied(text: string): string {
   return Buffer.from(text.slice(0, 300)).toString()
 }
 
-export type Explained = ReturnType<KeptCalls['list']>
+export type Explained = ReturnType<CallHistory['list']>
 
 /**
  * What happened to one call, as `/explain` answers it in JSON. Holds no parameter, no URL and no key. Upstreams are named as
@@ -102,7 +106,7 @@ export type Explained = ReturnType<KeptCalls['list']>
  *
  * @param epochMs the beginning of the clock's monotonic scale
  */
-function explain({ journal, ...call }: KeptCall, epochMs: number) {
+function explain({ journal, ...call }: RecordedCall, epochMs: number) {
   const { startedMs, attempts, cache, session, crossValidation, considered } = journal
   return {
     ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
@@ -110,7 +114,9 @@ function explain({ journal, ...call }: KeptCall, epochMs: number) {
     ...{ cache, session, crossValidation },
     attempts: attempts.map((each) => explainAttempt(each, startedMs)),
     /** What the last pick saw that found no upstream; null where each found one. */
-    unserved: considered?.every(({ leftOut }) => leftOut !== null) ? considered : null,
+    unserved: considered?.every(({ exclusionReason }) => exclusionReason !== null)
+      ? considered
+      : null,
   }
 }
 

@@ -25,7 +25,7 @@ export interface LoadedConfig {
 }
 
 /** A config with all that is wrong with it. */
-export interface JudgedConfig extends ValidatedConfig, LoadedConfig {
+export interface CheckedConfig extends ValidatedConfig, LoadedConfig {
   /** The chain specs; null if they are unusable. */
   readonly catalog: ChainCatalog | null
   /** Takes every value out of a text that must not be printed. */
@@ -36,10 +36,10 @@ export interface JudgedConfig extends ValidatedConfig, LoadedConfig {
  * Reads a config with everything that it refers to, and validates it.
  * @param running chain specs of a running router, which reads them only at its start
  */
-export async function judgeConfig(
+export async function checkConfig(
   request: ConfigRequest,
   running: ChainCatalog | null = null,
-): Promise<JudgedConfig> {
+): Promise<CheckedConfig> {
   const loaded = await loadConfig(request)
   return { ...loaded, ...(await validateLoaded(loaded.parsed, running)) }
 }
@@ -48,7 +48,7 @@ export async function judgeConfig(
 export async function validateLoaded(
   parsed: ParsedConfig,
   running: ChainCatalog | null = null,
-): Promise<Omit<JudgedConfig, keyof LoadedConfig>> {
+): Promise<Omit<CheckedConfig, keyof LoadedConfig>> {
   let catalog = running
   let ofSpecs: readonly Problem[] = []
   try {

@@ -2,15 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
-import type { Considered } from './considered.ts'
+import type { Candidate } from './candidates.ts'
 import type { Wanted } from './pick.ts'
 
 /** What a pick saw, as `a 0` for one that was drawn from and `b 1 backup` for one that was left out. */
 function seen(fixture: PoolFixture, different: Partial<Wanted> = {}): string {
-  const story: { considered: readonly Considered[] | null } = { considered: null }
+  const story: { considered: readonly Candidate[] | null } = { considered: null }
   fixture.pool.pick.next(fixture.wanted(different), 'balanced', story)
-  const each = story.considered?.map(({ name, rank, leftOut, amount }) =>
-    [name, rank ?? '-', leftOut, amount].filter((part) => part !== null).join(' '),
+  const each = story.considered?.map(({ name, rank, exclusionReason, amount }) =>
+    [name, rank ?? '-', exclusionReason, amount].filter((part) => part !== null).join(' '),
   )
   return each?.join('; ') ?? 'none'
 }
@@ -47,7 +47,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     {},
     'a - cooldown 2000; b 0; c 0',
   ],
-  ['full', (fixture) => (fixture.upstream('c').sessions = 10), {}, 'a 0; b 0; c - full'],
+  ['full', (fixture) => (fixture.upstream('c').usedSlots = 10), {}, 'a 0; b 0; c - full'],
   ['lagging', lagging, { block: latest }, 'a 0; b 0; c 0 lagging 100'],
   ['lagging, about an old block', lagging, { block: number(800) }, 'a 0; b 0; c 0'],
   ['without the block', lagging, { block: number(950) }, 'a 0; b 0; c 0 lacks-block 100'],
@@ -126,14 +126,14 @@ test('backups, and nodes without old blocks', () => {
 test('picks that see the same share what they saw; one that sees something else does not change it', async () => {
   const fixture = new PoolFixture('abc')
   const look = (different: Partial<Wanted> = {}) => {
-    const story: { considered: readonly Considered[] | null } = { considered: null }
+    const story: { considered: readonly Candidate[] | null } = { considered: null }
     fixture.pool.pick.next(fixture.wanted(different), 'balanced', story)
     return story.considered
   }
   const first = look()
   expect(look()).toBe(first)
   expect(look({ excluded: ['a'] })).not.toBe(first)
-  expect(first?.map(({ leftOut }) => leftOut)).toEqual([null, null, null])
+  expect(first?.map(({ exclusionReason }) => exclusionReason)).toEqual([null, null, null])
   await fixture.clock.advance(100)
   expect(look()).not.toBe(first)
   expect(look()).toEqual(first)

@@ -6,7 +6,7 @@ import { budgetLimits } from './limits.ts'
  * Long work takes turns, so that short calls are served in between: when as much was begun in a turn of the
  * event loop as is good, the rest waits for the next ones.
  */
-export class Turns {
+export class EventLoopPacer {
   /** Of the turn, once something was begun in it. */
   number = 0
   readonly #turnBytes: number

@@ -5,7 +5,7 @@ import type { Random } from '../clock/random.ts'
 import type { RedisStore } from './redis.ts'
 import type { StoreError } from './store-error.ts'
 
-export interface StoreParts {
+export interface StoreOptions {
   readonly clock: Clock
   readonly random: Random
   /** How long a command may take, with its retry: half of it twice, so that an answer that came while this process was busy is read. */
@@ -13,7 +13,7 @@ export interface StoreParts {
   /** The store fails, or answers again. */
   readonly onChange: (error: StoreError | null) => void
   /** A command ended. @param outcome `success`, or its fault */
-  readonly asked?: (command: string, outcome: string, ms: number) => void
+  readonly onCommand?: (command: string, outcome: string, ms: number) => void
 }
 
 /** Listens for changes. */
@@ -24,7 +24,7 @@ export interface Subscriber<Message = string> {
 }
 
 /** What is held under a key, or was. */
-export interface Held {
+export interface StoredClaim {
   readonly key?: string
   /** Absent: nothing. */
   readonly value?: Uint8Array | undefined
@@ -43,15 +43,15 @@ const closedKey = `${sessionPrefix}closed`
 export const graceMs = 5_000
 
 /** The reply to a session operation. Without a `value`, the store has no other choice. */
-export interface SessionHeld extends Held {
+export interface SessionHeld extends StoredClaim {
   readonly generation: string
   /** Whether the store is open. A read or a claim is refused unless it is, and in the caller's generation. */
   readonly isOpen: boolean
 }
 
 /** Keys that replicas share: in a Redis, or in the cache service. Each method throws StoreError when the store fails. */
-export interface SharedKeys {
-  get(key: string, counter?: string): Promise<Held>
+export interface SharedStore {
+  get(key: string, counter?: string): Promise<StoredClaim>
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
   /** Sets a value unless there is one. @returns the one that stands; undefined: it is this one */
   claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
@@ -67,7 +67,7 @@ export interface SharedKeys {
   /** Counts up, and announces that. */
   increment(key: string): Promise<unknown>
   /** Receives what is announced of the keys that begin like this. */
-  watch(prefix: string, subscriber: Subscriber<Held>): void
+  watch(prefix: string, subscriber: Subscriber<StoredClaim>): void
   close(): void
 }
 
@@ -80,7 +80,7 @@ if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return redis.call('publish', ARGV[2], ARGV[3])`
 
 /**
- * One step of a session, as `SharedKeys.session` defines it. A generation starts with the run id of its Redis: after a
+ * One step of a session, as `SharedStore.session` defines it. A generation starts with the run id of its Redis: after a
  * restart or a failover, the data may lack the last writes, so it counts as lost too. Users without the INFO permission
  * skip that check. INFO takes 30 µs, so the many writes that restore choices skip it too.
  */
@@ -111,7 +111,7 @@ if value ~= '' and (not standing or restores and not isOpen and left < ttl) then
 end
 return { generation, isOpen and 1 or 0, standing, left }`
 
-export class RedisKeys implements SharedKeys {
+export class RedisKeys implements SharedStore {
   readonly #redis: RedisStore
   readonly #graceMs: number
 
@@ -120,7 +120,7 @@ export class RedisKeys implements SharedKeys {
     this.#graceMs = grace
   }
 
-  get(key: string, counter?: string): Promise<Held> {
+  get(key: string, counter?: string): Promise<StoredClaim> {
     return this.#redis.run('get', async (redis) => {
       const other = counter === undefined ? redis.pttl(key) : redis.get(counter)
       const [value, number] = await Promise.all([redis.getBuffer(key), other])
@@ -171,7 +171,7 @@ export class RedisKeys implements SharedKeys {
     await this.#redis.run('publish', (redis) => redis.publish(channel, key)).catch(() => null)
   }
 
-  watch(prefix: string, { message, listening }: Subscriber<Held>): void {
+  watch(prefix: string, { message, listening }: Subscriber<StoredClaim>): void {
     const changed = (text: string) => {
       if (!text.startsWith(prefix)) return
       const [key = '', value] = text.split('\n')

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Turns } from './turns.ts'
+import { EventLoopPacer } from './event-loop-pacer.ts'
 
 const mebibyte = 1024 * 1024
 
 test('short work and the first of the long work is done at once, the rest in turn', async () => {
-  const turns = new Turns()
+  const turns = new EventLoopPacer()
   const done: string[] = []
   for (const name of 'abc') turns.run(mebibyte, () => done.push(name))
   turns.run(1, () => done.push('d'))
@@ -20,7 +20,7 @@ test('short work and the first of the long work is done at once, the rest in tur
 })
 
 test('a turn has room for much that is short, and each new one has as much', async () => {
-  const turns = new Turns()
+  const turns = new EventLoopPacer()
   for (let turn = 0; turn < 3; turn++) {
     let count = 0
     while (turns.spend(mebibyte / 64)) count += 1
@@ -30,7 +30,7 @@ test('a turn has room for much that is short, and each new one has as much', asy
 })
 
 test('work that begins other work does not take the turns of others', async () => {
-  const turns = new Turns()
+  const turns = new EventLoopPacer()
   const done: string[] = []
   const again = (left: number) => {
     done.push('again')
@@ -48,7 +48,7 @@ test('work that begins other work does not take the turns of others', async () =
 })
 
 test('work that was taken back takes no turn', async () => {
-  const turns = new Turns()
+  const turns = new EventLoopPacer()
   const done: string[] = []
   const [, ...back] = [...'abcde'].map((name) => turns.run(mebibyte, () => done.push(name)))
   for (const takeBack of back.slice(0, 3)) takeBack()
@@ -57,7 +57,7 @@ test('work that was taken back takes no turn', async () => {
 })
 
 test('what is done together comes behind all that was begun in the turn, in order, and may begin more', async () => {
-  const turns = new Turns()
+  const turns = new EventLoopPacer()
   const done: string[] = []
   turns.together(() => {
     done.push('a')

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { WatchEvent } from '../answers.ts'
 import type { ApplyOptions, KubeClient, Selection, WatchOptions } from '../client.ts'
 import { ApiError } from '../errors.ts'
-import { keyOf, type KubeObject, type ObjectRef, type Resource } from '../object.ts'
+import { objectKey, type KubeObject, type ObjectRef, type Resource } from '../object.ts'
 import type { Verb } from '../observer.ts'
 
 type Stored = KubeObject & { readonly status?: unknown }
@@ -16,7 +16,7 @@ interface LoggedEvent {
 }
 
 /** One request, as a test sees it. */
-export interface Asked {
+export interface ReceivedRequest {
   readonly verb: Verb
   readonly plural: string
   readonly name: string
@@ -28,12 +28,12 @@ export interface Asked {
  * Objects as an API server keeps them, for tests of controllers in virtual time: versions, generations, a watch,
  * and refusals and deaf watches where the test says so. It judges nothing; the real one is tried in `e2e/kube`.
  */
-export class ObjectKeeper {
-  readonly asked: Asked[] = []
+export class FakeApiServer {
+  readonly requests: ReceivedRequest[] = []
   /** What a request is answered with, instead of what it asked for. */
-  refuse: (asked: Asked) => Error | null = () => null
+  refuse: (request: ReceivedRequest) => Error | null = () => null
   /** What a request waits for before it is answered. */
-  hold: (asked: Asked) => Promise<void> = () => Promise.resolve()
+  hold: (request: ReceivedRequest) => Promise<void> = () => Promise.resolve()
   /** Kinds whose watches bring nothing. */
   readonly deaf = new Set<string>()
   /** Kinds of monitors that are there, by their plural. */
@@ -151,12 +151,12 @@ export class ObjectKeeper {
     { name, namespace }: ObjectRef,
     answer: () => T,
   ): Promise<T> {
-    const asked = { verb, plural, name, ...(namespace !== undefined && { namespace }) }
-    this.asked.push(asked)
-    const refusal = this.refuse(asked)
+    const request = { verb, plural, name, ...(namespace !== undefined && { namespace }) }
+    this.requests.push(request)
+    const refusal = this.refuse(request)
     if (refusal !== null) throw refusal
     this.#requireKind(plural)
-    await this.hold(asked)
+    await this.hold(request)
     return structuredClone(answer())
   }
 
@@ -235,7 +235,7 @@ function onlyMetadata({ apiVersion, kind, metadata }: KubeObject): KubeObject {
 }
 
 function pathOf({ plural }: Resource, ref: ObjectRef): string {
-  return `${plural} ${keyOf({ namespace: ref.namespace, name: ref.name })}`
+  return `${plural} ${objectKey({ namespace: ref.namespace, name: ref.name })}`
 }
 
 /** Without keys that are undefined, as on the wire. */

@@ -10,7 +10,7 @@ import { Journal } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, anAttempt, aRecord, repliedBy } from '../call.fixture.ts'
 import { explainPage } from './explain-page.ts'
-import { KeptCalls } from './kept-calls.ts'
+import { CallHistory } from './call-history.ts'
 
 const timedOut: CallEnd = {
   kind: 'error',
@@ -20,7 +20,7 @@ const answered = repliedBy('node-a')
 
 class Fixture {
   readonly clock = new VirtualClock()
-  readonly calls = new KeptCalls(this.clock)
+  readonly calls = new CallHistory(this.clock)
   readonly observer = this.calls.listenerObserver('ETH1', 'jsonrpc')
 
   end(guid: string, end = answered, tookMs = 5): void {
@@ -143,7 +143,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
   const fixture = new Fixture()
   const call = aCall({ guid: 'g-1', method: 'eth_\u001b[31mred', known: false })
   const { journal } = call
-  const seen = { rank: 0, leftOut: null, amount: null, record: null }
+  const seen = { rank: 0, exclusionReason: null, amount: null, record: null }
   const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1 }
   const paused = aRecord('held-off', 'rate limited: nothing goes to https://c.example for 30 s')
   const behind = aRecord('lagging', '7 blocks behind the tip')
@@ -154,19 +154,33 @@ test('the text of a call tells its whole story, and a list has a line for each',
       name: 'node-c',
       ...best,
       rank: null,
-      leftOut: 'cooldown',
+      exclusionReason: 'cooldown',
       amount: 22_400,
       record: paused,
     } as const,
-    { name: 'node-d', ...best, rank: 0, leftOut: 'lagging', amount: 7, record: behind } as const,
-    { name: 'node-e', ...best, rank: 8, leftOut: 'pruned', amount: 900_000, record: null } as const,
+    {
+      name: 'node-d',
+      ...best,
+      rank: 0,
+      exclusionReason: 'lagging',
+      amount: 7,
+      record: behind,
+    } as const,
+    {
+      name: 'node-e',
+      ...best,
+      rank: 8,
+      exclusionReason: 'pruned',
+      amount: 900_000,
+      record: null,
+    } as const,
   ]
   journal.considered = considered
   anAttempt(call, 'node-a', aFailure('connection-refused'), { detail: 'ECONNREFUSED', tookMs: 2 })
   const violation = { check: 'block-number', detail: 'asked for 5, got 6' } as const
   anAttempt(call, 'node-b', aFailure('violated'), { kind: 'retry', tookMs: 1_234.56789, violation })
-  const asked = { rank: null, leftOut: 'asked', amount: null, record: null } as const
-  journal.considered = considered.map((each) => ({ ...each, ...asked }))
+  const request = { rank: null, exclusionReason: 'asked', amount: null, record: null } as const
+  journal.considered = considered.map((each) => ({ ...each, ...request }))
   journal.cache = { verdict: 'miss', ageClass: 'latest', why: 'error' }
   journal.session = { node: 'node-a', choice: 'new', isDropped: true, considered: null }
   const names = { agreeing: ['node-a'], disagreeing: ['node-b'], all: ['node-a', 'node-b'] }
@@ -212,7 +226,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
           ...{ result: 'connection-refused', detail: 'ECONNREFUSED' },
           considered: [
             {},
-            { leftOut: null },
+            { exclusionReason: null },
             { amount: 22_400 },
             { amount: 7 },
             { amount: 900_000 },

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { sleep, type Clock } from '../clock/clock.ts'
 import { bufferOf } from '../json/scanner.ts'
-import type { SharedKeys } from '../redis/shared-keys.ts'
+import type { SharedStore } from '../redis/shared-store.ts'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
 /** A lookup takes no longer. */
@@ -32,13 +32,13 @@ export interface SharedFigures {
 
 /** The store of the process, for all of its chains. */
 export interface SharedAnswers {
-  readonly keys: SharedKeys
+  readonly keys: SharedStore
   readonly figures: SharedFigures
 }
 
 /** Answers that replicas share, of one chain and interface. It never fails: without it everything is a miss. */
-export class SharedStore {
-  readonly #keys: SharedKeys
+export class SharedCache {
+  readonly #keys: SharedStore
   readonly figures: SharedFigures
   readonly #clock: Clock
   readonly #scope: string
@@ -121,7 +121,7 @@ export class SharedStore {
     return { entry: entry && (entry.head < 0 || entry.reorgs === reorgs) ? entry : null, reorgs }
   }
 
-  async #try<T, D>(command: (keys: SharedKeys) => Promise<T>, instead: D): Promise<T | D> {
+  async #try<T, D>(command: (keys: SharedStore) => Promise<T>, instead: D): Promise<T | D> {
     const nowMs = this.#clock.nowMs()
     if (nowMs < this.#restUntilMs) return instead
     // It failed before: this call finds out whether it still does.

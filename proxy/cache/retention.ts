@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
-import type { Classification } from '../chain/types.ts'
+import type { MethodSpec } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
 import type { AttemptRecord, CacheWhy, Call, Journal } from '../relay/call.ts'
-import type { Finding, Reply } from '../relay/reply.ts'
+import type { ReplyContent, Reply } from '../relay/reply.ts'
 import { isNull, isNothing, isRevert, shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import { bytesOf, type Entry, isFor } from './entry.ts'
@@ -39,15 +39,15 @@ export function lifetimesOf(
 }
 
 /** Why a call has nothing to do with the cache, whatever the tip is; null for one that has. */
-export function whyNever(asked: Classification): CacheWhy | null {
-  const { known, kind, cacheable, stateful, waitsForBlock, block, deterministic, byHash } = asked
+export function whyNever(method: MethodSpec): CacheWhy | null {
+  const { known, kind, cacheable, stateful, waitsForBlock, block, deterministic, byHash } = method
   if (kind === 'write') return 'write'
   if (!known || kind !== 'read' || !cacheable || stateful !== null || waitsForBlock) return 'method'
   if (isPending(block)) return 'pending'
   return block.kind === 'none' && !byHash && !deterministic ? 'block-unknown' : null
 }
 
-function isPending(point: Classification['block']): boolean {
+function isPending(point: MethodSpec['block']): boolean {
   if (point.kind === 'range') return isPending(point.from) || isPending(point.to)
   return point.kind === 'tag' && point.tag === 'pending'
 }
@@ -57,7 +57,7 @@ function isPending(point: Classification['block']): boolean {
  * @returns null where that depends on the tip, and the tip is unknown
  */
 export function ageClassOf(
-  { block, byHash }: Classification,
+  { block, byHash }: MethodSpec,
   tip: number | null,
   distance: number,
 ): AgeClass | null {
@@ -82,13 +82,13 @@ export interface Moment {
 }
 
 /** How long an answer stays valid, or why it is not cached. */
-export type Holding = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
+export type Retention = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
 
 /** A node may have lost the block, so its empty answer expires after a minute. */
 const maxEmptyMs = 60_000
 
 /** Retention of an answer. An empty answer that may still fill counts like one about the latest block. */
-export function retentionMs(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean): number {
+export function ttlOf(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean): number {
   const emptyMs = ageClass === 'finalized' ? maxEmptyMs : lifetimes.latest
   return isEmpty ? Math.min(lifetimes[ageClass], emptyMs) : lifetimes[ageClass]
 }
@@ -103,20 +103,20 @@ const indexingBlocks = 128
  * @param finding what the answer is; null where nothing is remembered of it
  * @param distance how many blocks behind the tip a block is final
  */
-export function holdingOf(
+export function retentionOf(
   call: Call,
   reply: Reply,
   { ageClass, tip, head }: Moment,
-  finding: Finding | null,
+  finding: ReplyContent | null,
   { distance, dialect }: { readonly distance: number; readonly dialect: Dialect },
-): Holding {
+): Retention {
   const { incoming, refusal, latestBlock } = reply
   const { body, status } = incoming
   if (!(body instanceof Uint8Array)) return 'too-large'
   const isOwn = refusal === null || isRevert(refusal)
   if (status !== okStatus || !isOwn || !isBelieved(call, reply)) return 'error'
   const known = latestBlock ?? -1
-  const { block, showsBlock } = call.asked
+  const { block, showsBlock } = call.method
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
   const shown = isByHash && showsBlock ? shownBlock(incoming, finding, showsBlock, dialect) : null
   // A transaction that waits has no block yet.
@@ -174,7 +174,7 @@ export function unconfirmedBy(
  */
 export function adopted(
   { ageClass, isEmpty, head, ...entry }: SharedEntry,
-  { reader, asked, directives, journal }: Call,
+  { reader, method, directives, journal }: Call,
   lifetimes: Lifetimes,
   now: Pick<Entry, 'head' | 'branch'> & {
     readonly ms: number
@@ -186,7 +186,7 @@ export function adopted(
 ): Entry | null | 'broken' {
   const { headers, trailers, upstream, latestBlock, ttlMs, storedWallMs } = entry
   journal.unconfirmed = unconfirmedBy(upstream, { ageClass, isEmpty })
-  const ownMs = retentionMs(lifetimes, ageClass, isEmpty)
+  const ownMs = ttlOf(lifetimes, ageClass, isEmpty)
   const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
   // If the store's TTL is no longer than ours, the store expires the entry.
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
@@ -197,8 +197,9 @@ export function adopted(
   const id = reader.idIn?.(kept.body)
   if (finding.kind === 'malformed' || id === null) return 'broken'
   const isError = finding.kind === 'node-error'
-  const { method, callersWords } = asked
-  const refusal = isError ? failures.ofNodeError(finding.error, method, callersWords) : null
+  const refusal = isError
+    ? failures.ofNodeError(finding.error, method.name, method.runsCallerCode)
+    : null
   if (refusal && !isRevert(refusal)) return 'broken'
   const answer = { ...kept, trailers, id: id ?? null, upstream, refusal, latestBlock }
   return { answer, ageClass, isEmpty, expiresMs: now.ms + leftMs, head, branch: now.branch }

@@ -6,13 +6,13 @@ import { type LabelSelector, selects } from '../api/labels.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
-import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
+import { type KubeObject, objectKey, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { ChildStores, type Revision } from './child-stores.ts'
 
 /** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
-export class World {
+export class ClusterCache {
   readonly routers = new Store<KubeObject, 'selector'>({
     selector: (object) => this.#selectorKeys(object),
   })
@@ -52,7 +52,7 @@ export class World {
   /** The keys of the providers that a router selects. */
   providerKeysOf(router: KubeObject): readonly string[] {
     const { value } = this.router(router)
-    return value === null ? [] : this.selectedBy(value).map(({ metadata }) => keyOf(metadata))
+    return value === null ? [] : this.selectedBy(value).map(({ metadata }) => objectKey(metadata))
   }
 
   /** The keys of the routers that select a provider, and of those that did and cannot be read any more. */
@@ -64,9 +64,9 @@ export class World {
         const { value } = this.router(router)
         return value !== null && selects(value.spec.providerSelector, metadata.labels)
       })
-      .map((router) => keyOf(router.metadata))
+      .map((router) => objectKey(router.metadata))
     const { routers = [] } = (provider as { status?: UpstreamProviderStatus }).status ?? {}
-    const named = routers.map(({ name }) => keyOf({ namespace: metadata.namespace, name }))
+    const named = routers.map(({ name }) => objectKey({ namespace: metadata.namespace, name }))
     const isUnreadable = (router: string): boolean => {
       const object = this.routers.get(router)
       return object !== undefined && this.router(object).value === null
@@ -79,7 +79,7 @@ export class World {
     return this.routers
       .list()
       .filter((router) => this.router(router).value?.spec.monitoring.type === kind)
-      .map(({ metadata }) => keyOf(metadata))
+      .map(({ metadata }) => objectKey(metadata))
   }
 
   /** Whether a router is being deleted. */
