@@ -96,7 +96,14 @@ export async function serveNode<Node extends ChainNode>(
     await once(opened.listen(port, host), 'listening')
     return opened
   }
-  let server: http.Server | null = await open(wantedPort ?? (await freePort()))
+  /** A program that reserves no port may have taken the free one meanwhile. */
+  const openAnywhere = async (tries = 3): Promise<http.Server> => {
+    const opening = open(await freePort())
+    return opening.catch((error: unknown) =>
+      tries > 1 ? openAnywhere(tries - 1) : Promise.reject(error),
+    )
+  }
+  let server: http.Server | null = wantedPort ? await open(wantedPort) : await openAnywhere()
   const { port } = server.address() as AddressInfo
   const start = async () => {
     server ??= await open(port)

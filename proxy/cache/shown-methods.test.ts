@@ -26,7 +26,7 @@ const silent: Readonly<Record<string, readonly (readonly [why: string, methods: 
   'evm jsonrpc': [
     [
       'a constant, or a function of the request alone',
-      'eth_chainId net_version web3_sha3 debug_traceBlock eth_supportedEntryPoints',
+      'eth_chainId net_version web3_sha3 debug_traceBlock eth_supportedEntryPoints ots_getApiLevel',
     ],
     [
       'the node itself, not its chain',
@@ -56,11 +56,15 @@ const silent: Readonly<Record<string, readonly (readonly [why: string, methods: 
       eth_getTransactionCount eth_getCode eth_getStorageAt eth_getStorageValues eth_getAccount
       eth_getAccountInfo eth_getProof eth_call eth_callMany eth_estimateGas eth_createAccessList
       eth_estimateUserOperationGas eth_simulateUserOperationAssetChanges debug_getRawReceipts
-      debug_traceCall debug_traceCallMany debug_traceBlockByNumber debug_accountRange
-      debug_executionWitness debug_replayBlock debug_dumpBlock trace_call trace_callMany
+      ots_hasCode debug_traceCall debug_traceCallMany debug_accountRange debug_executionWitness debug_replayBlock debug_dumpBlock trace_call trace_callMany
       trace_rawTransaction trace_replayBlockTransactions`,
     ],
     ['changes between two blocks that the request names', 'debug_getModifiedAccountsByNumber'],
+    [
+      'pages of an index, which may be behind',
+      `ots_getContractCreator ots_getTransactionBySenderAndNonce ots_searchTransactionsAfter
+      ots_searchTransactionsBefore`,
+    ],
   ],
   'solana jsonrpc': [
     [

@@ -57,7 +57,7 @@ const byNumber: readonly Showing[] = [
     (n) => ({ oldestBlock: hex(n - 2), gasUsedRatio: [0, 0, 0] }),
   ],
   ['eth_simulateV1', [{ blockStateCalls: [{}] }, 'latest'], (n) => [{ number: hex(n + 1) }]],
-  ['eth_getBlockByNumber', ['pending', false], (n) => block(n + 1)],
+  ['eth_getBlockByNumber', ['pending', false], (n, branch) => block(n + 1, branch)],
   [
     'eth_getLogs',
     [{ fromBlock: hex(known - 5), toBlock: 'latest' }],
@@ -185,8 +185,8 @@ test.each<[string, number, ScriptedAnswer]>([
   expect(await read()).toBe(hex(expected))
 })
 
-const replacing: readonly Showing[] = byNumber.filter(
-  ([, [tag], result]) => tag !== 'pending' && /hash/i.test(JSON.stringify(result(next))),
+const replacing: readonly Showing[] = byNumber.filter(([, , result]) =>
+  /hash/i.test(JSON.stringify(result(next))),
 )
 
 test.each(replacing)('%s %j: a block that replaces one at the same height', async (...showing) => {
@@ -326,7 +326,7 @@ test('pending blocks whose hash changes each time replace nothing', async () => 
   let requests = 0
   const answering = ({ method, params }: Question) => {
     if (method === 'eth_getBlockByNumber' && params[0] === 'pending')
-      return block(next, (++requests % 10).toString(16))
+      return { ...block(next, (++requests % 10).toString(16)), parentHash: hashOf(known) }
     return '0x1'
   }
   const cache = new CacheFixture(answering).heads(known)
@@ -430,6 +430,9 @@ test('a head with another hash at the same height ends what is cached', async ()
   expect(await after('getblockchaininfo', [], info(first))).toBe('cached')
   expect(await after('getblockchaininfo', [], info(second))).toBe('ended')
   expect(await after('getblockchaininfo', [], info(second))).toBe('cached')
+  const template = (hash: string) => ({ height: known + 1, previousblockhash: hash })
+  expect(await after('getblocktemplate', [{}], template(second))).toBe('cached')
+  expect(await after('getblocktemplate', [{}], template(first))).toBe('ended')
 })
 
 test.each(['asc', 'desc'])('the newest block of a list in the order %s', async (order) => {
@@ -524,4 +527,67 @@ test.each<[string, unknown[]]>([
   await cache.get(...nonce)
   await cache.get(...request)
   expect((await cache.get(...nonce)).cache).toBe('hit latest')
+})
+
+describe('a preconfirmed receipt, of a block that no node has reached yet', () => {
+  const balance = ['eth_getBalance', [account, 'latest']] as const
+  /** @param heads by node, what its probes return */
+  function chainOf(heads: Record<string, number>) {
+    const answering = ({ method, params: [hash] }: Question, node: string) => {
+      if (method === 'eth_getTransactionReceipt') return { ...receipt(next), transactionHash: hash }
+      return hex(heads[node]!)
+    }
+    const cache = new CacheFixture(answering, { nodes: Object.keys(heads).join('') }).heads(known)
+    const probes: string[] = []
+    for (const upstream of cache.pool.upstreams)
+      upstream.requestProbe = () => {
+        probes.push(upstream.name)
+        const sentMs = cache.clock.nowMs()
+        const head = heads[upstream.name]!
+        cache.clock.after(20, () =>
+          cache.pool.observeHead(upstream, head, sentMs, upstream.urls[0]!),
+        )
+      }
+    let receipts = 0
+    const show = () => cache.get('eth_getTransactionReceipt', [hashOf(receipts++, 'c')])
+    return { cache, probes, show }
+  }
+
+  test('ends what is cached, and each later receipt does; reads in between are cached', async () => {
+    const { cache, probes, show } = chainOf({ a: known })
+    await cache.get(...balance)
+    expect(await cache.get(...balance)).toMatchObject({ cache: 'hit latest' })
+    await show()
+    await cache.clock.advance(20)
+    for (let each = 0; each < 5; each++) {
+      expect(await cache.get(...balance)).toMatchObject({ cache: 'miss latest' })
+      expect(await cache.get(...balance)).toMatchObject({ cache: 'hit latest' })
+      await show()
+    }
+    expect(probes).toEqual(['a'])
+  })
+
+  test('bounds reads again once its block is the head of a node', async () => {
+    const heads = { a: known }
+    const { cache, show } = chainOf(heads)
+    await show()
+    await cache.clock.advance(20)
+    heads.a = next
+    cache.heads(next)
+    await show()
+    expect(await cache.get(...balance)).toMatchObject({ answer: hex(next) })
+    expect(await cache.get(...balance)).toMatchObject({ cache: 'hit latest' })
+  })
+
+  test('a node that has the block lets no answer of another one be cached', async () => {
+    const { cache, show } = chainOf({ a: next, b: known })
+    while ((await show()).upstream !== 'a');
+    await cache.clock.advance(20)
+    const seen: unknown[] = []
+    for (let each = 0; each < 10; each++) {
+      const { cache: verdict, answer } = await cache.get(...balance)
+      seen.push(verdict === 'hit latest' ? answer : 'not from the cache')
+    }
+    expect(seen).not.toContain(hex(known))
+  })
 })

@@ -61,7 +61,7 @@ test('at 80 columns: what is wrong, the chains with the worst upstream first, th
 
 test('a wide terminal has retries, hedges, cooldowns, disputes and why; and the errors of a chain by class', () => {
   expect(texts({ columns: 150 }).find((line) => line.startsWith(' node-b'))).toMatch(
-    / 60s +0 +0\/0 +- +0 connection-refused$/,
+    / 60s +0 +0\/0 +- +0 connection-refused; no blocks before 900000$/,
   )
   const outcomes = { success: 98, timeout: 1, 'no-upstream': 1 }
   const failing = viewOf([someLook(someFacts(100, [someChain([someUpstream('a')], { outcomes })]))])

@@ -106,13 +106,14 @@ function chainLine(chain: ChainView, own: readonly Line[], columns: number): Lin
 
 function upstreamLine(each: UpstreamView, at: string, columns: number): Line {
   const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why } = each
+  const pruned = Object.entries(each.oldestBlocks).map(([data, at]) => `no ${data} before ${at}`)
   const behind = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
   // Of one that is out of service the head is an old one.
   const lag = isServing(state) ? `${lagBlocks ?? '-'}${behind}` : '-'
   const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
   const cells = [` ${each.name}`, state, ...traffic(each), percent(each.share), lag]
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
-  cells.push(age(each.cooldownLeftMs), String(disputed), why ?? '')
+  cells.push(age(each.cooldownLeftMs), String(disputed), [why ?? [], pruned].flat().join('; '))
   const tone = (['plain', 'odd'] as const)[badnessOf(state)] ?? 'bad'
   return { text: fitted(cells, columns), tone, about: `${key} ${state}`, opens: key }
 }

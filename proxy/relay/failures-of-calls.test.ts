@@ -37,7 +37,7 @@ describe.each<[string, ScriptedAnswer]>([
   it.each(['a', 'abc'])('disable no upstream that answers others: %s', async (names) => {
     const relay = fixture(names, answer)
     // A probe is answered.
-    for (const each of relay.pool.upstreams) each.onDoubt = () => each.availability.succeeded()
+    for (const each of relay.pool.upstreams) each.requestProbe = () => each.availability.succeeded()
     for (let each = 0; each < names.length; each++) await relay.ask()
     for (let each = 0; each < 50; each++) {
       expect(await isDisabled(relay)).toBe(false)
@@ -62,8 +62,8 @@ describe('an upstream is disabled by calls', () => {
     const relay = fixture('a', broken)
     const [upstream] = relay.pool.upstreams
     const { availability } = upstream!
-    if (probeIsAnswered) upstream!.onDoubt = () => availability.succeeded()
-    if (probeIsAnswered === false) upstream!.onDoubt = () => availability.failed(1, 'probe')
+    if (probeIsAnswered) upstream!.requestProbe = () => availability.succeeded()
+    if (probeIsAnswered === false) upstream!.requestProbe = () => availability.failed(1, 'probe')
     for (let each = 0; each < answers; each++) await relay.ask()
     await relay.clock.advance(60_000)
     expect(await isDisabled(relay, [heavy])).toBe(!probeIsAnswered)
@@ -72,7 +72,7 @@ describe('an upstream is disabled by calls', () => {
   it('not before its probe has ended, until when it is asked last', async () => {
     const relay = fixture('a', broken)
     const [upstream] = relay.pool.upstreams
-    upstream!.onDoubt = () => {}
+    upstream!.requestProbe = () => {}
     expect(await isDisabled(relay)).toBe(false)
     expect(upstream!.availability.isOnTrial).toBe(true)
     upstream!.failed(upstream!.urls[0]!, { name: 'probe: reset', weight: 1 })

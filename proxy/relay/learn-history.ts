@@ -42,7 +42,7 @@ export function learnHistory(
   record.isEmpty = isEmpty
   const { unconfirmed } = journal
   const isAgreed = isEmpty && !missedBlock && unconfirmed !== null && unconfirmed !== upstream.name
-  const young = chain.allowedLagBlocks + Math.ceil(settledMs / chain.blockTimeMs)
+  const youngBlocks = chain.allowedLagBlocks + Math.ceil(settledMs / chain.blockTimeMs)
   for (const other of attempts) {
     const isPruned = typeof other.result === 'object' && other.result?.pruned === true
     // A missed block is at or below the node's head, so null is wrong.
@@ -52,9 +52,10 @@ export function learnHistory(
     const { latest, urls = [] } = pool.upstreams.find(({ name }) => name === other.upstream) ?? {}
     const history = urls.find(({ printable }) => printable === other.origin)?.history
     // Up to `latest`, or to a young block, nodes may return different data and both be right. An error needs no comparison.
+    const young = (latest?.block ?? 0) - youngBlocks
     const end = isPruned ? first : (last ?? Infinity)
     if (isConfirmed) history?.agreed(data, first)
-    else if (end < (latest?.block ?? 0) - young) history?.lacked(data, first)
+    else if (end < young) history?.lacked(data, first, young)
   }
   if (!isEmpty && last !== null) url.history.returned(data, last)
   if (!isEmpty || isAgreed) return false

@@ -72,7 +72,7 @@ it('a node that asks for time is in cooldown before a probe is to tell whether i
   await relay.ask()
   const upstream = relay.pool.upstreams[0]!
   const served: boolean[] = []
-  upstream.onDoubt = () => served.push(upstream.serves([]))
+  upstream.requestProbe = () => served.push(upstream.serves([]))
   for (let each = 0; each < 4; each++)
     upstream.failed(upstream.urls[0]!, { name: 'x', weight: 1 }, true)
   const status = 503

@@ -62,7 +62,7 @@ export function observeChain(
   if (hash !== null) tracker.rememberHash(hash)
   if (tellsTip && from)
     pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
-  return tracker.showBlock(block) ? block.number : null
+  return tracker.showBlock(block, from?.upstream) ? block.number : null
 }
 
 /** A node may have executed this call, whatever it answers. */
@@ -115,8 +115,10 @@ function revealedBy(
     const isPending = tag === 'pending'
     const number = shown - (place.ahead ?? 0) - (isPending ? 1 : 0)
     const hashAt = (path: ResultPath['path'] | null | undefined) =>
-      path && !isPending ? toHash(at?.({ path, encoding: 'text' })) : null
-    const [hash, parent] = [hashAt(place.hash), hashAt(place.parent)]
+      path ? toHash(at?.({ path, encoding: 'text' })) : null
+    // The parent of a pending block is the latest block.
+    const hash = hashAt(isPending ? place.parent : place.hash)
+    const parent = isPending ? null : hashAt(place.parent)
     if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
     if (!isHead && number <= known && hash === null) return null
     return { number, hash, parent, isByHash }

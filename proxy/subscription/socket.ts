@@ -127,7 +127,7 @@ export class Socket {
     // A URL whose head jumped may serve another chain until it is verified again.
     if (url.verified === false || (url.verified === null && url.jumpedMs > -Infinity)) return
     const { readHead } = request
-    if (!readHead) return showEvent(event, request, pool.tracker)
+    if (!readHead) return showEvent(event, request, pool.tracker, upstream)
     const block = readHead(event)
     if (!block) return
     const { number, id, parent } = block
@@ -196,7 +196,12 @@ export class Socket {
 }
 
 /** Tells the tracker which block an event shows that reports no head. */
-function showEvent(event: Uint8Array, { place, tag }: TopicRequest, tracker: ChainTracker): void {
+function showEvent(
+  event: Uint8Array,
+  { place, tag }: TopicRequest,
+  tracker: ChainTracker,
+  by: Upstream,
+): void {
   // Pending state belongs to no block yet.
   if (place === null || tag === 'pending') return
   // Only blocks with hashes can be replaced.
@@ -206,7 +211,7 @@ function showEvent(event: Uint8Array, { place, tag }: TopicRequest, tracker: Cha
   const number = shown - (place.ahead ?? 0)
   const hash = place.hash ? toHash(valueIn(event, place.hash)) : null
   if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
-  tracker.showBlock({ number, hash, parent: null, isByHash: false })
+  tracker.showBlock({ number, hash, parent: null, isByHash: false }, by)
 }
 
 /** Scans instead of parsing, since an event may be a whole block. */

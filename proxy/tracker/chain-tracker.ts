@@ -18,6 +18,12 @@ export interface TrackedNode {
   lagBlocks: number
   /** Why it gets no reads of the latest state while another upstream can serve them; null if it gets them. */
   lagReason: string | null
+  /** A block that it showed above all heads, until its own head is queried. */
+  ahead: Pick<Head, 'block' | 'atMs'> | null
+  /** The highest block that it showed before its own head reached it, such as a preconfirmed one. */
+  preconfirmed: number
+  /** Queries its head now; null while it is not watched. */
+  requestProbe: (() => void) | null
 }
 
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
@@ -27,6 +33,8 @@ const statusIntervalMs = 30_000
 /** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
 const updateIntervalMs = 100
 const maxShownHashes = 1_024
+
+type Shown = Pick<Head, 'block' | 'atMs'> & { readonly by: TrackedNode | null }
 
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -46,7 +54,7 @@ export class ChainTracker {
   #roseMs: number | null = null
   #reportedMs = 0
   #updatedMs = -Infinity
-  #shown = { block: 0, atMs: -Infinity }
+  #shown: Shown = { block: 0, atMs: -Infinity, by: null }
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
@@ -91,13 +99,36 @@ export class ChainTracker {
 
   /**
    * A client sees this block. The node may still lack its state: a receipt may precede the block.
+   * @param by the node that showed it; null if another replica stored it
    * @returns false if the number is implausible: the latest state may have changed, but the number counts for nothing
    */
-  show(block: number): boolean {
+  show(block: number, by: TrackedNode | null = null): boolean {
     const mayExist = this.#mayExist(block)
-    if (!mayExist) this.revise()
-    else if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+    const isAbove = block > this.highestHead
+    // No node's latest state includes a preconfirmed block, so it bounds no cached answer.
+    if (!mayExist || (isAbove && block <= (by?.preconfirmed ?? 0))) this.revise()
+    else if (block >= this.highestShown) {
+      const atMs = this.#options.clock.nowMs()
+      this.#shown = { block, atMs, by }
+      if (by && isAbove && block > (by.ahead?.block ?? 0)) {
+        by.ahead = { block, atMs }
+        by.requestProbe?.()
+      }
+    }
     return mayExist
+  }
+
+  /** A node that showed a block above all heads reports its own head: below that block, the block is preconfirmed. */
+  #settleAhead(node: TrackedNode, head: number, askedMs: number): void {
+    const { ahead } = node
+    if (!ahead || askedMs < ahead.atMs) return
+    node.ahead = null
+    if (head >= ahead.block) return
+    node.preconfirmed = ahead.block
+    if (this.#shown.by !== node) return
+    this.#shown = { ...this.#peak, by: null }
+    this.#lastShown = this.highestHead
+    this.revise()
   }
 
   /** Whether the chain can have grown to this block since the tip last rose. */
@@ -111,8 +142,8 @@ export class ChainTracker {
   }
 
   /** Like `show`, for a block with its hash. */
-  showBlock(block: ShownBlock): boolean {
-    if (!this.show(block.number)) return false
+  showBlock(block: ShownBlock, by: TrackedNode | null = null): boolean {
+    if (!this.show(block.number, by)) return false
     const change = this.#recent.observe(block, this.highestShown)
     if (change === 'replaced') {
       this.branchChanged()
@@ -197,6 +228,7 @@ export class ChainTracker {
   observeHead(node: TrackedNode, block: number, askedMs: number, ageMs = 0): void {
     const before = node.latest
     if (before && block < before.block && askedMs < before.atMs) return
+    this.#settleAhead(node, block, askedMs)
     const nowMs = this.#options.clock.nowMs()
     this.#reportedMs = nowMs
     const isHigher = before === null || block > before.block

@@ -9,7 +9,7 @@ export type Read = Pick<MethodSpec, 'data' | 'block'>
 /** The oldest block that a node still has, per kind of data, as learned since the last health check. */
 export class History {
   /** The node lacks blocks before `oldest`. Its empty answers need no confirmation from `trusted` on. */
-  readonly #bounds = new Map<DataKind, { oldest: number; trusted: number }>()
+  readonly #bounds = new Map<DataKind, { oldest: number; trusted: number; gap: number }>()
   /** The router has asked the node for its oldest block. */
   isQueried = false
 
@@ -44,18 +44,24 @@ export class History {
     bound.trusted = Math.min(bound.trusted, block)
   }
 
-  lacked(kind: DataKind, block: number): void {
+  /**
+   * The node lacks data about a block. Backfills ask for one block after the other, so each time the assumed gap doubles.
+   * @param young the oldest block that the node is assumed to have
+   */
+  lacked(kind: DataKind, block: number, young = Infinity): void {
     const bound = this.#bound(kind)
-    bound.oldest = Math.max(bound.oldest, block + 1)
     if (bound.trusted <= block) bound.trusted = Infinity
+    if (block < bound.oldest) return
+    bound.oldest = Math.max(block + 1, Math.min(block + bound.gap, young, bound.trusted))
+    bound.gap *= 2
   }
 
   /** The node reports its oldest block. */
   reported(block: number): void {
-    this.#bounds.set('blocks', { oldest: block, trusted: block })
+    this.#bounds.set('blocks', { oldest: block, trusted: block, gap: 1 })
   }
 
   #bound(kind: DataKind) {
-    return this.#bounds.getOrInsertComputed(kind, () => ({ oldest: 0, trusted: Infinity }))
+    return this.#bounds.getOrInsertComputed(kind, () => ({ oldest: 0, trusted: Infinity, gap: 1 }))
   }
 }

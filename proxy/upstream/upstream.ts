@@ -119,8 +119,7 @@ export class Upstream implements TrackedNode {
   #lagReason: string | null = null
   /** Called when a state other than `held-off` began; if eligible, `why` says what ended the last one. */
   onState: ((from: UpstreamState, to: StateRecord) => void) | null = null
-  /** Is called when failures of calls have put it on trial: a probe can tell whether it works. */
-  onDoubt: (() => void) | null = null
+  requestProbe: (() => void) | null = null
   #rejoinedMs = -Infinity
   readonly #faults = new Map<string, { count: number; sinceMs: number; untilMs: number }>()
   /** Calls that it is answering now. */
@@ -131,6 +130,8 @@ export class Upstream implements TrackedNode {
   status: SyncStatus | null = null
   tipThen: number | null = null
   lagBlocks = 0
+  ahead: TrackedNode['ahead'] = null
+  preconfirmed = 0
 
   constructor(
     identity: { readonly name: string; readonly tier: Tier; readonly group?: string },
@@ -294,9 +295,9 @@ export class Upstream implements TrackedNode {
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
     const wasOnTrial = this.availability.isOnTrial
-    this.availability.failed(failure.weight, failure.name, !isAnswer || !this.onDoubt)
+    this.availability.failed(failure.weight, failure.name, !isAnswer || !this.requestProbe)
     this.score.failed(nowMs)
-    if (!wasOnTrial && this.availability.isDoubtful) this.onDoubt?.()
+    if (!wasOnTrial && this.availability.isDoubtful) this.requestProbe?.()
     return true
   }
 

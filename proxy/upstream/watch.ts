@@ -118,7 +118,7 @@ export class Watch {
         run(this.#keepVerified(upstream, url, verified))
       }
       // Without a question for it, calls decide alone.
-      if (iface.latestBlock) upstream.onDoubt = () => run(this.#probe(upstream))
+      if (iface.latestBlock) upstream.requestProbe = () => run(this.#probe(upstream))
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
       run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
       const needsHead = (each: Upstream) => this.#needsHead(each)

@@ -187,6 +187,11 @@ describe('a native spec that is wrong', () => {
       'Invalid option: expected one of "read"|"write"|"subscribe"|"local".',
     ],
     [
+      'a place of the block that is none',
+      method('{ block: latest, shows-block: unnamd }'),
+      'must be `unnamed`, or name a place in the result',
+    ],
+    [
       'no block',
       method('{ cost: 5 }'),
       'interfaces.jsonrpc.methods.m.block: is missing. It must be none, latest',

@@ -179,7 +179,11 @@ const methodSchema = strict({
   'runs-caller-code': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
   /** Where any other answer shows its block. `unnamed`: it shows the latest state, in a form that the router does not read. */
-  'shows-block': z.union([z.literal('unnamed'), resultPath]).optional(),
+  'shows-block': z
+    .union([z.literal('unnamed'), resultPath], {
+      error: 'must be `unnamed`, or name a place in the result such as `{ path: [blockNumber] }`.',
+    })
+    .optional(),
   checks: z.array(checkSchema).max(16).optional(),
   answer: z.enum(['json', 'any']).optional(),
   refusal: strict({ code: path, message: path }).optional(),
