@@ -182,6 +182,9 @@ export interface ProbeCall {
   readonly timeoutMs: number | null
 }
 
+/** Where a result shows the oldest block of each kind of data. */
+export type OldestKinds = Readonly<Partial<Record<DataKind, ResultPath['path']>>>
+
 /** A check that an upstream must pass before it serves. */
 export interface Verification {
   /** `chain-id`, `pruning`, ...: the name in `skip-verifications`. */
@@ -217,7 +220,7 @@ export interface ChainInterface {
   /** The call that returns the timestamp of the latest block; null if there is none. */
   readonly latestTime: ProbeCall | null
   /** The call that returns the oldest block that a node still has; null if there is none. */
-  readonly oldestBlock: ProbeCall | null
+  readonly oldestBlock: (ProbeCall & { readonly kinds: OldestKinds }) | null
   readonly verifications: readonly Verification[]
   /** Names of the verifications, and of others that the chain's specs know and the router never runs. */
   readonly verificationNames: ReadonlySet<string>

@@ -371,7 +371,7 @@ describe('what is learned', () => {
 
   it('about blocks counts for all that is in them', async () => {
     const relay = nodesOf(noLogs, { a: pruned, b: 0 })
-    historyOf(relay, 'a').reported(pruned)
+    historyOf(relay, 'a').reported('blocks', pruned)
     for (let each = 0; each < 10; each++)
       await relay.ask({ method: noLogs.method, params: noLogs.params(500_000) })
     expect(relay.sent).toEqual({ a: 0, b: 10 })
@@ -379,7 +379,7 @@ describe('what is learned', () => {
 
   it('leaves a node that has pruned a block as the last one to ask', async () => {
     const relay = nodesOf(nullBlock, { a: pruned, b: pruned })
-    for (const name of 'ab') historyOf(relay, name).reported(pruned)
+    for (const name of 'ab') historyOf(relay, name).reported('blocks', pruned)
     const seen = await relay.ask(old)
     expect(seen.outcome).toBe(result(null).body)
     expect(total(relay)).toBe(1)

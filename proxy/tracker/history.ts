@@ -56,9 +56,10 @@ export class History {
     bound.gap *= 2
   }
 
-  /** The node reports its oldest block. */
-  reported(block: number): void {
-    this.#bounds.set('blocks', { oldest: block, trusted: block, gap: 1 })
+  /** The node reports its oldest block. Its logs and state may have gaps, so their empty answers are still confirmed. */
+  reported(kind: DataKind, block: number): void {
+    const trusted = kind === 'blocks' ? block : Infinity
+    this.#bounds.set(kind, { oldest: block, trusted, gap: 1 })
   }
 
   #bound(kind: DataKind) {

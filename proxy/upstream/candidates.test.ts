@@ -24,7 +24,7 @@ function lagging(fixture: PoolFixture): void {
 const old = { data: 'logs' } as const
 
 function pruned(fixture: PoolFixture): void {
-  fixture.upstream('c').urls[0]!.history.reported(900_000)
+  fixture.upstream('c').urls[0]!.history.reported('blocks', 900_000)
 }
 
 test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([

@@ -9,6 +9,7 @@ import { askStatus, toTimeMs } from './status.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
 import { NodeUrl } from './upstream.ts'
+import type { Outgoing } from './wire.ts'
 
 const catalog = await loadCatalog([])
 
@@ -52,6 +53,32 @@ describe('askStatus', () => {
     expect(url.history.oldest('state')).toBe(oldest)
     expect(transport.requests).toHaveLength(calls)
   })
+})
+
+it('an Ethereum node reports its oldest data of each kind', async () => {
+  const { interfaces, failures } = catalog.find('ETH1')!
+  const clock = new VirtualClock()
+  const result = {
+    head: { number: '0x142c20', hash: '0x00' },
+    blocks: { disabled: false, oldestBlock: '0x0' },
+    logs: { disabled: false, oldestBlock: '0xdbba0' },
+    receipts: { disabled: true },
+    state: { disabled: false, oldestBlock: '0x142ba0' },
+  }
+  const script = ({ body }: Outgoing) =>
+    Buffer.from(body as Uint8Array).includes('eth_capabilities')
+      ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result }) }
+      : { body: '{"jsonrpc":"2.0","id":1,"result":false}' }
+  const transport = new ScriptedTransport(clock, script)
+  const url = new NodeUrl(nodeUrlConfig('http://a.test', {}), transport, new Cooldown(clock, null))
+  url.verified = true
+  const options = { dialect: dialects.jsonrpc, failures, clock }
+  const { signal } = new AbortController()
+  const asking = askStatus(url, interfaces.get('jsonrpc')!, { ...options, signal })
+  await clock.advance(1_000)
+  await asking
+  const kinds = ['blocks', 'logs', 'receipts', 'transactions', 'state'] as const
+  expect(kinds.map((kind) => url.history.oldest(kind))).toEqual([0, 900_000, 0, 0, 1_321_888])
 })
 
 describe('toTimeMs', () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface, ProbeCall } from '../chain/types.ts'
+import type { ChainInterface, DataKind, ProbeCall } from '../chain/types.ts'
 import type { SyncStatus } from '../tracker/tip.ts'
 import { toBlockNumber } from './dialect.ts'
 import { probe, type ProbeAnswer, type ProbeOptions } from './probe.ts'
@@ -32,8 +32,17 @@ export async function askStatus(
   // It moves slowly: once per health check is enough.
   const past = url.history.isQueried ? null : await ask(iface.oldestBlock)
   if (past) url.history.isQueried = true
-  const oldest = past?.kind === 'value' ? toBlockNumber(past.value, 'decimal') : null
-  if (oldest !== null && url.verified === true) url.history.reported(oldest)
+  const { oldestBlock } = iface
+  if (oldestBlock && past?.kind === 'value' && url.verified === true) {
+    const { kinds, result } = oldestBlock
+    const report = (kind: DataKind, value: unknown) => {
+      const oldest = toBlockNumber(value, result.encoding)
+      if (oldest !== null) url.history.reported(kind, oldest)
+    }
+    report('blocks', past.value)
+    for (const [kind, path] of Object.entries(kinds))
+      report(kind as DataKind, past.at({ path, encoding: 'text' }))
+  }
   let isSyncing: boolean | null = null
   if (progress?.kind === 'value') isSyncing = isYes(progress.value)
   else if (progress && 'failure' in progress && progress.failure?.name === nodeBehind)

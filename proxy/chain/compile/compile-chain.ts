@@ -58,7 +58,12 @@ function compileInterface(
     ),
     syncing: syncing ? compileProbe(apiInterface, syncing, 'text', spec.aliases) : null,
     latestTime: time ? compileProbe(apiInterface, time, 'text', spec.aliases) : null,
-    oldestBlock: oldest ? compileProbe(apiInterface, oldest, 'decimal', spec.aliases) : null,
+    oldestBlock: oldest
+      ? {
+          ...compileProbe(apiInterface, oldest, 'decimal', spec.aliases),
+          kinds: oldest.kinds ?? {},
+        }
+      : null,
     verifications,
     verificationNames: new Set([
       ...verifications.map(({ name }) => name),

@@ -218,7 +218,11 @@ const chainProbes = {
   'finalized-block': probeSchema.optional(),
   syncing: probeSchema.optional(),
   'latest-time': probeSchema.optional(),
-  'oldest-block': probeSchema.optional(),
+  /** `kinds`: where its result shows the oldest block of other kinds of data, which nodes may prune earlier. */
+  'oldest-block': strict({
+    ...probeKeys,
+    kinds: z.partialRecord(z.enum(dataKinds), path).optional(),
+  }).optional(),
 }
 export const chainProbeNames = Object.keys(chainProbes) as (keyof typeof chainProbes)[]
 
