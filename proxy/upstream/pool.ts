@@ -174,12 +174,21 @@ export class Pool implements Members {
   /** Asks upstreams for their heads: they are wanted sooner than they are usually followed. */
   pollHeads: ((maxAgeMs?: number) => unknown) | null = null
 
+  /** Called when a URL reports a higher block than before to this replica. */
+  onRise: ((upstream: Upstream, url: NodeUrl, block: number) => void) | null = null
+
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
-   * @param ageMs the time since it reported the block to another replica
+   * @param ageMs the time since it reported the block to another replica; null if it reported to this one
    */
-  observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl, ageMs = 0): void {
+  observeHead(
+    upstream: Upstream,
+    block: number,
+    askedMs: number,
+    url: NodeUrl,
+    ageMs: number | null = null,
+  ): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
     // An answer that a newer one has overtaken is no jump backwards, and one from before a jump is not the head.
@@ -199,8 +208,10 @@ export class Pool implements Members {
       this.onJump?.(upstream, url)
       return
     }
-    url.head = { block, atMs: nowMs - ageMs }
-    this.tracker.observeHead(upstream, block, askedMs, ageMs)
+    const isRise = ageMs === null && block > (url.head?.block ?? 0)
+    url.head = { block, atMs: nowMs - (ageMs ?? 0) }
+    this.tracker.observeHead(upstream, block, askedMs, ageMs ?? 0)
+    if (isRise) this.onRise?.(upstream, url, block)
   }
 
   /** An upstream changed its state. */

@@ -6,6 +6,14 @@ import type { NodeUrl } from './upstream.ts'
 export interface HeadStore {
   get(key: string): Promise<{ readonly value?: Uint8Array | undefined; readonly ttlMs?: number }>
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
+  /** Announces the key, though it has no value to delete. */
+  delete(key: string, value: Buffer): Promise<unknown>
+  watch(prefix: string, subscriber: HeadSubscriber): void
+}
+
+interface HeadSubscriber {
+  message(announced: { readonly value?: Uint8Array | undefined }): void
+  listening(isUp: boolean): void
 }
 
 /** Longer than the longest polling interval: an entry's remaining time tells its age. */
@@ -35,7 +43,36 @@ export class SharedHeads {
     void this.#store.set(key, Buffer.from(`${block}`), lifeMs).catch(() => {})
   }
 
+  /** Announces to all replicas that a head has risen. */
+  announce(upstream: string, { printable }: NodeUrl, block: number): void {
+    const value = Buffer.from(JSON.stringify([upstream, printable, block]))
+    void this.#store.delete(this.#announced, value).catch(() => {})
+  }
+
+  /** @param risen receives the heads that replicas announce, this one included */
+  watch(risen: (upstream: string, printable: string, block: number) => void): void {
+    const message: HeadSubscriber['message'] = ({ value }) => {
+      const [upstream, printable, block] = parsed(value)
+      if (Number.isSafeInteger(block)) risen(String(upstream), String(printable), Number(block))
+    }
+    this.#store.watch(this.#announced, { message, listening: () => {} })
+  }
+
+  get #announced(): string {
+    return `risen:${this.#scope}`
+  }
+
   #keyOf(upstream: string, { printable }: NodeUrl): string {
     return `h:${this.#scope}:${upstream}:${printable}`
+  }
+}
+
+/** Others can write to the store. */
+function parsed(value: Uint8Array | undefined): readonly unknown[] {
+  try {
+    const [...items] = JSON.parse(Buffer.from(value ?? []).toString()) as Iterable<unknown>
+    return items
+  } catch {
+    return []
   }
 }

@@ -9,7 +9,7 @@ import type { ApiInterface } from '../config/types.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { dialects } from './dialect.ts'
 import { createPool, type Pool } from './pool.ts'
-import { SharedHeads } from './shared-heads.ts'
+import { type HeadStore, SharedHeads } from './shared-heads.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
 import { Watch } from './watch.ts'
@@ -381,8 +381,10 @@ describe('a pool at rest', () => {
 })
 
 describe('replicas with one store', () => {
+  type Watcher = Parameters<HeadStore['watch']>[1]
   const store = (clock: VirtualClock) => {
     const entries = new Map<string, { value: Buffer; untilMs: number }>()
+    const watchers: Watcher[] = []
     return {
       isDown: false,
       async get(key: string) {
@@ -394,16 +396,23 @@ describe('replicas with one store', () => {
         if (this.isDown) throw new Error('the store is down')
         entries.set(key, { value, untilMs: clock.nowMs() + ttlMs })
       },
+      async delete(_: string, value: Buffer) {
+        if (this.isDown) throw new Error('the store is down')
+        for (const { message } of watchers) message({ value })
+      },
+      watch(_: string, watcher: Watcher) {
+        watchers.push(watcher)
+      },
     }
   }
-  const fleet = (chainId: string, count: number) => {
+  const fleet = (chainId: string, count: number, sockets = false) => {
     const clock = new VirtualClock()
     const keys = store(clock)
     const replicas = Array.from({ length: count }, (_, at) => {
       return new Fixture(
         chainId,
         'jsonrpc',
-        { clock, seed: 10 * at + 1 },
+        { clock, seed: 10 * at + 1, sockets },
         new SharedHeads(keys, chainId),
       )
     })
@@ -436,6 +445,20 @@ describe('replicas with one store', () => {
       }
     },
   )
+
+  it.each([
+    ['HTTP', true],
+    ['a WebSocket', false],
+  ])('a head that one replica gets by %s is known to all', async (_, isHttp) => {
+    const { replicas, busy } = fleet('ETH1', 2, true)
+    await busy(60_000)
+    const [{ pool, clock, height }, second] = replicas as [Fixture, Fixture]
+    expect(second.pool.tracker.highestShown).toBe(height - 1)
+    const { urls, sockets } = pool.upstreams[0]!
+    pool.observeHead(pool.upstreams[0]!, height, clock.nowMs(), isHttp ? urls[0]! : sockets[0]!)
+    await clock.advance(isHttp ? 0 : 50)
+    expect(second.pool.tracker.highestShown).toBe(height)
+  })
 
   it('a replica finds a node that stands still, though another one polled it', async () => {
     const { replicas, busy } = fleet('ETH1', 2)

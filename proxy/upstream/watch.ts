@@ -98,6 +98,11 @@ export class Watch {
       }
       return Promise.allSettled(probes)
     }
+    const { heads } = this.#options
+    if (heads) {
+      pool.onRise = (upstream, url, block) => heads.announce(upstream.name, url, block)
+      heads.watch((...risen) => this.#announced(...risen))
+    }
     this.firstRound = this.add(pool.upstreams)
     this.#run(this.#epochs())
     this.#run(this.#rest())
@@ -132,6 +137,7 @@ export class Watch {
   stop(): void {
     this.#options.pool.onJump = null
     this.#options.pool.pollHeads = null
+    this.#options.pool.onRise = null
     this.#stop.abort()
   }
 
@@ -292,6 +298,17 @@ export class Watch {
       heads?.polled(upstream.name, url, block)
     }
     if (pool.tracker.needsStatus(upstream)) await this.#askStatus(upstream, url)
+  }
+
+  /** A replica announced a head. One that a WebSocket delivered is no head of another URL. */
+  #announced(name: string, printable: string, block: number): void {
+    const { pool, clock } = this.#options
+    const upstream = pool.upstreams.find((each) => each.name === name)
+    if (!upstream || block <= (upstream.latest?.block ?? 0)) return
+    const url = upstream.urls.find((each) => each.printable === printable)
+    if (url?.verified === true && url.failures === 0)
+      pool.observeHead(upstream, block, clock.nowMs(), url, 0)
+    else if (!url) upstream.requestProbe?.()
   }
 
   /** Queries a node's own account of its progress. */
