@@ -97,7 +97,7 @@ describe('the node', () => {
     })
     const after = await of()
     assert.equal(after[1] - before[1], parseEther('1'))
-    assert.equal(before[0] - after[0], parseEther('1') + gasUsed * effectiveGasPrice)
+    assert.equal(before[0] - after[0], parseEther('1') + BigInt(gasUsed * effectiveGasPrice))
   })
 
   it('has a receipt, and a block that holds the transaction', async () => {
