@@ -15,7 +15,7 @@ const relaying = [
 
 /**
  * The keys that a running router takes over when its file changes; `[]` is each of a list. Every other key needs a new
- * process. The router, the operator and `docs/concepts/changes.md` go by this list.
+ * process. The router, the operator and `docs/guides/changes.md` go by this list.
  */
 export const liveKeys: ReadonlySet<string> = new Set([
   'direct-rpc',

@@ -20,7 +20,7 @@ export function render(): string {
   })
   const heads = 'reason | JSON-RPC code | HTTP status | gRPC status | code in the log'
   return fillIn('docs/reference/errors.md', {
-    errors: [`| ${heads} | when, and what follows |`, '|---|---|---|---|---|---|', ...rows],
+    errors: [`| ${heads} | when, and what to do |`, '|---|---|---|---|---|---|', ...rows],
     failures: [readFailureFiles().map(renderFailures).join('\n\n')],
   })
 }
@@ -44,7 +44,7 @@ function renderFailures(file: FailureFile): string {
   })
   return `### ${file.failures}
 
-| name | shown by, for example | whose | elsewhere | pause | reported |
+| name | example | origin | elsewhere | cooldown | reported |
 |---|---|---|---|---|---|
 ${rows.join('\n')}`
 }

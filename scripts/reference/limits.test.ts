@@ -51,7 +51,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'budgetLimits.shortBytes',
     'nodeLimits.tightBytes',
   ],
-  'of these, what waits until': ['budgetLimits.waitingShare'],
+  'of these, what waits for clients': ['budgetLimits.waitingShare'],
   'of these, copies': ['budgetLimits.copyShare'],
   'inflation of a gzip body': ['clientLimits.inflation.bytes', 'clientLimits.inflation.ratio'],
   'bodies in tiny pieces': ['clientLimits.tinyPieces.count', 'clientLimits.tinyPieces.bytes'],
@@ -62,11 +62,14 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ],
   'messages on a WebSocket': ['clientLimits.messagesAtOnce'],
   'head of a request': ['clientLimits.headBytes', 'clientLimits.headers'],
-  'an answer that is collected': ['nodeLimits.collectedBytes', 'nodeLimits.tightBytes'],
-  'what is kept at its source': ['http2Limits.streamWindowBytes', 'http2Limits.nodeWindowBytes'],
+  'a collected answer': ['nodeLimits.collectedBytes', 'nodeLimits.tightBytes'],
+  'an unread gRPC answer, buffered': [
+    'http2Limits.streamWindowBytes',
+    'http2Limits.nodeWindowBytes',
+  ],
   'a group of joined batch items': ['nodeLimits.wholeBytes'],
   'events of a subscription whose': ['subscriptionLimits.earlyBytes'],
-  'a gRPC request that is kept': [
+  'a gRPC request retained for retries': [
     'http2Limits.keptBytes',
     'http2Limits.streamWindowBytes',
     'http2Limits.clientWindowBytes',
@@ -100,7 +103,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'resets of HTTP/2': ['http2Limits.resets.count', 'http2Limits.resets.inMs'],
   'pings and settings': ['controlFrames.count', 'controlFrames.inMs'],
   'the last tenth of these topics': ['subscriptionLimits.fewTopics'],
-  'questions for the logs': [
+  'concurrent requests for the logs': [
     'subscriptionLimits.questionsAtOnce',
     'subscriptionLimits.ownQuestions',
   ],
@@ -112,16 +115,16 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'interim answers': ['nodeLimits.interims'],
   "a node's WebSocket": ['nodeLimits.messageBytes', 'nodeLimits.unsentBytes'],
   'inflation of an answer': ['nodeLimits.inflation.bytes', 'nodeLimits.inflation.ratio'],
-  'a stream that is silent': ['nodeLimits.silentMs', 'nodeLimits.unreadBytes'],
+  'a silent stream': ['nodeLimits.silentMs', 'nodeLimits.unreadBytes'],
   'WebSockets to one URL': ['nodeLimits.sockets'],
   'choices of sticky': ['rememberedLimits.sessions', 'rememberedLimits.droppedSessions'],
-  'HTTP filters that go on': ['rememberedLimits.filters', 'rememberedLimits.criteriaBytes'],
+  'HTTP filters that survive': ['rememberedLimits.filters', 'rememberedLimits.criteriaBytes'],
   'transactions that a node': [
     'rememberedLimits.transactions',
     'rememberedLimits.transactionBytes',
   ],
   'A message has': ['cacheServiceLimits.messageBytes', 'cacheServiceLimits.unreadBytes'],
-  '256 connections': [
+  'The limits are 256 connections': [
     'adminLimits.maxConnections',
     'adminLimits.requestMs',
     'adminLimits.idleMs',
@@ -130,7 +133,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'adminLimits.maxBodyBytes',
     'adminLimits.streams',
   ],
-  '`/explain` knows': [
+  '`/explain` retains': [
     'explainLimits.recent',
     'explainLimits.failed',
     'explainLimits.slow',

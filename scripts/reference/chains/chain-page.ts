@@ -20,7 +20,7 @@ export function chainPage(chain: Chain, kin: readonly Chain[]): string {
     'Generated from `specs/`; do not edit. All chains: [chains](../chains.md).',
     ...(kin.length === 0
       ? []
-      : ['', `The same holds for ${words(kin.map(({ id }) => id))}, but for the chain id.`]),
+      : ['', `This also applies to ${words(kin.map(({ id }) => id))}, except for the chain id.`]),
     ...[...chain.interfaces.values()].flatMap((offered) => interfaceSection(chain, offered)),
     '',
   ].join('\n')
@@ -39,19 +39,19 @@ function interfaceSection(chain: Chain, offered: ChainInterface): string[] {
 
 function facts(chain: Chain, offered: ChainInterface): string[] {
   const { addons, archiveAfterBlocks, aliases, requestHeaders, responseHeaders } = offered
-  const request = new Set(offered.verifications.map(({ name }) => name))
-  const unasked = offered.verificationNames.difference(request)
+  const active = new Set(offered.verifications.map(({ name }) => name))
+  const unasked = offered.verificationNames.difference(active)
   const alsoKnown = [...aliases].map(([prefix, alias]) => `\`${alias}\` beside \`${prefix}\``)
   return [
     `- Add-ons: ${words(addons) || 'none'}.`,
     `- Verifications: ${offered.verifications.map(verification).join(', ') || 'none'}.`,
     ...(unasked.size === 0
       ? []
-      : [`- Never asked, but known to \`skip-verifications\`: ${words(unasked)}.`]),
+      : [`- Never run, but accepted by \`skip-verifications\`: ${words(unasked)}.`]),
     `- Subscriptions: ${subscriptionFormOf(chain, offered) ? 'yes, over WebSocket' : 'none'}.`,
     ...(archiveAfterBlocks === null
       ? []
-      : [`- \`archive\` is preferred from ${archiveAfterBlocks} blocks behind the tip on.`]),
+      : [`- Calls prefer \`archive\` from ${archiveAfterBlocks} blocks behind the tip on.`]),
     ...(alsoKnown.length === 0 ? [] : [`- Names may also begin with ${alsoKnown.join(', ')}.`]),
     ...(requestHeaders.size === 0
       ? []

@@ -20,7 +20,7 @@ export function methodTable(offered: ChainInterface): string[] {
     .map((method) => ({ method, asked: method.ask() }))
     .toSorted((a, b) => (a.asked.addon ?? '').localeCompare(b.asked.addon ?? ''))
   return [
-    'What each check does: [integrity](../../concepts/integrity.md).',
+    '[Integrity](../../concepts/integrity.md) explains each check.',
     '',
     '| method | kind | add-on | block when none is given | cost | timeout | cached | checks |',
     '|---|---|---|---|---|---|---|---|',
