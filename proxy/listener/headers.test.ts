@@ -106,7 +106,7 @@ describe('request directives', () => {
   })
 
   test.each(['', '5', 'banana', '-5s', '0s', '0ms', '5 s', '1e3ms'])(
-    'the time "%s" is refused with what would be right',
+    'the time "%s" is refused with a hint at a valid one',
     (value) => {
       const error = readDirectives(['rpc-relay-timeout', value])
       expect(error).toBeInstanceOf(RelayError)
@@ -125,7 +125,7 @@ describe('request directives', () => {
     expect(fixture.calls.map((each) => each.directives.selectProvider)).toEqual(['beta', 'beta'])
   })
 
-  test('hold a digest of the id of a session, and no session for an empty one', async () => {
+  test('hash the session id, and have no session for an empty one', async () => {
     await using fixture = await startListener(echoRelay)
     const body = '{"id":1,"method":"m"}'
     for (const id of ['my session', 'my session', 'another', ' '])
@@ -226,7 +226,7 @@ describe('request directives', () => {
     expect(fixture.calls).toEqual([])
   })
 
-  test('that are invalid are answered as an invalid request', async () => {
+  test('with invalid values are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)
     const headers = { 'rpc-relay-timeout': 'soon' }
     const body = '{"id":1,"method":"m"}'
@@ -238,7 +238,7 @@ describe('request directives', () => {
   })
 })
 
-describe('headers that a spec lists are passed on', () => {
+describe('headers that a spec lists are forwarded', () => {
   const allowed = new Set(['x-a', 'x-b', 'z', 'te', 'trailer', 'upgrade', 'proxy-authorization'])
 
   const rows: [string, string[], string[]][] = [

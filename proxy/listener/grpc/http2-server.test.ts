@@ -10,7 +10,7 @@ import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
 import { Http2Server } from './http2-server.ts'
 
-/** A server whose calls stay open, behind a wire that can fall silent. */
+/** A server with open calls, behind a wire that can go silent. */
 async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
@@ -49,10 +49,10 @@ function openCall(session: ClientHttp2Session): ClientHttp2Stream {
   return session.request({ ':method': 'POST', ':path': '/a/B' }).on('error', () => {})
 }
 
-test('a client that vanishes silently holds its streams for 90 s at most', async () => {
-  await using own = await serving()
-  const { clock, seen, wire } = own
-  for (let at = 0; at < 3; at++) openCall(own.session)
+test('a client that vanishes silently holds its streams for at most 90 s', async () => {
+  await using setup = await serving()
+  const { clock, seen, wire } = setup
+  for (let at = 0; at < 3; at++) openCall(setup.session)
   await expect.poll(() => seen.exchanges).toHaveLength(3)
   const aborted = () => seen.exchanges.filter(({ signal }) => signal.aborted).length
   await clock.advance(30_000)
@@ -64,17 +64,17 @@ test('a client that vanishes silently holds its streams for 90 s at most', async
   expect(clock.pending).toBe(0)
 })
 
-test('a client without a stream that vanishes is disconnected as well', async () => {
-  await using own = await serving()
-  own.wire.fallSilent()
-  await own.clock.advance(90_000)
-  await expect.poll(() => own.seen.connections).toBe(0)
+test('a vanished client without streams is disconnected', async () => {
+  await using setup = await serving()
+  setup.wire.fallSilent()
+  await setup.clock.advance(90_000)
+  await expect.poll(() => setup.seen.connections).toBe(0)
 })
 
-test('and so is a client that never sends any HTTP/2', async () => {
-  await using own = await serving()
-  own.session.destroy()
-  const { clock, seen, wire } = own
+test('a client that never speaks HTTP/2 is disconnected', async () => {
+  await using setup = await serving()
+  setup.session.destroy()
+  const { clock, seen, wire } = setup
   await expect.poll(() => seen.connections).toBe(0)
   const mute = connectTcp(wire.port, '127.0.0.1').on('error', () => {})
   await expect.poll(() => seen.connections).toBe(1)
@@ -87,8 +87,8 @@ test.each([
   ['', false],
   [', also when the server has said goodbye', true],
 ])('a client that answers pings may stay idle as long as it likes%s', async (_, drains) => {
-  await using own = await serving()
-  const { clock, seen, session } = own
+  await using setup = await serving()
+  const { clock, seen, session } = setup
   const stream = openCall(session)
   await expect.poll(() => seen.exchanges).toHaveLength(1)
   const messages = seen.exchanges[0]!.body[Symbol.asyncIterator]()
@@ -96,14 +96,14 @@ test.each([
   session.on('ping', () => (requests += 1)).on('remoteSettings', () => (requests += 1))
   if (drains) {
     const leaves = new Promise((resolve) => session.once('goaway', resolve))
-    void own.server.drain()
+    void setup.server.drain()
     await leaves
   }
   for (let round = 1; round <= 4; round++) {
     await clock.advance(30_000)
     await clock.advance(30_000)
     await expect.poll(() => requests).toBeGreaterThanOrEqual(round)
-    // Behind the answer to that.
+    // The server reads this after the ping acknowledgement.
     stream.write(Buffer.alloc(5))
     expect(await messages.next()).toMatchObject({ done: false })
   }
@@ -112,16 +112,16 @@ test.each([
 })
 
 test('a client that connects during a drain is served, however late it calls, and then gets GOAWAY', async () => {
-  await using own = await serving()
-  const { clock, seen, server, session } = own
-  const other = connect(`http://127.0.0.1:${own.wire.port}`).on('error', () => {})
+  await using setup = await serving()
+  const { clock, seen, server, session } = setup
+  const other = connect(`http://127.0.0.1:${setup.wire.port}`).on('error', () => {})
   openCall(other)
   await expect.poll(() => seen.exchanges).toHaveLength(1)
   const leaves = [other, session].map((each) => once(each, 'goaway'))
   void server.drain()
   await clock.advance(100)
   await leaves[0]
-  // A GOAWAY would have arrived by now.
+  // By now a GOAWAY would have arrived.
   await new Promise((resolve) => session.ping(resolve))
   openCall(session)
   await expect.poll(() => seen.exchanges).toHaveLength(2)

@@ -39,7 +39,7 @@ function gated() {
 
 const released = (budget: ByteBudget) => expect.poll(() => budget.heldBytes).toBe(0)
 
-test('a body in short chunks costs twice its bytes, and no more', async () => {
+test('a body in short chunks costs at most twice its bytes', async () => {
   const budget = new ByteBudget(1e9)
   let peakBytes = 0
   const relay: Relay = (call) => {
@@ -88,7 +88,7 @@ test.each([
   },
 )
 
-test('short gzip bodies take no more room than they inflate to, also while it is tight', async () => {
+test('short gzip bodies hold no more than they inflate to, even under memory pressure', async () => {
   const budget = new ByteBudget(4 * MiB)
   budget.hold(3.2 * MiB)
   await using fixture = await startListener(echoRelay, { budget })
@@ -104,7 +104,7 @@ test('short gzip bodies take no more room than they inflate to, also while it is
 })
 
 describe('a full budget', () => {
-  test('refuses new bodies with 503 and Retry-After; what is in flight and /health are answered', async () => {
+  test('refuses new bodies with 503 and Retry-After; calls in flight and /health are answered', async () => {
     const budget = new ByteBudget(2 * MiB)
     const { relay, open } = gated()
     await using fixture = await startListener(relay, { budget })
@@ -131,7 +131,7 @@ describe('a full budget', () => {
     await released(budget)
   })
 
-  test('of three quarters ends long uploads with 503, and leaves the rest to short ones', async () => {
+  test('at three quarters ends long uploads with 503, and leaves the rest to short ones', async () => {
     const budget = new ByteBudget(4 * MiB)
     await using fixture = await startListener(echoRelay, { budget })
     const uploads = Array.from({ length: 8 }, () => new RawClient(fixture.port))
@@ -154,7 +154,7 @@ describe('a full budget', () => {
   })
 })
 
-test('of clients that do not read, those that have not for the longest lose their answers to others', async () => {
+test('clients that have not read for the longest time lose their answers first', async () => {
   const budget = new ByteBudget(40 * MiB)
   const relay: Relay = (call) =>
     sentText(call).includes('long') ? Promise.resolve(reply(big)) : echoRelay(call)
@@ -190,7 +190,7 @@ const slowFirst = (length: number): Relay => {
   }
 }
 
-/** What a client holds while it waits, and that nothing of it is left once it has gone. */
+/** Checks what a waiting client holds, and that nothing remains after it disconnects. */
 test.each<readonly [name: string, relay: Relay, sent: Buffer | string, minBytes: number]>([
   ['a part of a body', echoRelay, chunkedHead + chunkOf('x'.repeat(50_000)), 50_000],
   ['a body in work', gated().relay, rawPost(callOf(50_000)), 50_000],
@@ -233,7 +233,7 @@ describe('gzip', () => {
     await released(budget)
   })
 
-  test('long bodies are inflated one after the other, within the budget', async () => {
+  test('inflates long bodies one after the other, within the budget', async () => {
     const budget = new ByteBudget(24 * MiB)
     const { relay, open } = gated()
     await using fixture = await startListener(relay, { budget })

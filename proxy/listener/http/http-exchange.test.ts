@@ -16,7 +16,7 @@ test.each([
 })
 
 test.each(['http:///a', '*', '*/a', '', '?a', 'a/b', 'x:443', 'ftp://evil/x', 'httpx://evil/x'])(
-  '%s is for no node',
+  '%s cannot be sent to a node',
   (target) => {
     expect(readTarget(target).fault?.message).toMatch('must be a path that begins with /')
   },

@@ -8,15 +8,15 @@ import type { HttpExchange } from './http-exchange.ts'
 import { HttpServer } from './http-server.ts'
 
 /*
- * A connection has one call in flight, however many requests a client sends ahead: those wait, and
- * the connection is not read meanwhile. Other connections are served as if it were not there.
+ * A connection has one call in flight. Pipelined requests wait, and the connection is not read
+ * meanwhile. Other connections are served undisturbed.
  */
 
 function post(id: number, method: string): Buffer {
   return rawPost(JSON.stringify({ jsonrpc: '2.0', id, method }))
 }
 
-/** A server whose calls are answered when the test wants. */
+/** A server whose calls are answered on demand. */
 async function held(
   timeouts: Partial<{ headersMs: number; requestMs: number }> = {},
   budget = new ByteBudget(1e9),
@@ -52,7 +52,7 @@ async function held(
   return { clock, port, seen, exchanges, server, client, answer, [Symbol.asyncDispose]: dispose }
 }
 
-test('20,000 calls on one connection are answered in order, one at a time, and others meanwhile', async () => {
+test('20,000 calls on one connection are answered in order, one at a time, while others are served', async () => {
   const count = 20_000
   let inFlight = 0
   let maxInFlight = 0
@@ -81,7 +81,7 @@ test('20,000 calls on one connection are answered in order, one at a time, and o
   expect(maxInFlight).toBe(1)
 }, 90_000)
 
-test('more than Node reads at once of requests with a body is not held', async () => {
+test('requests with bodies are buffered only up to one socket read', async () => {
   await using own = await held()
   const { client, exchanges } = own
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000))
@@ -89,7 +89,7 @@ test('more than Node reads at once of requests with a body is not held', async (
   expect(exchanges).toHaveLength(1)
 })
 
-test('requests that wait count in the budget of the process, and beyond half of it their connection is closed', async () => {
+test('waiting requests count in the process budget, and beyond half of it their connection closes', async () => {
   const budget = new ByteBudget(2 * 1024 * 1024)
   await using own = await held({}, budget)
   const { client, exchanges, answer } = own
@@ -106,7 +106,7 @@ test('requests that wait count in the budget of the process, and beyond half of 
   expect(exchanges).toHaveLength(201)
 })
 
-test('many connections whose requests wait never fill the budget for others', async () => {
+test('connections with waiting requests never fill the budget for others', async () => {
   class Watched extends ByteBudget {
     mostBytes = 0
     override hold(bytes: number): void {
@@ -135,13 +135,13 @@ test('a long body behind a call is read when its turn comes', async () => {
   expect(exchanges.map(({ body }) => body.length)).toEqual([37, 900_000, 37])
 })
 
-test('what a client that left had sent ahead is not run', async () => {
+test('requests pipelined by a client that disconnected do not run', async () => {
   await using own = await held()
   const { client, exchanges, answer } = own
   client.write(Buffer.concat([post(0, 'a'), post(1, 'b'), post(2, 'c')]))
   await expect.poll(() => exchanges).toHaveLength(1)
   client.socket.resetAndDestroy()
-  // The connection is not read: that the client left shows when an answer is sent.
+  // The connection is paused, so the disconnect only surfaces when an answer is sent.
   for (const at of [0, 1]) {
     await expect.poll(() => exchanges.length > at || own.seen.open === 0).toBe(true)
     await answer(at)
@@ -150,7 +150,7 @@ test('what a client that left had sent ahead is not run', async () => {
   expect(exchanges.length).toBeLessThan(3)
 })
 
-test('nor what was sent behind a call whose answer closes the connection', async () => {
+test('requests behind an answer that closes the connection do not run', async () => {
   await using own = await held()
   const { client, exchanges, answer, clock } = own
   client.write(Buffer.concat([post(0, 'a'), post(1, 'b')]))
@@ -164,7 +164,7 @@ test('nor what was sent behind a call whose answer closes the connection', async
   expect(exchanges).toHaveLength(1)
 })
 
-test('an upgrade behind a call that is not answered ends the connection', async () => {
+test('an upgrade behind an unanswered call ends the connection', async () => {
   await using fixture = await startListener(() => new Promise(() => {}))
   using client = new RawClient(fixture.port)
   const upgrade = [

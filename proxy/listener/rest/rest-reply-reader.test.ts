@@ -17,7 +17,7 @@ function readWhole(body: Buffer): string | null {
   return finding.kind === 'malformed' ? finding.why : null
 }
 
-/** @returns what is wrong; null when it is an answer. The bytes that passed are the node's own. */
+/** @returns what is wrong; null for a valid answer. Asserts that forwarded bytes are unchanged. */
 function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHead = 1) {
   const length = Buffer.concat(pieces).length
   const body = { head: pieces.slice(0, inHead), length, async *[Symbol.asyncIterator]() {} }
@@ -59,14 +59,14 @@ test.each([
   expect(readStream(pieces)).toEqual({ at, why })
 })
 
-test('a body that is not JSON is not judged', () => {
+test('a body that is not JSON is not validated', () => {
   expect(readStream([Buffer.from('\u00ff')], ['content-type', 'application/x-bcs'])).toEqual({
     at: 'nowhere',
     why: null,
   })
 })
 
-test('a long answer is judged like a short one, however it comes', () => {
+test('long and short answers are validated alike, however cut', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.dictionary(fc.string(), fc.jsonValue())),
