@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import type { PlacedUpstream } from '../config/entries.ts'
+import type { LocatedUpstream } from '../config/entries.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from './load-catalog.ts'
@@ -25,7 +25,7 @@ function use(
   chainId: string,
   apiInterface: ApiInterface,
   { addons = [], skipVerifications = [] }: Words = {},
-): PlacedUpstream {
+): LocatedUpstream {
   const node = { addons, 'skip-verifications': skipVerifications }
   return {
     path,
@@ -35,15 +35,15 @@ function use(
   }
 }
 
-function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): PlacedUpstream {
+function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): LocatedUpstream {
   return use('endpoints[0]', chainId, apiInterface)
 }
 
-function upstream(chainId: string, words: Words): PlacedUpstream {
+function upstream(chainId: string, words: Words): LocatedUpstream {
   return use('direct-rpc[0]', chainId, 'jsonrpc', words)
 }
 
-function check(uses: readonly PlacedUpstream[]) {
+function check(uses: readonly LocatedUpstream[]) {
   return checkChains({ endpoints: [], upstreams: uses, policies: [] }, catalog, (path) => ({
     line: path.length,
     column: 1,
@@ -74,7 +74,7 @@ test.each<[string, ApiInterface, string[]]>([
 )
 
 describe('what is wrong', () => {
-  test.each<[string, PlacedUpstream, string, string, string]>([
+  test.each<[string, LocatedUpstream, string, string, string]>([
     [
       'an unknown chain',
       endpoint('ETH2'),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { placeOf } from '../config/check-chains.ts'
+import { specNote } from '../config/check-chains.ts'
 import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, quote, type Report } from '../config/problem.ts'
@@ -22,7 +22,7 @@ export function checkMethods(
       const at = `${path}.method`
       if (spec === null) {
         const message = `the spec of ${chainId} names no method ${quote(method)} on ${apiInterface}`
-        report(at, message, hintFor(method, [...iface.methods]) + placeOf(catalog.find(chainId)))
+        report(at, message, hintFor(method, [...iface.methods]) + specNote(catalog.find(chainId)))
       } else if (spec.kind !== 'read' || spec.stateful !== null) {
         const message = `${method} cannot be cross-validated: only reads can, whose answer depends on the chain alone`
         report(at, message)

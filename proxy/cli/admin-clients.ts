@@ -42,7 +42,7 @@ export async function explain(line: CommandLine, io: CommandIo): Promise<number>
   const isList = guid === undefined
   const pages = isList ? [] : [`/${encodeURIComponent(guid)}?`]
   for (const name of ['failed', 'slow'] as const) if (own[name]) pages.push(`?${name}&`)
-  const wanted = problemAt('', null, 'one guid is wanted, or --failed, or --slow')
+  const wanted = problemAt('', null, 'expected one guid, --failed or --slow')
   const replicas = readAddresses(own.at, pages.length === 1 ? [] : [wanted], io)
   if (replicas === null) return exitCodes.invalid
   const pending = [...replicas].map(async ([name, url]) => {

@@ -5,7 +5,7 @@ import { parse, problemsOf } from './config-text.fixture.ts'
 
 const of = 'chain-id: ETH1, api-interface: jsonrpc'
 
-/** Upstreams of these groups; an empty one is none. */
+/** Builds upstreams in these groups; an empty name means no group. */
 function config(policies: string, groups = ['', '', '']): string {
   const upstreams = groups.map((group, at) => {
     const label = group === '' ? '' : `, group-label: ${group}`
@@ -27,7 +27,7 @@ function policy(more: string): string {
   return `    - {${of}, method: eth_getBalance, ${more}}`
 }
 
-it('takes a bare number for a floor, and knows what is not said', () => {
+it('reads a bare number as the floor, and fills in defaults', () => {
   const text = config(policy('agreement-threshold: 2, max-participants: {cap: 3}'))
   expect(problemsOf(text)).toEqual([])
   expect(parse(text).config?.policies).toMatchObject([
@@ -45,7 +45,7 @@ it('takes a bare number for a floor, and knows what is not said', () => {
   ])
 })
 
-it('leaves out a policy that is not enabled', () => {
+it('drops a policy that is not enabled', () => {
   const text = config(policy('enabled: false, agreement-threshold: 9'))
   expect(problemsOf(text)).toEqual([])
   expect(parse(text).config?.policies).toEqual([])

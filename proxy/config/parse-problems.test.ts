@@ -320,9 +320,7 @@ const configCases: readonly Case[] = [
   { text: url(''), problems: ['10:14 error direct-rpc[0].node-urls[0].url: has no value | '] },
   {
     text: url('[]'),
-    problems: [
-      '10:9 error direct-rpc[0].node-urls[0].url: is a list, and a single value is wanted | ',
-    ],
+    problems: ['10:9 error direct-rpc[0].node-urls[0].url: is a list; expected a single value | '],
   },
   {
     text: url('wss://x').replaceAll('jsonrpc', 'rest'),
@@ -380,7 +378,7 @@ const configCases: readonly Case[] = [
       '12:47 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Connection: the header "Connection" belongs to the connection and cannot be set | ',
       '12:57 error direct-rpc[0].node-urls[0].auth-config.auth-headers["a b"]: "a b" is not a header name | ',
       '12:63 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | ',
-      '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a single value is wanted | ',
+      '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: expected a single value | ',
       '12:80 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: has no value | ',
       '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" is repeated; header names have no case | ',
       '12:91 error direct-rpc[0].node-urls[0].auth-config.auth-headers.W: the value has a character that a header cannot carry | ',
@@ -389,7 +387,7 @@ const configCases: readonly Case[] = [
   {
     text: auth('auth-headers: []'),
     problems: [
-      '12:11 error direct-rpc[0].node-urls[0].auth-config.auth-headers: is a list, and a map ("key: value") is wanted | ',
+      '12:11 error direct-rpc[0].node-urls[0].auth-config.auth-headers: is a list; expected a map ("key: value") | ',
     ],
   },
   {
@@ -402,7 +400,7 @@ const configCases: readonly Case[] = [
   {
     text: auth('auth-query: {a: b, c: [] }'),
     problems: [
-      '12:30 error direct-rpc[0].node-urls[0].auth-config.auth-query.c: a single value is wanted | ',
+      '12:30 error direct-rpc[0].node-urls[0].auth-config.auth-query.c: expected a single value | ',
     ],
   },
   {
@@ -491,7 +489,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('127.0.0.1:3360', 'http://x'),
     problems: [
-      '2:22 error endpoints[0].network-address: "http://x" is a URL, and an address is wanted | Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.',
+      '2:22 error endpoints[0].network-address: "http://x" is a URL; expected an address | Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.',
     ],
   },
   {
@@ -626,7 +624,7 @@ const configCases: readonly Case[] = [
       '13:3 error resp-cache.addresses: topology standalone has one address | Is it a sentinel or a cluster?',
       '13:24 error resp-cache.addresses[1]: the address is there already | ',
       '13:35 error resp-cache.addresses[2]: ":6379" has no host to connect to | Write host:port, such as store.example.com:6379.',
-      '13:44 error resp-cache.addresses[3]: "redis://h" is a URL, and an address is wanted | Write host:port, such as store.example.com:6379.',
+      '13:44 error resp-cache.addresses[3]: "redis://h" is a URL; expected an address | Write host:port, such as store.example.com:6379.',
       '13:57 error resp-cache.addresses[4]: "a b" is not an address | Write host:port, such as store.example.com:6379.',
       '14:16 error resp-cache.master-name: master-name is for topology sentinel alone | Remove it.',
       '15:13 error resp-cache.username: username needs password or password-file beside it | ',
@@ -666,14 +664,14 @@ const configCases: readonly Case[] = [
       '18:26 error liveness-probe-interval: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',
       '19:18 error use-static-spec: "https://a:b@c/" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
       '20:12 error log-level: "trace" is not one of the allowed values | Allowed: debug, info, warn, error.',
-      '22:1 error upstream-failure-threshold: is a map, and a single value is wanted | ',
-      '23:1 error health-check-interval: is a list, and a single value is wanted | ',
+      '22:1 error upstream-failure-threshold: is a map; expected a single value | ',
+      '23:1 error health-check-interval: is a list; expected a single value | ',
       '24:10 error strategy: has no value | ',
     ],
   },
 ]
 
-test('the minimal config is right', () => {
+test('the minimal config has no problems', () => {
   expect(problemsOf(minimal)).toEqual([])
 })
 

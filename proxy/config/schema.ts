@@ -77,7 +77,7 @@ const upstreamSchema = z.strictObject({
   ),
 })
 
-/** By how long an answer stays true. */
+/** Classes of calls by how long an answer stays valid. */
 export const ageClasses = ['finalized', 'near-head', 'latest'] as const
 
 const cachePolicySchema = z.strictObject({
@@ -106,7 +106,7 @@ const cacheSchema = z.strictObject({
   ),
 })
 
-/** The port of a listener that names none. */
+/** Port of a listener that specifies none. */
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
@@ -118,7 +118,7 @@ type SettingShape<Names extends SettingName> = {
   >
 }
 
-/** Settings as keys of the file. */
+/** Schema keys for settings. */
 function settingShape<N extends SettingName>(names: readonly N[], withDefaults: boolean) {
   const shape = names.map((name) => {
     const { field, repeatable, description, default: text } = settings[name]
@@ -145,7 +145,7 @@ const endpointSchema = z.strictObject({
   ),
 })
 
-/** The whole file: the sections, and every process-wide setting as a separate key. */
+/** The whole file: its sections, and one key per process-wide setting. */
 export const configSchema = z.strictObject({
   endpoints: list(endpointSchema, 1).describe('Listeners: one per chain and interface.'),
   'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),

@@ -17,7 +17,7 @@ import {
 } from './fields/fields.ts'
 import { urlWithoutPort } from './fields/address.ts'
 
-/** Of the cache service. */
+/** Default port of the cache service. */
 export const cachePort = 20_100
 
 export const strategies = [
@@ -34,9 +34,9 @@ export const logFormats = ['json', 'text'] as const
 /**
  * A process-wide setting: a key at the top of the file and a flag of the same name.
  *
- * @param defaultText as one would write it; null when the setting is unset by default
- * @param repeatable it can be given several times, and is a list in the file
- * @param variable the environment variable that sets it too: beats the file, is beaten by the flag
+ * @param defaultText as written in a file; null when unset by default
+ * @param repeatable a repeatable flag, and a list in the file
+ * @param variable environment variable that also sets it: overrides the file, yields to the flag
  */
 function setting<F extends Field<unknown>, D extends string | null>(
   field: F,
@@ -54,7 +54,7 @@ const specSource = text({
   hint: 'Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
 })
 
-/** As browsers write it in `Origin`: lower case, no path, no usual port. */
+/** As in `Origin` headers: lower case, without path or default port. */
 const origin = text({
   kind: 'origin',
   pattern: /^(?:null|(?!http:.*:80$|https:.*:443$)[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]*)$/,
@@ -69,7 +69,7 @@ const hostName = text({
   hint: 'Write one such as router.example.org: lower case, without a scheme, a port or a path.',
 })
 
-/** Every process-wide setting, once, under the headings of `--help`. */
+/** Every process-wide setting, under the headings of `--help`. */
 export const settingGroups = {
   Chains: {
     'use-static-spec': setting(specSource, null, {
@@ -82,7 +82,7 @@ export const settingGroups = {
       'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error.',
     ),
   },
-  /** What an endpoint can have otherwise, under `relay`. */
+  /** Settings that an endpoint can override under `relay`. */
   Relaying: {
     strategy: setting(oneOf(strategies), 'balanced').describe('How upstreams are chosen.'),
     'set-relay-retry-limit': setting(integer(0, 100), '2').describe(
@@ -206,7 +206,7 @@ export const settingGroups = {
   },
 } as const
 
-/** The keys at the top of the file, the flags, `--help`, the JSON Schema and the reference all follow from these. */
+/** Source of the file's top-level keys, the flags, `--help`, the JSON Schema and the reference. */
 export const settings = {
   ...settingGroups.Chains,
   ...settingGroups.Relaying,
@@ -220,14 +220,14 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
-/** What a setting is once resolved; null where that switches it off, or when it is unset by default. */
+/** A resolved setting; null when it is disabled, or unset by default. */
 export type SettingValue<N extends SettingName> =
   z.output<(typeof settings)[N]['field']> | Extract<(typeof settings)[N]['default'], null>
 
-/** True when the text names a setting. */
+/** Whether the text names a setting. */
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settings, name)
 }
 
-/** What was given on the command line, by setting: each value as written, in order. */
+/** Command-line values by setting: each as written, in order. */
 export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>

@@ -9,7 +9,7 @@ import type { Report } from './problem.ts'
 import { Secret } from './secret.ts'
 import { checkTlsPair, tlsSchema } from './tls-section.ts'
 
-/* The store that replicas share: what the file says of it, and what the program gets. */
+/* The store that replicas share: its schema, checks and built form. */
 
 const topologies = ['standalone', 'sentinel', 'cluster'] as const
 const defaultPort = 6379
@@ -71,10 +71,10 @@ export const storeSchema = z.strictObject({
 })
 
 type StoreSection = z.output<typeof storeSchema>
-/** The store as the program needs it. */
+/** The store settings as the program uses them. */
 export type StoreConfig = ReturnType<typeof buildStore>
 
-/** What is wrong with the section though each of its keys is right by itself. */
+/** Checks the section beyond its individual keys. */
 export function checkStore(
   store: Partly<StoreSection> | undefined,
   path: string,
@@ -113,7 +113,7 @@ export function buildStore(store: StoreSection) {
     passwordFile: store['password-file'] ?? null,
     db: store.db ?? 0,
     keyPrefix: store['key-prefix'] ?? defaultPrefix,
-    /** As in the file: paths of PEM files. Null: no TLS. */
+    /** Paths of PEM files, as in the file. Null: no TLS. */
     tls: store.tls ?? null,
   }
 }
