@@ -342,7 +342,7 @@ const rows: readonly Row[] = [
   },
   {
     of: 'chain/check-methods.ts',
-    says: /eth_sendRawTransaction is never kept/,
+    says: /eth_sendRawTransaction is never cached/,
     file: cachePolicy({ method: 'eth_sendRawTransaction', ttl: '1s' }),
     never: ownCache,
   },

@@ -19,8 +19,8 @@ interface Words {
   readonly skipVerifications?: readonly string[]
 }
 
-/** An upstream as the config's parser finds it. */
-function use(
+/** An upstream as the config parser returns it. */
+function entryOf(
   path: string,
   chainId: string,
   apiInterface: ApiInterface,
@@ -36,11 +36,11 @@ function use(
 }
 
 function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): LocatedUpstream {
-  return use('endpoints[0]', chainId, apiInterface)
+  return entryOf('endpoints[0]', chainId, apiInterface)
 }
 
 function upstream(chainId: string, words: Words): LocatedUpstream {
-  return use('direct-rpc[0]', chainId, 'jsonrpc', words)
+  return entryOf('direct-rpc[0]', chainId, 'jsonrpc', words)
 }
 
 function check(uses: readonly LocatedUpstream[]) {
@@ -50,7 +50,7 @@ function check(uses: readonly LocatedUpstream[]) {
   }))
 }
 
-it('accepts a valid config, in any case of letters', () => {
+it('accepts a valid config, whatever the letter case', () => {
   const url = { addons: ['archive', 'debug'], skipVerifications: ['chain-id', '*'] }
   expect(check([endpoint('eth1'), endpoint('APT1', 'rest'), upstream('ETH1', url)])).toEqual([])
 })
@@ -66,14 +66,14 @@ test.each<[string, ApiInterface, string[]]>([
   'a config that was written for the catalog skips what the bundled %s %s does not ask',
   async (chainId, apiInterface, skipVerifications) => {
     const bundled = await loadCatalog([])
-    const one = use('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
+    const one = entryOf('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
     expect(
       checkChains({ endpoints: [], upstreams: [one], policies: [] }, bundled, () => null),
     ).toEqual([])
   },
 )
 
-describe('what is wrong', () => {
+describe('a problem', () => {
   test.each<[string, LocatedUpstream, string, string, string]>([
     [
       'an unknown chain',
@@ -145,10 +145,10 @@ describe('what is wrong', () => {
     upstream('ETH1', { skipVerifications: ['x'] }),
   ]
   it.each(queried)(
-    'is reported with the file of the spec, unless it is a bundled one',
-    async (use) => {
+    "is reported with the spec's file, unless the spec is bundled",
+    async (entryOf) => {
       const hints = (catalog: ChainCatalog) =>
-        checkChains({ endpoints: [], upstreams: [use], policies: [] }, catalog, () => null).map(
+        checkChains({ endpoints: [], upstreams: [entryOf], policies: [] }, catalog, () => null).map(
           ({ hint }) => hint,
         )
       expect(hints(catalog)).toEqual([expect.stringMatching(/ Its spec is \S+\/ethereum\.json\.$/)])
@@ -156,7 +156,7 @@ describe('what is wrong', () => {
     },
   )
 
-  it('is reported all at once', () => {
+  it('is reported together with all others', () => {
     const wrong = upstream('ETH1', { addons: ['a', 'b'], skipVerifications: ['c'] })
     expect(check([endpoint('X1'), endpoint('ETH1', 'rest'), wrong])).toHaveLength(5)
   })

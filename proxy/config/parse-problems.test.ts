@@ -355,7 +355,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://x\n        timeout: 0s'),
     problems: [
-      '11:18 error direct-rpc[0].node-urls[0].timeout: "0s" is too small | The least is 1ms.',
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "0s" is too small | The minimum is 1ms.',
     ],
   },
   {
@@ -367,7 +367,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://x\n        timeout: 48h'),
     problems: [
-      '11:18 error direct-rpc[0].node-urls[0].timeout: "48h" is too large | The most is 24h.',
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "48h" is too large | The maximum is 24h.',
     ],
   },
   {
@@ -628,7 +628,7 @@ const configCases: readonly Case[] = [
       '13:57 error resp-cache.addresses[4]: "a b" is not an address | Write host:port, such as store.example.com:6379.',
       '14:16 error resp-cache.master-name: master-name is for topology sentinel alone | Remove it.',
       '15:13 error resp-cache.username: username needs password or password-file beside it | ',
-      '16:7 error resp-cache.db: "70000" is too large | The most is 65535.',
+      '16:7 error resp-cache.db: "70000" is too large | The maximum is 65535.',
       '17:15 error resp-cache.key-prefix: "a b" cannot be a prefix | Printable ASCII without spaces, 128 characters at most.',
       '18:20 error resp-cache.tls.cert-file: cert-file needs key-file beside it | ',
     ],
@@ -654,12 +654,12 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}${wrongSettings}`,
     problems: [
-      '11:21 error max-relay-attempts: "0" is too small | The least is 1.',
-      '12:24 error set-relay-retry-limit: "-1" is too small | The least is 0.',
+      '11:21 error max-relay-attempts: "0" is too small | The minimum is 1.',
+      '12:24 error set-relay-retry-limit: "-1" is too small | The minimum is 0.',
       '13:20 error max-request-bytes: "big" is not a size | Write one such as 10MiB or 512KiB.',
       '14:30 error skip-websocket-verification: "maybe" is neither true nor false | ',
-      '15:17 error epoch-duration: "1ms" is too small | The least is 1s.',
-      '16:16 error drain-timeout: "2h" is too large | The most is 1h.',
+      '15:17 error epoch-duration: "1ms" is too small | The minimum is 1s.',
+      '16:16 error drain-timeout: "2h" is too large | The maximum is 1h.',
       '17:28 error max-sessions-per-provider: "1e3" is not a whole number | Write one from 1 to 1000000.',
       '18:26 error liveness-probe-interval: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',
       '19:18 error use-static-spec: "https://a:b@c/" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',

@@ -70,8 +70,8 @@ function within(
   return (text) => {
     const value = parse(text)
     if (value === null) return wrong
-    if (value < least) return { fault: 'is too small', hint: `The least is ${min}.` }
-    if (value > most) return { fault: 'is too large', hint: `The most is ${max}.` }
+    if (value < least) return { fault: 'is too small', hint: `The minimum is ${min}.` }
+    if (value > most) return { fault: 'is too large', hint: `The maximum is ${max}.` }
     return { value }
   }
 }
