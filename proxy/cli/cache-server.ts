@@ -19,7 +19,7 @@ import type { CommandIo } from './validate.ts'
 
 /**
  * Serves the cache that routers share until SIGTERM or SIGINT.
- * @param text where to listen
+ * @param text the listen address
  * @returns the exit code
  */
 export async function serveCache(
@@ -38,7 +38,7 @@ export async function serveCache(
   if ('fault' in address || problems.length > 0) return exitCodes.invalid
   const { 'log-level': level = 'info', 'log-format': format = 'json' } = file
   const logger = createLogger({ level, format, redact: (line) => line })
-  // Node's heap limit follows the memory of the container; buffers are beside the heap.
+  // Node's heap limit follows the container's memory; buffers live outside the heap.
   const usualBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const maxBytes = (flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes
   const shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom)

@@ -5,7 +5,7 @@ import { parseByteSize } from '../config/units.ts'
 import { createRecorder, type RecorderOptions } from '../telemetry/record/recording.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Begins the recording that the flags ask for, or says what is wrong with them; null: they ask for none. */
+/** Starts the recording that the flags request, or returns a problem; null without such flags. */
 export function startRecording(
   given: CommandLine['own'],
   parts: Pick<RecorderOptions, 'clock' | 'logger'>,

@@ -23,7 +23,7 @@ direct-rpc: [{name: a, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url:
 
 const silent = { level: 'error', format: 'json', destination: { write() {} } } as const
 
-/** A reloader of one file, whose upstreams serve when `serves` says so. */
+/** A reloader of one file; `serves` controls whether the upstreams serve. */
 async function reloading(
   name: string,
   {
@@ -67,7 +67,7 @@ async function reloading(
   return { reloader, clock, seen, state, file }
 }
 
-test('a config whose upstreams could not serve is tried again after 30 s', async () => {
+test('a config whose upstreams do not serve is retried after 30 s', async () => {
   let isUp = false
   const { reloader, clock, seen, state } = await reloading('again.yml', { serves: () => isUp })
   void reloader.watch()
@@ -86,7 +86,7 @@ test('a config whose upstreams could not serve is tried again after 30 s', async
   reloader.stop()
 })
 
-test('a file that was written while the router started is read', async () => {
+test("a file written during the router's start is read", async () => {
   const { reloader, clock, seen } = await reloading('started.yml', { beganMs: Date.now() })
   void reloader.watch()
   const turn = async () => {
@@ -94,13 +94,13 @@ test('a file that was written while the router started is read', async () => {
     return seen.judged
   }
   await expect.poll(turn).toBe(1)
-  // Once.
+  // It reloads only once.
   for (let each = 0; each < 20; each++) await turn()
   expect(seen.judged).toBe(1)
   reloader.stop()
 })
 
-test('a file that the config newly names, and that changes while it is read, is read again', async () => {
+test('a newly named file that changes while it is read is read again', async () => {
   const named = join(directory, 'named.env')
   const { reloader, clock, seen } = await reloading('naming.yml', {
     async namesToo() {

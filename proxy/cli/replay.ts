@@ -18,8 +18,8 @@ import type { CommandIo } from './validate.ts'
 const maxInFlight = 16
 
 /**
- * Sends the calls of a recording again, as a client of the router of a config, and reports what is answered otherwise.
- * @returns the exit code: 0; 1 where an answer differs that must not, or a call failed; 2 for what cannot be replayed
+ * Replays the calls of a recording through a config's router, and reports different answers.
+ * @returns the exit code: 0; 1 on a real difference or a failed call; 2 for invalid input
  */
 export async function runReplay(
   { positionals: [path], flags, own }: CommandLine,
@@ -64,7 +64,7 @@ export async function runReplay(
   return differs + failed === 0 ? exitCodes.done : exitCodes.failed
 }
 
-/** @returns sends the call of a line again when it is its turn, and settles when it is reported, whatever came of it */
+/** @returns replays the call of a line at its turn, and settles once it is reported */
 function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: number) {
   let dueMs = clock.nowMs()
   return async (text: string, line: number): Promise<void> => {

@@ -11,7 +11,7 @@ direct-rpc: [{name: a, chain-id: ETH1, api-interface: jsonrpc, node-urls: [${url
 ${more}`
 }
 
-/** A listener and two upstreams, each with its own name for the chain. */
+/** A listener and two upstreams, each with its own alias of the chain. */
 function aliased(listener: string, ...upstreams: readonly string[]): string {
   const entries = upstreams.map(
     (chain, index) =>

@@ -19,7 +19,7 @@ const epochSeconds = 900
 /** A time on the virtual wall clock, in seconds after its start. */
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString()
 
-/** Upstreams `a` and `b` of one chain, of which `b` is well, and all that shows their states. */
+/** Upstreams `a` and a healthy `b` of one chain, and every surface that shows their states. */
 class Fixture extends PoolFixture {
   readonly changes: string[] = []
   readonly metrics
@@ -94,11 +94,11 @@ class Fixture extends PoolFixture {
 interface Row {
   readonly arrange: (fixture: Fixture) => Promise<void> | void
   readonly state: StateRecord['state']
-  /** In seconds after the start. */
+  /** Seconds after the start. */
   readonly since: number
   readonly why: string | null
   readonly until?: number
-  /** The lines of the log. The number of missing blocks depends on which node reports first. */
+  /** Log lines. The number of missing blocks depends on which node reports first. */
   readonly log: readonly string[]
 }
 
@@ -111,7 +111,7 @@ const verify = async (fixture: Fixture) => {
   for (const name of 'ab') fixture.sees(name, 100)
   await fixture.passed(5)
 }
-/** The tip moves away from `a`, which reports its progress. */
+/** Moves the tip away from `a`, which reports its progress. */
 const fallBehind = (
   fixture: Fixture,
   blocks: number,

@@ -31,7 +31,7 @@ test.each([
   expect(ask(result(then), result(now, 2)).toSorted()).toEqual(differences)
 })
 
-test('a REST document, gRPC bytes, a page, an error in place of a result', () => {
+test('compares REST documents, gRPC bytes, pages, and errors in place of results', () => {
   expect(ask('{"a":1}', '{"a":2}', 'rest')).toEqual(['a: 1 > 2'])
   expect(ask('{"id":1}', '{"id":2}', 'rest')).toEqual(['id: 1 > 2'])
   expect(ask('\0a', '\0b', 'grpc')).toEqual(['(all): \0a > \0b'])
@@ -45,7 +45,7 @@ test('a REST document, gRPC bytes, a page, an error in place of a result', () =>
   expect(ask(error('reverted'), error('other'))).toEqual(['error.message: "reverted" > "other"'])
 })
 
-test('JSON that is nested deep', () => {
+test('compares deeply nested JSON', () => {
   const deep = (leaf: string) => result(`${'['.repeat(2_000)}${leaf}${']'.repeat(2_000)}`)
   const [only = '', ...others] = ask(deep('1'), deep('2'))
   expect(others).toEqual([])
