@@ -9,7 +9,7 @@ const KiB = 1024
 const newShelf = () => new CacheServiceStore(64 * KiB, systemClock, seededRandom(1))
 const bytesOf = (length: number) => Buffer.alloc(length)
 
-test('what it keeps ends with its time', async () => {
+test('entries expire', async () => {
   const shelf = newShelf()
   shelf.set('a', Buffer.from('answer'), 50)
   shelf.claim('c', Buffer.from('claim'), 50)
@@ -19,7 +19,7 @@ test('what it keeps ends with its time', async () => {
   expect(shelf.claim('c', Buffer.from('next'), 60_000)).toEqual({})
 })
 
-test('answers go, the least recently used first, and never claims for them', () => {
+test('answers are evicted, least recently used first, and never claims instead', () => {
   const shelf = newShelf()
   shelf.claim('claim', bytesOf(10), 1e6)
   shelf.increment('counter')
@@ -41,7 +41,7 @@ test('answers go, the least recently used first, and never claims for them', () 
   expect(has('too long')).toBe(false)
 })
 
-test('claims are refused when there is no room, until others have ended', async () => {
+test('claims are refused when there is no room, until others have expired', async () => {
   const shelf = newShelf()
   const fill = () => {
     for (let each = 0; ; each++) shelf.claim(`claim-${each}`, bytesOf(KiB), 500)
@@ -55,7 +55,7 @@ test('claims are refused when there is no room, until others have ended', async 
   await expect.poll(claim).toEqual({})
 })
 
-test('a counter counts on when there is no room', () => {
+test('a counter still counts when there is no room', () => {
   const shelf = newShelf()
   for (let each = 0; each < 9; each++) shelf.increment('counter')
   const fill = (length: number) => {
@@ -65,7 +65,7 @@ test('a counter counts on when there is no room', () => {
   expect([shelf.increment('counter'), shelf.counter('counter')]).toEqual([10, 10])
 })
 
-test('a claim is deleted by its own value, or without one', () => {
+test('a claim is deleted by its own value, or without a value', () => {
   const shelf = newShelf()
   const [one, two] = [Buffer.from('one'), Buffer.from('two')]
   shelf.claim('c', one, 1e6)
