@@ -278,7 +278,7 @@ const rows: readonly Row[] = [
   },
   {
     of: 'config/store.ts',
-    says: /the address is there already/,
+    says: /the address is listed twice/,
     file: store({ topology: 'cluster', addresses: ['r:1', 'r:1'] }),
     router: external({ topology: 'cluster', addresses: ['r:1', 'r:1'] }),
   },
@@ -308,7 +308,7 @@ const rows: readonly Row[] = [
   },
   {
     of: 'chain/check-methods.ts',
-    says: /\/cosmos\/.* is another name of \/sdk\//,
+    says: /\/cosmos\/.* is an alias of \/sdk\//,
     file: {
       endpoints: [{ 'chain-id': 'HUBCHAIN', 'api-interface': 'rest' }],
       'direct-rpc': [upstream({}, { 'chain-id': 'HUBCHAIN', 'api-interface': 'rest' })],

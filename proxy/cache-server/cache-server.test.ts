@@ -188,7 +188,7 @@ async function tcp(answer: (socket: Socket) => void): Promise<Server & { port: n
 
 test.each([
   ['nothing listens', null, /there is no connection to it|did not answer in time/],
-  ['it takes connections and says nothing', () => {}, /did not answer in time/],
+  ['it accepts connections and stays silent', () => {}, /did not answer in time/],
   [
     'it speaks another protocol',
     (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),

@@ -63,7 +63,7 @@ test.each<[string, ApiInterface, string[]]>([
   ['ETH1', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'bundler', 'trace']],
   ['SEP1', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'bundler', 'trace']],
 ])(
-  'a config that was written for the catalog skips what the bundled %s %s does not ask',
+  'a config written for the catalog may skip what the bundled %s %s never verifies',
   async (chainId, apiInterface, skipVerifications) => {
     const bundled = await loadCatalog([])
     const one = entryOf('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
@@ -83,7 +83,7 @@ describe('a problem', () => {
       'Did you mean ETH1?',
     ],
     [
-      'a chain like no other',
+      'an unknown chain',
       endpoint('Q'.repeat(30)),
       'endpoints[0].chain-id',
       'No chain spec',
@@ -118,7 +118,7 @@ describe('a problem', () => {
       'Did you mean "chain-id"?',
     ],
     [
-      'a verification that is like one never asked',
+      'a verification similar to one that never runs',
       upstream('SOLANA', { skipVerifications: ['versoin'] }),
       'direct-rpc[0].node-urls[0].skip-verifications[0]',
       'SOLANA has no verification "versoin"',

@@ -27,7 +27,7 @@ export function checkMethods(
         const message = `${method} cannot be cross-validated: only reads that depend on the chain alone can`
         report(at, message)
       } else if (spec.name !== method)
-        report(at, `${method} is another name of ${spec.name}`, `Write ${quote(spec.name)}.`)
+        report(at, `${method} is an alias of ${spec.name}`, `Write ${quote(spec.name)}.`)
     }
   })
 }
@@ -50,7 +50,7 @@ function checkCachePolicies(
       const wanted = [chainId, apiInterface].filter((each) => each !== null).join(' ')
       const served = endpoints.map((each) => `${each.chainId} ${each.apiInterface}`)
       const key = chainId === null ? 'api-interface' : 'chain-id'
-      const hint = `Those there serve ${[...new Set(served)].join(', ')}.`
+      const hint = `Existing ones serve ${[...new Set(served)].join(', ')}.`
       report(`${path}.${key}`, `no listener of endpoints serves ${wanted}`, hint)
       continue
     }

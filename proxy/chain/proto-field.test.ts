@@ -32,8 +32,8 @@ test('reads a height within a header within a block', () => {
 })
 
 const absent: [string, number[], number[]][] = [
-  ['a field that is not there', number(1, 5), [2]],
-  ['a path that goes on below a number', number(1, 5), [1, 1]],
+  ['a missing field', number(1, 5), [2]],
+  ['a path that continues below a number', number(1, 5), [1, 1]],
 ]
 test.each(absent)('%s reads as absent', (_, message, path) => {
   expect(fieldAt(Uint8Array.from(message), path)).toBeUndefined()
@@ -44,8 +44,8 @@ const unclear: [string, number[], number[]][] = [
   ['a varint without an end', [0x08, 0x80], [1]],
   ['a number cut off', [0x09, 1, 2], [1]],
   ['a group, which some decoders skip', [0x0b, 0x0c, ...number(1, 5)], [1]],
-  ['a number given twice, of which the last counts', [...number(1, 5), ...number(1, 6)], [1]],
-  ['a message given twice, which is merged', [...bytes(2, number(1, 5)), ...bytes(2, [])], [2, 1]],
+  ['a repeated number, of which the last counts', [...number(1, 5), ...number(1, 6)], [1]],
+  ['a repeated message, which is merged', [...bytes(2, number(1, 5)), ...bytes(2, [])], [2, 1]],
   ['the same beneath another', bytes(3, [...number(1, 5), ...number(1, 6)]), [3, 1]],
 ]
 test.each(unclear)('%s reads as ambiguous', (_, message, path) => {

@@ -192,7 +192,7 @@ async function until(isSo: () => boolean): Promise<void> {
 describe('a long answer', () => {
   test.each([
     ['of known length', idBefore, true],
-    ['with its id behind', idBehind, false],
+    ['with its id at the end', idBehind, false],
   ])('%s reaches each of several clients byte for byte', async (_, text, isLengthKept) => {
     const router = await startRouter([
       (id, response) => {
@@ -218,7 +218,7 @@ describe('a long answer', () => {
 
   test.each([
     ['before', idBefore],
-    ['behind', idBehind],
+    ['at the end', idBehind],
   ])('has the spelling of the client for an id that is %s', async (_, text) => {
     const router = await startRouter([
       (id, response) => {
@@ -291,8 +291,8 @@ describe('a long answer', () => {
 
 describe('a long answer that turns out to be invalid', () => {
   const cases: [string, Node, string][] = [
-    ['another id behind', (_id, response) => response.end(idBehind('99')), 'malformed-answer'],
-    ['something behind', (id, response) => response.end(`${idBefore(id)}{}`), 'malformed-answer'],
+    ['another id at the end', (_id, response) => response.end(idBehind('99')), 'malformed-answer'],
+    ['trailing bytes', (id, response) => response.end(`${idBefore(id)}{}`), 'malformed-answer'],
     [
       'two results',
       (id, response) => response.end(idBefore(id).replace(/"\}\n$/, '","result":1}')),

@@ -62,7 +62,7 @@ test.each<[string, string[], string[]?]>([
   [
     policy('agreement-threshold: 3, max-participants: {cap: 2}'),
     [
-      'cross-validation.policies[0].agreement-threshold: 3 answers must match, and max-participants has no more than 2 upstreams asked',
+      'cross-validation.policies[0].agreement-threshold: 3 answers must match, but max-participants allows at most 2 upstreams',
     ],
   ],
   [
@@ -86,7 +86,7 @@ test.each<[string, string[], string[]?]>([
   [
     policy('min-groups: 2, per-group-quorum: 2, max-participants: {cap: 3}'),
     [
-      'cross-validation.policies[0]: 2 groups of 2 are needed, and max-participants has no more than 3 upstreams asked',
+      'cross-validation.policies[0]: 2 groups of 2 are needed, but max-participants allows at most 3 upstreams',
     ],
     ['a', 'a', 'b', 'b'],
   ],
@@ -111,7 +111,7 @@ test.each<[string, string[], string[]?]>([
   [policy('enabled: false'), []],
   [
     policy('max-participants: {}, per-group-quorum: 1, forbid-caller-cv: false'),
-    ['cross-validation.policies[0]: the policy has no effect, for it demands nothing'],
+    ['cross-validation.policies[0]: the policy has no effect, because it demands nothing'],
   ],
   [policy('ignore-fields: [a]'), []],
   [

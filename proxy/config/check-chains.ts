@@ -110,7 +110,7 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
     !namingKeys.includes(key) && value !== false && value !== 1 && !isDeepStrictEqual(value, {})
   if (entry.enabled !== false && !Object.entries(entry).some(isSaid)) {
     const hint = 'Set agreement-threshold or forbid-caller-cv, or remove it.'
-    report(path, 'the policy has no effect, for it demands nothing', hint, 'warning')
+    report(path, 'the policy has no effect, because it demands nothing', hint, 'warning')
   }
   const floorOf = (key: 'agreement-threshold' | 'max-participants' | 'min-groups') => {
     const { floor = 1, cap = Infinity } = entry[key] ?? {}
@@ -126,11 +126,11 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   if (agreement > cap)
     report(
       `${path}.agreement-threshold`,
-      `${agreement} answers must match, and max-participants has no more than ${cap} upstreams asked`,
+      `${agreement} answers must match, but max-participants allows at most ${cap} upstreams`,
       'Raise the cap of max-participants, or lower agreement-threshold.',
     )
   if (groups * quorum > cap) {
-    const message = `${groups} groups of ${quorum} are needed, and max-participants has no more than ${cap} upstreams asked`
+    const message = `${groups} groups of ${quorum} are needed, but max-participants allows at most ${cap} upstreams`
     report(path, message, 'Raise max-participants, or lower min-groups or per-group-quorum.')
   }
   if (entry['one-vote-per-group'] === true && quorum > 1)

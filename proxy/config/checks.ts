@@ -82,7 +82,7 @@ function checkAuth(
 }
 
 const memoryFirst =
-  'Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.'
+  'Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.'
 const storeOrder =
   'Answers are in cache.resp-cache, else in cache-be, else in resp-cache; sessions, with shared-state, in resp-cache, else in cache-be.'
 
@@ -143,7 +143,7 @@ export function checkAddresses(
     const own = url && listeners.find(({ address }) => leadsTo(url, address))
     if (!own) continue
     const message = `the URL is the router's own listener, ${formatAddress(own.address)} of ${own.of}`
-    const hint = 'Its calls would go round in a circle. Name the node itself.'
+    const hint = 'Its calls would loop. Name the node itself.'
     report(`${path}.url`, message, hint, 'warning')
   }
 }
@@ -205,7 +205,7 @@ export function checkServing(
     const ids = new Set(primaries.map(([, serves]) => serves))
     for (const [path, serves] of ids.has(null) ? [] : offered)
       if (serves !== null && !ids.has(serves)) {
-        const hint = ids.size === 0 ? 'Add one.' : `Those there serve ${[...ids].join(', ')}.`
+        const hint = ids.size === 0 ? 'Add one.' : `Existing ones serve ${[...ids].join(', ')}.`
         report(path, `no upstream of direct-rpc serves ${serves}`, hint)
       }
     const listened = new Set(offered.values())

@@ -47,10 +47,10 @@ test('an invalid line is reported by number, without its text', () => {
     variables: { A: '\n', D: '4' },
     messages: [
       'line 3 of 0.env is not NAME=value',
-      'line 5 of 0.env has a quote that is not closed, or a text behind one that is',
-      'line 1 of 1.env has a quote that is not closed, or a text behind one that is',
+      'line 5 of 0.env has an unclosed quote, or text after a closing quote',
+      'line 1 of 1.env has an unclosed quote, or text after a closing quote',
       'line 2 of 1.env is not NAME=value',
-      `line 4 of 1.env has typographic quotes, and plain ones (" or ') are meant`,
+      `line 4 of 1.env has typographic quotes instead of plain ones (" or ')`,
     ],
   })
 })

@@ -75,7 +75,7 @@ function readEnvFile(
 
 function faultOf(line: string, name: string, plain: string): string | null {
   if (name === '' && /^[^#"']*=[ \t]*["']/.test(line))
-    return 'has a quote that is not closed, or a text behind one that is'
+    return 'has an unclosed quote, or text after a closing quote'
   return variableName.test(name) ? typographicFault(plain.trim()) : 'is not NAME=value'
 }
 

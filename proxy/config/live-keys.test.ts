@@ -21,7 +21,7 @@ test.each([
     before.replace('direct-rpc', '    relay: {strategy: latency}\ndirect-rpc'),
   ],
   ['policies of the cache', `${before}\ncache: {policies: [{method: '*', ttl: never}]}\n`],
-  ['what is as it is by default', `${before}\nlog-level: info\nepoch-duration: 900s\n`],
+  ['defaults written out', `${before}\nlog-level: info\nepoch-duration: 900s\n`],
 ])('%s can change while it runs', (_, after) => {
   expect(checkFixed(read(before), read(after))).toEqual([])
 })

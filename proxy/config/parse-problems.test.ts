@@ -209,7 +209,7 @@ const configCases: readonly Case[] = [
   ...['http://localhost:3360', 'ws://127.0.0.1:3360/x', 'http://[::1]:3360'].map((text) => ({
     text: url(text),
     problems: [
-      "10:14 warning direct-rpc[0].node-urls[0].url: the URL is the router's own listener, 127.0.0.1:3360 of endpoints[0] | Its calls would go round in a circle. Name the node itself.",
+      "10:14 warning direct-rpc[0].node-urls[0].url: the URL is the router's own listener, 127.0.0.1:3360 of endpoints[0] | Its calls would loop. Name the node itself.",
     ],
   })),
   {
@@ -225,8 +225,8 @@ const configCases: readonly Case[] = [
   {
     text: url('“https://x/SECRET”').replace('name: one', 'name: “one”'),
     problems: [
-      `6:11 error direct-rpc[0].name: "“one”" has typographic quotes, and plain ones (" or ') are meant | `,
-      `10:14 error direct-rpc[0].node-urls[0].url: the value has typographic quotes, and plain ones (" or ') are meant | `,
+      `6:11 error direct-rpc[0].name: "“one”" has typographic quotes instead of plain ones (" or ') | `,
+      `10:14 error direct-rpc[0].node-urls[0].url: the value has typographic quotes instead of plain ones (" or ') | `,
     ],
   },
   {
@@ -457,7 +457,7 @@ const configCases: readonly Case[] = [
     text: auth('auth-headers: {X: "${A}", Y: "${A", Z: "${A:-b}"}'),
     environment: { A: 'CANARY\n' },
     problems: [
-      '12:29 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | Look at the variables that it is made of.',
+      '12:29 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | Check the variables in it.',
       '12:40 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a placeholder is not well formed | Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
       '12:50 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: a placeholder is not well formed | Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
     ],
@@ -466,7 +466,7 @@ const configCases: readonly Case[] = [
     text: minimal.replace('name: one', 'name: ${N}'),
     environment: { N: 'CANARY' },
     problems: [
-      '6:11 error direct-rpc[0].name: "${N}" cannot hold a placeholder, for this is shown in logs, metrics or headers | Write the text itself.',
+      '6:11 error direct-rpc[0].name: "${N}" cannot hold a placeholder, because logs, metrics or headers show it | Write the text itself.',
     ],
   },
   {
@@ -483,7 +483,7 @@ const configCases: readonly Case[] = [
     text: minimal.replace('127.0.0.1:3360', '${H}:1'),
     environment: { H: 'CANARY' },
     problems: [
-      '2:22 error endpoints[0].network-address: "${H}:1" is not an IP address with a port once rendered | A placeholder can give nothing else here.',
+      '2:22 error endpoints[0].network-address: "${H}:1" is not an IP address with a port once rendered | A placeholder cannot yield anything else here.',
     ],
   },
   {
@@ -501,7 +501,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('jsonrpc', 'grpc'),
     problems: [
-      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc.',
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Existing ones serve ETH1 jsonrpc.',
       '6:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
     ],
   },
@@ -562,7 +562,7 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}cache-bytes: 0\ncache-be: cache\n`,
     problems: [
-      '12:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '12:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
     ],
   },
   {
@@ -587,9 +587,9 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}cache: {resp-cache: {addresses: a}, policies: [{method: m, ttl: 1s}]}\nresp-cache: {addresses: r}\ncache-bytes: 0\n`,
     problems: [
-      '11:9 warning cache.resp-cache: cache.resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
-      '11:37 warning cache.policies: cache.policies has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
-      '12:1 warning resp-cache: resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '11:9 warning cache.resp-cache: cache.resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
+      '11:37 warning cache.policies: cache.policies has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
+      '12:1 warning resp-cache: resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
     ],
   },
   {
@@ -622,7 +622,7 @@ const configCases: readonly Case[] = [
 `,
     problems: [
       '13:3 error resp-cache.addresses: topology standalone has one address | Is it a sentinel or a cluster?',
-      '13:24 error resp-cache.addresses[1]: the address is there already | ',
+      '13:24 error resp-cache.addresses[1]: the address is listed twice | ',
       '13:35 error resp-cache.addresses[2]: ":6379" has no host to connect to | Write host:port, such as store.example.com:6379.',
       '13:44 error resp-cache.addresses[3]: "redis://h" is a URL; expected an address | Write host:port, such as store.example.com:6379.',
       '13:57 error resp-cache.addresses[4]: "a b" is not an address | Write host:port, such as store.example.com:6379.',

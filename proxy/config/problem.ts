@@ -103,6 +103,6 @@ export function whyUnwritable(error: unknown): string {
 
 /** Describes typographic quotes around a text; null when there are none. */
 export function typographicFault(text: string): string | null {
-  const message = `has typographic quotes, and plain ones (" or ') are meant`
+  const message = `has typographic quotes instead of plain ones (" or ')`
   return /^[\u2018-\u201F]/.test(text) ? message : null
 }

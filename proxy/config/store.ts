@@ -98,7 +98,7 @@ export function checkStore(
   for (const [index, address] of addresses.entries()) {
     if (address === undefined) continue
     const name = formatAddress(address)
-    if (seen.has(name)) report(at(`addresses[${index}]`), 'the address is there already')
+    if (seen.has(name)) report(at(`addresses[${index}]`), 'the address is listed twice')
     seen.add(name)
   }
 }

@@ -43,7 +43,7 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['odd | a | 3 failures in a row, the last: probe: timeout'],
   ],
-  ['two failures are none', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
+  ['two failures are no problem', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
   [
     'in service, and failing',
     first({ answer: 7, 'attempt-timeout': 2, 'connection-reset': 1 }),
@@ -71,7 +71,7 @@ test.each<[string, Upstream, Chain, string[]]>([
     ['bad | ETH1 jsonrpc | 12 % of calls fail: timeout 12'],
   ],
   [
-    'next to nothing is served',
+    'hardly anything is served',
     {},
     { outcomes: { success: 5, timeout: 95 } },
     ['down | ETH1 jsonrpc | 95 % of calls fail: timeout 95'],
@@ -92,7 +92,7 @@ test.each<[string, Upstream, Chain, string[]]>([
     ['bad | a | wrong about finalized blocks (votes lost: 39) since 00:00:07; it still serves 50%'],
   ],
   [
-    'the chain stands still',
+    'the chain is stalled',
     {},
     { tipAgeMs: 75_000 },
     ['bad | ETH1 jsonrpc | 00:25 | no new block after 100, usually every 12s'],

@@ -13,7 +13,7 @@ test.each<[string, number, readonly [number, number, number, number], number | n
   ['the edge of two', 0.5, [5, 5, 0, 0], 0.1],
   ['an empty bucket between', 0.99, [99, 0, 1, 0], 0.1],
   ['above all bounds it is the last of them', 0.99, [0, 0, 0, 4], 10],
-  ['one alone', 0.99, [0, 1, 0, 0], 0.991],
+  ['a single count', 0.99, [0, 1, 0, 0], 0.991],
 ])('a quantile: %s', (_name, share, counts, value) => {
   const found = quantile(share, took(...counts))
   if (value === null) expect(found).toBeNull()

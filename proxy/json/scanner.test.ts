@@ -83,7 +83,7 @@ const invalid: readonly (readonly [name: string, text: string])[] = [
   ['nothing', ''],
   ['white space alone', ' \n '],
   ['two values', '1 2'],
-  ['a closing bracket too many', '[1]]'],
+  ['an extra closing bracket', '[1]]'],
   ['a comma at the end of an array', '[1,]'],
   ['a comma at the start of an array', '[,1]'],
   ['two commas', '[1,,2]'],
@@ -109,7 +109,7 @@ const invalid: readonly (readonly [name: string, text: string])[] = [
   ['minus alone', '-'],
   ['a plus sign', '+1'],
   ['no digit before the point', '.5'],
-  ['no digit behind the point', '1.'],
+  ['no digit after the point', '1.'],
   ['no digit in the exponent', '1e'],
   ['hex', '0x1'],
   ['NaN', 'NaN'],
@@ -121,7 +121,7 @@ const invalid: readonly (readonly [name: string, text: string])[] = [
   ['a byte order mark', '\ufeff{}'],
   ['a form feed as white space', '[\f]'],
   ['a no-break space as white space', '[\u00a0]'],
-  ['a null character behind', '{}\u0000'],
+  ['a trailing null character', '{}\u0000'],
 ]
 
 describe('the scanner', () => {

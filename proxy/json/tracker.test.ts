@@ -21,7 +21,7 @@ function ofWhole(bytes: Buffer): Seen {
   while (cursor.next()) {
     const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)
     if (!tracked.includes(name)) continue
-    if (name in members) problem = 'a member given twice'
+    if (name in members) problem = 'a duplicate member'
     const { valueStart: start, valueEnd: end } = cursor
     const isContainer = bytes[start] === 0x7b || bytes[start] === 0x5b
     const text = bytes.toString('latin1', start, isContainer ? start + 1 : end)
@@ -114,7 +114,7 @@ describe('an object in pieces', () => {
     ['{"a":"b""c":1}', 'a body that is not JSON'],
     ['{"a":1}x', 'more than one JSON value'],
     ['{"a":1} {}', 'more than one JSON value'],
-    ['{"id":1,"id":1}', 'a member given twice'],
+    ['{"id":1,"id":1}', 'a duplicate member'],
   ])('%j is %s', (text, problem) => {
     expect(ofPieces(Buffer.from(text), []).problem).toBe(problem)
   })

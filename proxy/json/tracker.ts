@@ -134,7 +134,7 @@ export class JsonTracker {
   #valueBegins(byte: number, at: number): void {
     this.#text = String.fromCharCode(byte)
     if (this.#names.includes(this.#name)) {
-      if (this.members.has(this.#name)) this.problem = 'a member given twice'
+      if (this.members.has(this.#name)) this.problem = 'a duplicate member'
       this.#member = { start: this.offset + at, end: -1, text: this.#text }
       this.members.set(this.#name, this.#member)
     }

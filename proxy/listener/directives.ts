@@ -58,7 +58,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     if ((seenBits & once) > 0)
       return new RelayError(
         errorKinds.badDirective,
-        `the header ${lower} comes twice: send it once`,
+        `the header ${lower} is repeated: send it once`,
       )
     seenBits |= once
     switch (lower) {

@@ -116,7 +116,7 @@ class GrpcHandler {
     const { idleTimeoutMs } = grpcLimits
     if (idleTimeoutMs === null) return
     exchange.whenIdle(idleTimeoutMs, () => {
-      const message = `the request has not ended, and nothing came from either side for ${idleTimeoutMs / 1000} s`
+      const message = `the request is still open, and neither side sent anything for ${idleTimeoutMs / 1000} s`
       const error = new RelayError(errorKinds.slowRequest, message)
       observer.requestRefused(error, guid)
       exchange.cutOffWith(statusOf(error))

@@ -109,22 +109,26 @@ describe('an answer with a valid head', () => {
   test.each([
     ['it ends early', [`{"id":1,"result":"${big}`, big], 'JSON that ends early'],
     ['it is not JSON', [`{"id":1,"result":"${big}`, '"]}'], 'a body that is not JSON'],
-    ['something comes behind', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
-    ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a member given twice'],
-    ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a member given twice'],
+    ['something follows', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
+    ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a duplicate member'],
+    ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a duplicate member'],
     [
       'it has an error too',
       [`{"id":1,"result":"${big}`, '","error":{}}'],
       'both a result and an error',
     ],
     [
-      'an error comes behind a null result',
+      'an error follows a null result',
       [`{"id":1,"result":null,"x":"${big}`, '","error":{}}'],
       'both a result and an error',
     ],
-    ['the id behind is another', [`{"result":"${big}`, '","id":2}'], 'the id of another request'],
     [
-      'the id behind is cut and another',
+      'the id at the end is another',
+      [`{"result":"${big}`, '","id":2}'],
+      'the id of another request',
+    ],
+    [
+      'the id at the end is cut and another',
       [`{"result":"${big}","id":1`, '2}'],
       'the id of another request',
     ],
@@ -147,13 +151,13 @@ describe('an answer with a valid head', () => {
       20_026,
     ],
     [
-      'the id behind',
+      'the id at the end',
       [`{"result":"${big}`, '","id":1', '}'],
       `{"result":"${big}","id":"mine"}`,
       null,
     ],
     [
-      'the id behind and in pieces',
+      'the id at the end and in pieces',
       [`{"result":"${big}","id":`, '1', '.', '0', ' }'],
       `{"result":"${big}","id":"mine" }`,
       null,

@@ -282,9 +282,9 @@ describe('a body that is not a call', () => {
     ['a comment', '{"id":1,/*x*/"method":"a"}', -32700, null],
     ['a control character in a string', '{"id":1,"method":"a\u0001"}', -32700, null],
     ['an unknown escape', '{"id":1,"method":"\\q"}', -32700, null],
-    ['garbage behind', call('1') + 'x', -32700, null],
+    ['trailing garbage', call('1') + 'x', -32700, null],
     ['two calls in a row', call('1') + call('2'), -32700, null],
-    ['a null character behind', call('1') + '\u0000', -32700, null],
+    ['a trailing null character', call('1') + '\u0000', -32700, null],
     ['a byte order mark', '\ufeff' + call('1'), -32700, null],
     ['UTF-16', Buffer.from(call('1'), 'utf16le'), -32700, null],
     ['latin-1', Buffer.from('{"id":"\u00e9","method":"a"}', 'latin1'), -32700, null],
@@ -338,7 +338,7 @@ describe('a body that is not a call', () => {
     ['a method in capitals only', '{"id":1,"Method":"a"}', -32600, 1],
     ['a response', '{"jsonrpc":"2.0","id":1,"result":1}', -32600, 1],
     ['too many items', `[${'1,'.repeat(1000)}1]`, -32600, null],
-    ['nothing but __proto__', '{"__proto__":{"method":"a","id":1}}', -32600, null],
+    ['only __proto__', '{"__proto__":{"method":"a","id":1}}', -32600, null],
   ]
 
   test.each(rows)('%s is answered in JSON-RPC and not relayed', async (_, body, code, id) => {

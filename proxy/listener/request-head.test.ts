@@ -44,7 +44,7 @@ describe('a POST from a web page', () => {
     ['a form of parts', [page, 'Content-Type: multipart/form-data; boundary=x'], 415],
     ['no type', [page], 415],
     ['an empty type', [page, 'Content-Type:'], 415],
-    ['a type that begins like JSON', [page, 'Content-Type: application/jsonp'], 415],
+    ['a type that starts like JSON', [page, 'Content-Type: application/jsonp'], 415],
     ['bytes', [page, 'Content-Type: application/octet-stream'], 415],
   ])('with %s', async (_, headers, status) => {
     await using fixture = await startListener(echoRelay)
@@ -108,7 +108,7 @@ describe('allowed-origins', () => {
     ['sent twice', ['Origin: https://app.example.org', 'Origin: https://evil'], 403],
     ['empty', ['Origin:'], 403],
     ['not named by a page of another site', ['Sec-Fetch-Site: cross-site'], 403],
-    ['not named by a page of its own', ['Sec-Fetch-Site: same-origin'], 200],
+    ['omitted by a same-origin page', ['Sec-Fetch-Site: same-origin'], 200],
   ])('an origin that is %s', async (_, headers, status) => {
     await using fixture = await startListener(echoRelay, { allowedOrigins })
     const post = rawPost(call, ['Content-Type: application/json', ...headers])

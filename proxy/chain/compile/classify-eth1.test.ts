@@ -116,8 +116,8 @@ describe('a block in an unusual notation', () => {
   })
 
   test.each<[string, unknown, unknown]>([
-    ['a hash where only a number may stand', [hash, false], invalid],
-    ['an object where only a number may stand', [{ blockNumber: '0x1' }, false], invalid],
+    ['a hash in place of a number', [hash, false], invalid],
+    ['an object in place of a number', [{ blockNumber: '0x1' }, false], invalid],
     ['no params', undefined, invalid],
     ['null params', null, invalid],
     ['empty params', [], invalid],

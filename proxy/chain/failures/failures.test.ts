@@ -157,8 +157,8 @@ describe("consequences of an error in the interface's format", () => {
     ['an unknown error with HTTP 400', 400, -32000, 'tenant suspended', doubt],
     ['an unknown error with HTTP 418', 418, null, 'teapot', doubt],
     ['a 404 of a gateway', 404, null, 'no Route matched with those values', elsewhere],
-    ['a node that cannot read what the router read', 200, -32700, 'parse error', limit],
-    ['one that takes it for no request', 200, -32600, 'Invalid Request', limit],
+    ['a node that cannot parse what the router parsed', 200, -32700, 'parse error', limit],
+    ['a node that does not accept it as a request', 200, -32600, 'Invalid Request', limit],
     ['the same with a status of 400', 400, -32700, 'parse error', limit],
     ['the same with a status of 500', 500, -32700, 'parse error', limit],
     ['bad parameters with a status of 400', 400, -32602, 'invalid params', { retry: false }],
@@ -172,7 +172,7 @@ describe("consequences of an error in the interface's format", () => {
     ],
     ['an unknown method', 200, -32601, 'Method not found', { ...elsewhere, origin: 'node' }],
     ['missing state', 200, -32000, 'missing trie node 0xab', elsewhere],
-    ['a block that is not there', 200, -32000, 'header not found', elsewhere],
+    ['a missing block', 200, -32000, 'header not found', elsewhere],
     ['internal error', 200, -32603, 'Internal error', { retry: true, weight: 1 }],
     [
       'a limit with HTTP 200',
@@ -196,7 +196,7 @@ describe("consequences of an error in the interface's format", () => {
     ['a gateway of gateways', 200, -32000, "Can't route your request to suitable", blamed],
     ['a failed fetch', 200, -32000, 'fetch failed', blamed],
     ['a database', 200, -32000, 'database is locked', blamed],
-    ['a block to come', 200, -32000, 'block is not yet available', elsewhere],
+    ['a future block', 200, -32000, 'block is not yet available', elsewhere],
     [
       'history before a fork',
       200,

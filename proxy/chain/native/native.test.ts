@@ -62,8 +62,8 @@ describe('a native spec', () => {
   it.each([
     ['everywhere on EVM', 'evm', '', true],
     ['nowhere in another family', 'bitcoin', '', false],
-    ['everywhere, as the method says', 'other', ', any-case-hex: true', true],
-    ['nowhere, as the method says', 'evm', ', any-case-hex: false', false],
+    ['everywhere, set by the method', 'other', ', any-case-hex: true', true],
+    ['nowhere, set by the method', 'evm', ', any-case-hex: false', false],
     ['in some params', 'evm', ', any-case-hex: [0, data]', new Set([0, 'data'])],
   ])('says where hex may have any case: %s', async (_, family, key, expected) => {
     const methods = `interfaces: { jsonrpc: { methods: { m: { block: none${key} } } } }\n`
@@ -192,7 +192,7 @@ describe('an invalid native spec', () => {
       'interfaces.jsonrpc.methods.m.block: is missing. It must be none, latest',
     ],
     [
-      'a block that is nothing',
+      'an invalid block',
       method('{ block: sometimes }'),
       'must be none, latest, pending, safe, finalized, earliest, or a place',
     ],
@@ -207,12 +207,12 @@ describe('an invalid native spec', () => {
       'must have `from` and `to` together',
     ],
     [
-      'params whose hex has any case, by a negative position',
+      'case-insensitive params, by a negative position',
       method('{ block: none, any-case-hex: [-1] }'),
       'interfaces.jsonrpc.methods.m.any-case-hex[0]: ',
     ],
     [
-      'a cost of none',
+      'a cost of zero',
       method('{ block: none, cost: 0 }'),
       'interfaces.jsonrpc.methods.m.cost: Too small: expected number to be >=1.',
     ],
@@ -257,7 +257,7 @@ describe('an invalid native spec', () => {
       'is named twice in this interface.',
     ],
     [
-      'a method to leave out that is not there',
+      'an unknown method to omit',
       `${head}${interfaces}    without: [eth_nope]\n`,
       'spec0.yml:11: interfaces.jsonrpc.without[0]: there is no method `eth_nope` to leave out.',
     ],

@@ -72,12 +72,9 @@ describe('a chain with internal paths', () => {
     // The node knows which methods the called path has.
     ['/rpc/v2', 'getNothing', false, '/rpc/v2'],
     ['', 'getNothing', false, ''],
-  ])(
-    'called at "%s", %s is known: %s, and asked for at "%s"',
-    (path, method, known, internalPath) => {
-      expect(at(path, method)).toMatchObject({ known, internalPath })
-    },
-  )
+  ])('called at "%s", %s is known: %s, and sent to "%s"', (path, method, known, internalPath) => {
+    expect(at(path, method)).toMatchObject({ known, internalPath })
+  })
 })
 
 describe('a chain whose REST uses only POST', () => {

@@ -41,7 +41,7 @@ function withPort(host: string, text: string | undefined): Reading<Address> {
   if (!/^\d{1,7}$/.test(text)) return { fault: 'has no valid port', hint }
   const port = Number(text)
   if (port <= 65_535) return { value: { host, port } }
-  return { fault: 'has a port that does not exist', hint: 'The highest is 65535.' }
+  return { fault: 'has a port that does not exist', hint: 'The maximum is 65535.' }
 }
 
 function isHost(text: string): boolean {

@@ -62,7 +62,7 @@ function readScalar<T>(
   const shown = privacy === 'hidden' ? 'the value' : quote(scalar.written)
   if (privacy === 'public' && scalar.hasPlaceholder) {
     return {
-      fault: `${shown} cannot hold a placeholder, for this is shown in logs, metrics or headers`,
+      fault: `${shown} cannot hold a placeholder, because logs, metrics or headers show it`,
       hint: 'Write the text itself.',
     }
   }

@@ -134,7 +134,7 @@ function addressWithPort(defaultPort: number): Read<Address> {
     const reading = parseAddress(text, defaultPort)
     // Listen addresses are printed at start: a number or an IP is no secret, but a name may be.
     const isShown = 'fault' in reading || !hasPlaceholder || isPlainHost(reading.value.host)
-    const hint = 'A placeholder can give nothing else here.'
+    const hint = 'A placeholder cannot yield anything else here.'
     return isShown ? reading : { fault: 'is not an IP address with a port', hint }
   }
 }
@@ -190,7 +190,7 @@ export const methodPattern: Field<string> = text({
   kind: 'method pattern',
   pattern: /^[!-~]{1,200}$/,
   fault: 'cannot be a pattern of methods',
-  hint: 'Write a name such as eth_getLogs, a path without its verb, or eth_get* for all that begin like this.',
+  hint: 'Write a name such as eth_getLogs, a path without its verb, or eth_get* for all methods with this prefix.',
 })
 
 /** A file path. Error messages show it, so it cannot come from a placeholder. */

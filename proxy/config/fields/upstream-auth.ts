@@ -112,7 +112,7 @@ function readMap(
     // Rendering has already reported the failed placeholder.
     if (value === null) continue
     const wrong = value === '' ? 'the value is empty' : valueFault(value)
-    const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
+    const hint = tree.hasPlaceholder ? 'Check the variables in it.' : null
     if (wrong !== null) report(context, [name], wrong, hint)
     secrets.set(name, new Secret(value, undefined, [...keysIn(name, value), ...tree.keys()]))
   }

@@ -47,16 +47,16 @@ describe("a client's metadata for the node", () => {
   })
 
   const rows: [string, string[], string[]][] = [
-    ['what comes twice, twice', ['x-a', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
+    ['repeated headers, repeated', ['x-a', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
     [
       "a key of the client's own",
       ['key', 'k', 'x-page-token-of', 't'],
       ['key', 'k', 'x-page-token-of', 't'],
     ],
     ['binary', ['x-bin', 'AAEC'], ['x-bin', 'AAEC']],
-    ['nothing of HTTP/2', [':path', '/a/b', 'x-a', '1'], ['x-a', '1']],
+    ['no HTTP/2 pseudo-headers', [':path', '/a/b', 'x-a', '1'], ['x-a', '1']],
     [
-      'nothing of the hop',
+      'no hop-by-hop headers',
       ['te', 'trailers', 'te', 'gzip', 'host', 'y', 'proxy-authorization', 'z'],
       [],
     ],

@@ -58,7 +58,7 @@ export function readTimeout(headers: HeaderList): number | null | RelayError {
   const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(values.join()) ?? []
   const unitMs = unitsMs[unit]
   if (unitMs !== undefined) return Number(digits) * unitMs
-  return new RelayError(errorKinds.badGrpc, 'grpc-timeout must be one, such as 5S')
+  return new RelayError(errorKinds.badGrpc, 'grpc-timeout must be a single value, such as 5S')
 }
 
 /** A router error as call status; the reason precedes the message. */

@@ -123,7 +123,7 @@ test('a client that reads slowly but steadily is not cut off', async () => {
 })
 
 test.each([
-  ['nothing of an answer', 0],
+  ['none of an answer', 0],
   ['all but the end of it', 512 * 1024],
 ])('a client that reads %s for 60 s is cut off', async (_, takenBytes) => {
   await using setup = await answered(Buffer.alloc(1024 * 1024))

@@ -82,7 +82,7 @@ const floods: [string, number, (at: number) => Buffer[]][] = [
     4_000,
     (at) => [raw.openCall(idOf(at)), raw.windowUpdated(idOf(at), 2 ** 31 - 1)],
   ],
-  ['calls beyond what it may have at once', 4_000, (at) => [raw.openCall(idOf(at))]],
+  ['calls beyond the concurrency limit', 4_000, (at) => [raw.openCall(idOf(at))]],
 ]
 test.each(floods)(
   'a flood of %s ends its connection and no other',

@@ -74,6 +74,6 @@ export async function decodeBody(
 export function tooLarge(maxBytes: number): RelayError {
   return new RelayError(
     errorKinds.tooLarge,
-    `the request body is larger than the ${maxBytes} bytes that this router takes`,
+    `the request body is larger than the ${maxBytes} bytes that this router accepts`,
   )
 }

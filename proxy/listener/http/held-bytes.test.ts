@@ -62,7 +62,7 @@ test.each([
     4_096,
     /^HTTP\/1\.1 400 .*pieces of a few bytes/s,
   ],
-  ['one in fewer of them is not', 3_000, /^HTTP\/1\.1 200 /],
+  ['a body in fewer chunks is accepted', 3_000, /^HTTP\/1\.1 200 /],
 ])('%s', async (_, length, answer) => {
   await using fixture = await startListener(echoRelay)
   using client = new RawClient(fixture.port)
@@ -72,9 +72,9 @@ test.each([
 
 test.each([
   ['few headers', 10, 4_000],
-  ['as many headers as it may', 250, 20_000],
+  ['as many headers as allowed', 250, 20_000],
 ])(
-  'a request with %s costs what its objects take, before its body comes',
+  'a request with %s is charged for its objects before its body arrives',
   async (_, count, least) => {
     const budget = new ByteBudget(1e9)
     await using fixture = await startListener(echoRelay, { budget })
@@ -222,9 +222,9 @@ describe('gzip', () => {
   )
 
   test.each<readonly [name: string, body: string, status: number]>([
-    ['what inflates to 1000 times its length', `[${'{},'.repeat(3e6)}{}]`, 413],
+    ['a body that inflates to 1000 times its length', `[${'{},'.repeat(3e6)}{}]`, 413],
     ['one that is longer than any body', callOf(11 * MiB), 413],
-    ['a multicall of like transfers', callOf(1).replace('x', `0x${transfers.join('')}`), 200],
+    ['a multicall of similar transfers', callOf(1).replace('x', `0x${transfers.join('')}`), 200],
     ['a short body of zeros', callOf(1).replace('x', '0'.repeat(200 * KiB)), 200],
   ])('%s', async (_, body, status) => {
     const budget = new ByteBudget(1e9)

@@ -23,5 +23,5 @@ test.each(['http:///a', '*', '*/a', '', '?a', 'a/b', 'x:443', 'ftp://evil/x', 'h
 )
 
 test.each(['/a#b', '/a?b#c', 'http://x#/a'])('%s has a fragment', (target) => {
-  expect(readTarget(target).fault?.message).toMatch('begins a fragment')
+  expect(readTarget(target).fault?.message).toMatch('has no fragment')
 })

@@ -197,9 +197,9 @@ export interface RequestTarget {
 
 /** Message that describes a valid request target. */
 export const targetMessage =
-  'the target of the request must be a path that begins with /, or an http:// URL, with whatever is not printable ASCII percent-encoded'
+  'the target of the request must be a path that begins with /, or an http:// URL, with everything but printable ASCII percent-encoded'
 const fragmentMessage =
-  'the target of the request has a # in it, which begins a fragment, and no request has one; a # that is meant is %23'
+  'the target of the request contains a #, but a request has no fragment; write a literal # as %23'
 const dotsMessage =
   'dot segments and percent-encoded dots in the path may lead above the root of the node, where its URL does not reach'
 

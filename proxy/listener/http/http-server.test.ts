@@ -119,17 +119,17 @@ describe('HTTP', () => {
   test.each([
     ['in its path', '/blocks/\u00e9'],
     ['in its query', '/?hash=\u65e5'],
-    ['behind an origin', 'http://x/\u00e9'],
+    ['after an origin', 'http://x/\u00e9'],
     ['that is a control character', '/a\u0001'],
     ['in its host', 'http://\u00e9/'],
     ['that it begins with', 'blocks'],
-  ])('a target with a byte %s is refused with what is right', async (_, target) => {
+  ])('a target with a byte %s is refused with the correct form', async (_, target) => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
     client.write(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`))
     const text = await client.untilClosed()
     expect(text).toMatch(/^HTTP\/1\.1 400 /)
-    expect(text).toContain('begins with /, or an http:// URL, with whatever is not printable ASCII')
+    expect(text).toContain('begins with /, or an http:// URL, with everything but printable ASCII')
     expect(fixture.refusals).toMatchObject([{ kind: { code: 'RPC_BAD_HTTP' } }])
   })
 
@@ -394,11 +394,11 @@ describe('a body over the limit', () => {
   const announced = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n'
   test.each([
     ['at once', `${announced}\r\n`],
-    ['at once when a part of it comes', `${announced}\r\n${call}`],
+    ['at once when part of it arrives', `${announced}\r\n${call}`],
     ['instead of 100', `${announced}Expect: 100-continue\r\n\r\n`],
-    ['behind a call that is answered first', `${rawPost(call).toString()}${announced}\r\n`],
+    ['after a call that is answered first', `${rawPost(call).toString()}${announced}\r\n`],
     [
-      'instead of 100 behind a call that is answered first',
+      'instead of 100 after a call that is answered first',
       `${rawPost(call).toString()}${announced}Expect: 100-continue\r\n\r\n`,
     ],
   ])('by its Content-Length is refused %s, and the connection is closed', async (_, bytes) => {

@@ -42,7 +42,7 @@ const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   ],
   HPE_INVALID_URL: [errorKinds.badHttp, targetMessage],
   ERR_HTTP_REQUEST_TIMEOUT: [errorKinds.slowRequest, 'the request took too long to arrive'],
-  [tinyPiecesCode]: [errorKinds.badHttp, 'the body of the request comes in pieces of a few bytes'],
+  [tinyPiecesCode]: [errorKinds.badHttp, 'the request body arrives in pieces of a few bytes'],
 }
 const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as const
 

@@ -136,7 +136,7 @@ describe('items of a batch', () => {
     ['an error for all of them', incoming('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}')],
     ['a status', incoming('no batches here', 400)],
   ])(
-    'that a node refuses together with %s go singly, and half as many next time',
+    'that a node refuses with %s are sent singly, and half as many next time',
     async (_, refusal) => {
       const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
       expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
@@ -149,8 +149,8 @@ describe('items of a batch', () => {
     ['a page', '<h1>ok</h1>'],
     ['nothing', ''],
     ['a list that is not closed', `[${result('1')},${result('2')}`],
-    ['a list with a comma too many', `[${result('1')},${result('2')},]`],
-    ['a list with something behind it', `[${result('1')},${result('2')}]x`],
+    ['a list with an extra comma', `[${result('1')},${result('2')},]`],
+    ['a list followed by something', `[${result('1')},${result('2')}]x`],
   ])(
     'that a node answers with %s fail together, and as many are sent next time',
     async (_, body) => {
@@ -162,7 +162,7 @@ describe('items of a batch', () => {
 
   test.each([
     ['proxyd of the OP stack', 413, -32014, 'over batch size custom message'],
-    ['proxyd with words of its operator', 413, -32014, 'too many calls'],
+    ["proxyd with its operator's text", 413, -32014, 'too many calls'],
     ['dRPC', 500, 31, 'Batch of more than 3 requests are not allowed on free tier'],
     ['Besu', 200, -32005, 'Number of requests in batch exceeds limit'],
     ['Besu of another version', 200, -32005, 'Number of requests exceeds max batch size'],

@@ -154,8 +154,8 @@ describe('a malformed answer', () => {
     ['{"id":1,"error":null}', 'neither a result nor an error'],
     ['{"id":1,"method":"x","params":[]}', 'neither a result nor an error'],
     ['{"id":1,"result":1,"error":{"code":1}}', 'both a result and an error'],
-    ['{"id":1,"result":1,"result":2}', 'a member given twice'],
-    ['{"id":1,"id":1,"result":1}', 'a member given twice'],
+    ['{"id":1,"result":1,"result":2}', 'a duplicate member'],
+    ['{"id":1,"id":1,"result":1}', 'a duplicate member'],
     ['{"id":1,"error":{}}', noError],
     ['{"id":1,"error":""}', noError],
     ['{"id":1,"error":0}', noError],
@@ -185,7 +185,7 @@ describe('a malformed answer', () => {
       test.each([204, 205, 206, 207, 226, 300, 301, 302, 303, 304, 307, 308, 399])(
         '%i',
         (status) => {
-          const why = `HTTP ${status} is no answer`
+          const why = `HTTP ${status} is not an answer`
           expect(read(text, { status }).finding).toEqual({ kind: 'malformed', why })
         },
       )
@@ -210,10 +210,10 @@ test('concurrent attempts each get their own spelling of the id', () => {
 })
 
 test.each(['"id":1', '"result":1', '"error":{"code":1,"message":"no"}'])(
-  '%s twice is a member given twice',
+  '%s twice is a duplicate member',
   (member) => {
     const base = member.startsWith('"error"') ? `{"id":1,${member}}` : `{"id":1,"result":1}`
     const doubled = `${base.slice(0, -1)},${member}}`
-    expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a member given twice' })
+    expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a duplicate member' })
   },
 )

@@ -67,7 +67,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     const { body, status } = incoming
     // From status 400 on, the body may contain a node error.
     if (status < 400 && !mayBeWhole(status))
-      this.#content = malformed(`HTTP ${status} is no answer`)
+      this.#content = malformed(`HTTP ${status} is not an answer`)
     else if (body instanceof Uint8Array)
       this.#content =
         (wantsResult && this.#parse(body, status)) ||
@@ -142,7 +142,7 @@ export class JsonRpcReplyReader implements ReplyReader {
       // The error's text lies after the head.
       return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
     }
-    if (status >= 400) return malformed('a result with a status that is an error')
+    if (status >= 400) return malformed('a result under an error status')
     return { kind: 'result', inForm: true, rest }
   }
 
@@ -172,7 +172,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (end < 0)
       return malformed(~end >= body.length ? 'JSON that ends early' : 'a body that is not JSON')
     if (spaceEnd(body, end) !== body.length) return malformed('more than one JSON value')
-    if (twice !== null) return malformed('a member given twice')
+    if (twice !== null) return malformed('a duplicate member')
     const [id = null] = at
     let [, answer = null, error = null] = at
     this.#id = id
@@ -187,7 +187,7 @@ export class JsonRpcReplyReader implements ReplyReader {
       const nodeError = readError(body, error, status)
       return nodeError ? { kind: 'node-error', error: nodeError } : malformed(noError)
     }
-    if (status >= 400) return malformed('a result with a status that is an error')
+    if (status >= 400) return malformed('a result under an error status')
     if (!answer) return result
     if (!wantsResult) return spells(body, answer.start, answer.end, 'null') ? nullResult : result
     return { ...result, parsed: parseSpan(body, answer.start, answer.end) }

@@ -63,7 +63,7 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
   throw parseError(
     end < 0
       ? `the request body is not JSON, or nested over ${nesting} levels, or has over ${maxValues} values: wrong byte at offset ${at}`
-      : `the request body goes on behind its JSON, at offset ${at}`,
+      : `the request body continues after its JSON, at offset ${at}`,
   )
 }
 

@@ -51,8 +51,8 @@ test.each([
   ['nothing but white space first', '  ', '{}', 'end', null],
   ['nothing but white space', '  ', ' ', 'rest', 'JSON that ends early'],
   ['two values', '[1]', ' [2]', 'rest', 'more than one JSON value'],
-  ['members behind a value', '[1]', ',"b":2', 'rest', 'more than one JSON value'],
-  ['what is not judged inside', '["\u00ff",01', ',]', 'end', null],
+  ['members after a value', '[1]', ',"b":2', 'rest', 'more than one JSON value'],
+  ['content that is not validated', '["\u00ff",01', ',]', 'end', null],
   ['a page', '<html>', '</html>', 'head', 'a body that is not JSON'],
 ])('%s', (_, first, second, at, why) => {
   const pieces = [first, second].map((text) => Buffer.from(text, 'latin1'))

@@ -12,7 +12,7 @@ import {
 } from '../../upstream/wire.ts'
 import { JsonStream } from '../json-stream.ts'
 
-const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
+const unwantedPart = 'HTTP 206 with a part of the requested document'
 const isJsonType = /[/+]json\b/i
 
 /**

@@ -40,7 +40,7 @@ export const closeCodes = {
   /** A subscription would have a gap, or the router is full. */
   tryAgain: 1013,
 } as const
-export const fullReason = 'the router holds as many bytes as it may; try again'
+export const fullReason = 'the memory budget of the router is full; try again'
 
 type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
   readonly socketLimits: Pick<SocketLimits, 'maxBufferedBytes'>
@@ -188,7 +188,7 @@ export class ClientSocket extends Reservation {
   notify(parts: readonly Uint8Array[]): void {
     if (!this.#isOpen) return
     if (this.heldBytes > this.#serving.socketLimits.maxBufferedBytes)
-      return this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+      return this.close(closeCodes.notRead, 'the client does not read its notifications')
     this.hold(sizeOf(parts))
     this.#queue.push(parts)
     this.#flushQueue()
@@ -221,7 +221,7 @@ export class ClientSocket extends Reservation {
     if (!this.#isOpen || this.#wire.writableLength === 0) return
     const { stalledMs } = httpTimes
     const cancel = this.#serving.clock.after(stalledMs, () => {
-      this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
+      this.close(closeCodes.notRead, `the client read nothing for ${stalledMs / 1000} s`)
     })
     await new Promise<void>((resolve) => (this.#emptied = resolve))
     cancel()

@@ -207,7 +207,7 @@ describe('a subscription', () => {
   it.each([
     ['its connection', null, {}, ['guid1', 'guid2']],
     [
-      'its connection, whatever it says',
+      'its connection, whatever its headers claim',
       null,
       { 'x-forwarded-for': '1.2.3.4' },
       ['guid1', 'guid2'],
@@ -289,7 +289,7 @@ describe('a refusal', () => {
 
   it.each([
     ['no topic', []],
-    ['a filter that is none', ['logs', { address: 'x' }]],
+    ['an invalid filter', ['logs', { address: 'x' }]],
   ])('for %s names the mistake', async (_name, params) => {
     const { fixture } = await setUp()
     const client = await connect(fixture.port)
@@ -326,7 +326,7 @@ it('a client that does not read is closed, within the memory limit', async () =>
   lazy.socket.resume()
   const [code, reason] = (await once(lazy.socket, 'close')) as [number, Buffer]
   expect(code).toBe(1008)
-  expect(reason.toString()).toBe('the client does not read what it subscribed to')
+  expect(reason.toString()).toBe('the client does not read its notifications')
   await expect.poll(() => hub.members.size).toBe(1)
 })
 

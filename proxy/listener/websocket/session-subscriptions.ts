@@ -110,7 +110,7 @@ export class SessionSubscriptions {
     if (!this.#serving.budget.allows(0, Infinity)) throw overloaded()
     const id = form.name(wish, random)
     if (this.#open.has(id.handle)) {
-      const message = 'this connection is subscribed to it already'
+      const message = 'this connection already has this subscription'
       throw new RelayError(errorKinds.alreadySubscribed, message)
     }
     const { head, tail } = form.envelope(wish, id)

@@ -152,7 +152,7 @@ export class WebSocketServer {
         socket.close(closeCodes.notWhole, `a message was not complete in ${messageMs / 1_000} s`)
       else if (silentForMs >= silentMs) socket.ws.terminate()
       else if (isIdle && idleTimeoutMs !== null && nowMs - socket.usedMs >= idleTimeoutMs)
-        socket.close(closeCodes.idle, 'nothing was asked for a long time')
+        socket.close(closeCodes.idle, 'the connection was idle too long')
       else if (silentForMs >= quietMs) socket.ping()
     }
   }

@@ -109,7 +109,7 @@ describe('a WebSocket', () => {
   it.each([
     ['another path', '/other', {}, 404],
     ['a fragment', '/ws#a', {}, 400],
-    ['a fragment behind a query', '/ws?a#b', {}, 400],
+    ['a fragment after a query', '/ws?a#b', {}, 400],
     ['no key', '/ws', { 'Sec-WebSocket-Key': '' }, 400],
     ['another version', '/ws', { 'Sec-WebSocket-Version': '7' }, 400],
   ])('is not served with %s', async (_name, path, headers, status) => {
@@ -206,12 +206,12 @@ describe('a WebSocket', () => {
   })
 
   const mistakes: [string, string, object][] = [
-    ['what is not JSON', 'hello', { id: null, error: { code: -32700 } }],
+    ['text that is not JSON', 'hello', { id: null, error: { code: -32700 } }],
     ['an empty message', '', { id: null, error: { code: -32700 } }],
     ['JSON that is no request', '{"id":7}', { id: 7, error: { code: -32600 } }],
     ['an empty batch', '[]', { id: null, error: { code: -32600 } }],
     [
-      'a subscription where there is nothing to subscribe to',
+      'a subscription on a chain without any',
       call(8, 'eth_subscribe'),
       { id: 8, error: { code: -32601 } },
     ],
@@ -422,7 +422,7 @@ describe('limits', () => {
     client.socket.resume()
     expect(await client.untilClosed()).toEqual({
       code: 1008,
-      reason: 'nothing of the answers was read in 60 s',
+      reason: 'the client read nothing for 60 s',
     })
     await expect.poll(openSockets).toBe(0)
   })
@@ -506,7 +506,7 @@ it('when the process budget is full, a new message closes its connection, and th
   late!.socket.send(call(2))
   expect(await late!.untilClosed()).toEqual({
     code: 1013,
-    reason: 'the router holds as many bytes as it may; try again',
+    reason: 'the memory budget of the router is full; try again',
   })
   quiet!.socket.ping()
   await once(quiet!.socket, 'pong')
