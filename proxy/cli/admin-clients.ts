@@ -42,8 +42,8 @@ export async function explain(line: CommandLine, io: CommandIo): Promise<number>
   const isList = guid === undefined
   const pages = isList ? [] : [`/${encodeURIComponent(guid)}?`]
   for (const name of ['failed', 'slow'] as const) if (own[name]) pages.push(`?${name}&`)
-  const wanted = problemAt('', null, 'expected one guid, --failed or --slow')
-  const replicas = readAddresses(own.at, pages.length === 1 ? [] : [wanted], io)
+  const usage = problemAt('', null, 'expected one guid, --failed or --slow')
+  const replicas = readAddresses(own.at, pages.length === 1 ? [] : [usage], io)
   if (replicas === null) return exitCodes.invalid
   const pending = [...replicas].map(async ([name, url]) => {
     return { name, ...(await readPage(`${url}/explain${pages[0]}format=text`)) }

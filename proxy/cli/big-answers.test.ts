@@ -177,8 +177,8 @@ function ask(port: number, body: string, headers: Record<string, string> = {}): 
   })
 }
 
-const idBefore = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":"${long}"}\n`
-const idBehind = (id: string) => `{"jsonrpc":"2.0","result":"${long}","id":${id}}`
+const idFirst = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":"${long}"}\n`
+const idLast = (id: string) => `{"jsonrpc":"2.0","result":"${long}","id":${id}}`
 
 function hashOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex')
@@ -191,9 +191,9 @@ async function until(isSo: () => boolean): Promise<void> {
 
 describe('a long answer', () => {
   test.each([
-    ['of known length', idBefore, true],
-    ['with its id at the end', idBehind, false],
-  ])('%s reaches each of several clients byte for byte', async (_, text, isLengthKept) => {
+    ['of known length', idFirst, true],
+    ['with its id at the end', idLast, false],
+  ])('%s reaches each of several clients byte for byte', async (_, text, hasLength) => {
     const router = await startRouter([
       (id, response) => {
         const body = Buffer.from(text(id))
@@ -204,10 +204,10 @@ describe('a long answer', () => {
     const ids = ['1', '"two"', '3']
     const answers = await Promise.all(ids.map((id) => ask(router.port, question(id))))
     answers.forEach(({ status, headers, body, broken }, at) => {
-      const wanted = text(ids[at]!)
-      expect(hashOf(body)).toBe(hashOf(wanted))
+      const expected = text(ids[at]!)
+      expect(hashOf(body)).toBe(hashOf(expected))
       expect({ status, broken }).toEqual({ status: 200, broken: false })
-      expect(headers['content-length']).toBe(isLengthKept ? String(wanted.length) : undefined)
+      expect(headers['content-length']).toBe(hasLength ? String(expected.length) : undefined)
     })
     expect(router.sessions()).toEqual([0])
     expect(router.attempts.map(resultOf)).toEqual(['answer', 'answer', 'answer'])
@@ -217,8 +217,8 @@ describe('a long answer', () => {
   })
 
   test.each([
-    ['before', idBefore],
-    ['at the end', idBehind],
+    ['before', idFirst],
+    ['at the end', idLast],
   ])('has the spelling of the client for an id that is %s', async (_, text) => {
     const router = await startRouter([
       (id, response) => {
@@ -232,14 +232,14 @@ describe('a long answer', () => {
   })
 
   test('is sent in gzip when the client accepts it', async () => {
-    const router = await startRouter([(id, response) => response.end(idBefore(id))])
+    const router = await startRouter([(id, response) => response.end(idFirst(id))])
     const { headers, body } = await ask(router.port, question('1'), { 'accept-encoding': 'gzip' })
     expect(headers['content-encoding']).toBe('gzip')
-    expect(hashOf(gunzipSync(body))).toBe(hashOf(idBefore('1')))
+    expect(hashOf(gunzipSync(body))).toBe(hashOf(idFirst('1')))
   })
 
   test('ends with the connection for an HTTP/1.0 client', async () => {
-    const router = await startRouter([(id, response) => response.end(idBehind(id))])
+    const router = await startRouter([(id, response) => response.end(idLast(id))])
     const text = question('1')
     const socket = connect(router.port, '127.0.0.1')
     socket.write(`POST / HTTP/1.0\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
@@ -248,18 +248,18 @@ describe('a long answer', () => {
     const answer = Buffer.concat(chunks)
     const bodyAt = answer.indexOf('\r\n\r\n') + 4
     expect(answer.toString('latin1', 0, bodyAt)).not.toMatch(/transfer-encoding/i)
-    expect(hashOf(answer.subarray(bodyAt))).toBe(hashOf(idBehind('1')))
+    expect(hashOf(answer.subarray(bodyAt))).toBe(hashOf(idLast('1')))
   })
 
   test('keeps its position in a batch', async () => {
     const router = await startRouter([
-      (id, response) => response.end(id === '2' ? `{"id":${id},"result":"0x"}` : idBehind(id)),
+      (id, response) => response.end(id === '2' ? `{"id":${id},"result":"0x"}` : idLast(id)),
     ])
     const ids = ['1', '2', '3']
     const { body, broken } = await ask(router.port, `[${ids.map((id) => question(id)).join(',')}]`)
     expect(broken).toBe(false)
-    const wanted = `[${idBehind('1')},{"id":2,"result":"0x"},${idBehind('3')}]`
-    expect(hashOf(body)).toBe(hashOf(wanted))
+    const expected = `[${idLast('1')},{"id":2,"result":"0x"},${idLast('3')}]`
+    expect(hashOf(body)).toBe(hashOf(expected))
     expect(router.ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
     expect(router.sessions()).toEqual([0])
   })
@@ -279,10 +279,10 @@ describe('a long answer', () => {
       incoming.socket.on('close', () => (closed += 1))
       response.write(`{"id":12345,"result":"${long}`)
     }
-    const good: Node = (id, response) => response.end(idBefore(id))
+    const good: Node = (id, response) => response.end(idFirst(id))
     const router = await startRouter([bad, good])
     const { body } = await ask(router.port, question('1'))
-    expect(hashOf(body)).toBe(hashOf(idBefore('1')))
+    expect(hashOf(body)).toBe(hashOf(idFirst('1')))
     await until(() => closed === 1)
     expect(router.attempts.map(resultOf)).toEqual(['malformed-answer', 'answer'])
     expect(router.sessions()).toEqual([0, 0])
@@ -291,29 +291,25 @@ describe('a long answer', () => {
 
 describe('a long answer that turns out to be invalid', () => {
   const cases: [string, Node, string][] = [
-    ['another id at the end', (_id, response) => response.end(idBehind('99')), 'malformed-answer'],
-    ['trailing bytes', (id, response) => response.end(`${idBefore(id)}{}`), 'malformed-answer'],
+    ['another id at the end', (_id, response) => response.end(idLast('99')), 'malformed-answer'],
+    ['trailing bytes', (id, response) => response.end(`${idFirst(id)}{}`), 'malformed-answer'],
     [
       'two results',
-      (id, response) => response.end(idBefore(id).replace(/"\}\n$/, '","result":1}')),
+      (id, response) => response.end(idFirst(id).replace(/"\}\n$/, '","result":1}')),
       'malformed-answer',
     ],
-    [
-      'half its JSON',
-      (id, response) => response.end(idBefore(id).slice(0, -3)),
-      'malformed-answer',
-    ],
+    ['half its JSON', (id, response) => response.end(idFirst(id).slice(0, -3)), 'malformed-answer'],
     [
       'half its bytes',
       (id, response) => {
-        response.setHeader('content-length', idBefore(id).length)
-        response.write(idBefore(id).slice(0, -10), () => response.socket?.end())
+        response.setHeader('content-length', idFirst(id).length)
+        response.write(idFirst(id).slice(0, -10), () => response.socket?.end())
       },
       'truncated-answer',
     ],
     [
       'a cut in its chunks',
-      (id, response) => response.write(idBefore(id).slice(0, -10), () => response.socket?.end()),
+      (id, response) => response.write(idFirst(id).slice(0, -10), () => response.socket?.end()),
       'truncated-answer',
     ],
   ]
@@ -336,13 +332,13 @@ describe('a long answer that turns out to be invalid', () => {
   )
 
   test('disables its upstream when repeated', async () => {
-    const router = await startRouter([(_id, response) => response.end(idBehind('99'))])
+    const router = await startRouter([(_id, response) => response.end(idLast('99'))])
     for (let each = 0; each < 5; each++) await ask(router.port, question('7'))
     expect(router.pool.snapshot().upstreams[0]!.state).toBe('disabled')
   })
 
   test('in a batch truncates the batch', async () => {
-    const router = await startRouter([(_id, response) => response.end(idBehind('99'))])
+    const router = await startRouter([(_id, response) => response.end(idLast('99'))])
     const { broken } = await ask(router.port, `[${question('1')},${question('2')}]`)
     expect(broken).toBe(true)
     await until(() => router.ends.length === 2 && router.sessions()[0] === 0)
@@ -354,7 +350,7 @@ test('a client that disconnects midway frees the connection to the node', async 
   const router = await startRouter([
     (id, response, incoming) => {
       incoming.socket.on('close', () => (closed = true))
-      response.write(idBefore(id).slice(0, -10))
+      response.write(idFirst(id).slice(0, -10))
     },
   ])
   const text = question('1')

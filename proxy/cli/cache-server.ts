@@ -28,8 +28,8 @@ export async function serveCache(
   io: CommandIo,
 ): Promise<number> {
   const usual = { 'metrics-listen-address': [':5555'] }
-  const given = { flags: { ...usual, ...flags }, environment: io.environment }
-  const { file, problems: found } = parseConfig([], given)
+  const inputs = { flags: { ...usual, ...flags }, environment: io.environment }
+  const { file, problems: found } = parseConfig([], inputs)
   const problems = [...found]
   const address = parseAddress(text, cachePort)
   if ('fault' in address)

@@ -30,7 +30,7 @@ export const commands = {
 } as const
 export type Command = keyof typeof commands
 
-/** Settings available as flags of these commands; other commands accept all settings. */
+/** Settings known as flags of these commands; other commands accept all settings. */
 const settingsOf: Partial<Record<Command, readonly string[]>> = {
   cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
   init: [],
@@ -146,10 +146,10 @@ export function parseFlags(argv: readonly string[]): CommandLine {
       if (!of.includes(command))
         problems.push(problemAt(`--${name}`, null, `the flag is of ${of.join(' and ')} alone`))
     }
-    const taken = settingsOf[command] ?? settingNames
-    const hint = taken.length > 0 ? `Those of router ${command}: --${taken.join(', --')}.` : null
+    const known = settingsOf[command] ?? settingNames
+    const hint = known.length > 0 ? `Those of router ${command}: --${known.join(', --')}.` : null
     for (const name of [...values.keys()].filter(isSettingName))
-      if (!taken.includes(name))
+      if (!known.includes(name))
         problems.push(problemAt(`--${name}`, null, `the flag is not of router ${command}`, hint))
   }
   const flags = Object.fromEntries([...values].filter(([name]) => isSettingName(name)))

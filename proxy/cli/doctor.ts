@@ -25,13 +25,13 @@ export async function runDoctor(
   const { config, catalog, problems, parsed, redact } = await checkConfig(input)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
-  const parts = { version, catalog, clock: systemClock, budget: new ByteBudget(maxBytes) }
+  const context = { version, catalog, clock: systemClock, budget: new ByteBudget(maxBytes) }
   const asking = config.upstreams.flatMap((upstream) => {
     const chain = catalog.find(upstream.chainId)
     const iface = chain?.interfaces.get(upstream.apiInterface)
     // The config was checked against the catalog.
     if (!chain || !iface) throw new Error(`no spec for ${upstream.chainId}`)
-    return upstream.nodeUrls.map((url) => examine({ upstream, config: url, chain, iface }, parts))
+    return upstream.nodeUrls.map((url) => examine({ upstream, config: url, chain, iface }, context))
   })
   const examined = await Promise.all(asking)
   compareHeads(examined)
@@ -68,11 +68,11 @@ function compareHeads(all: readonly Examined[]): void {
       const [block, atMs] = [head.block - grown, own.atMs]
       return [{ head: { block, atMs, roseMs: atMs }, status }]
     })
-    const behind = Math.max(0, (tipOf(reported, chain) ?? 0) - own.block)
-    if (behind > 0) cells.HEIGHT += ` (-${behind})`
+    const lag = Math.max(0, (tipOf(reported, chain) ?? 0) - own.block)
+    if (lag > 0) cells.HEIGHT += ` (-${lag})`
     const head = { ...own, roseMs: own.atMs }
     const outdated = whyOutdated({ head, status: owner.status }, reported, chain)
-    const blocks = behind > chain.allowedLagBlocks ? `behind by ${behind} blocks` : null
+    const blocks = lag > chain.allowedLagBlocks ? `behind by ${lag} blocks` : null
     const why = [outdated, blocks].filter((each) => each !== null).join(', ')
     if (why)
       changes.push(`${why}: wait until it is in sync; other upstreams serve the latest blocks`)

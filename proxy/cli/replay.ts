@@ -46,17 +46,17 @@ export async function runReplay(
   })
   if (!file || !(await file.stat()).isFile()) return refuse(path, why)
   const logger = createLogger({ level: 'error', format: 'text', redact, destination: io.stderr })
-  const parts = { catalog, version, logger, state: new ConfigState(clock, sha256) }
-  await using router = await startOnLoopback(config, parts)
+  const context = { catalog, version, logger, state: new ConfigState(clock, sha256) }
+  await using router = await startOnLoopback(config, context)
   const report = new Report()
   const send = sendingAgain(router, report, Number(rate))
   const lines = file.readLines({ autoClose: false })[Symbol.asyncIterator]()
   let line = 0
-  const takeTurns = async () => {
+  const sendNext = async () => {
     for (let next = await lines.next(); !next.done; next = await lines.next())
       await send(next.value, (line += 1))
   }
-  await Promise.all(Array.from({ length: maxInFlight }, takeTurns))
+  await Promise.all(Array.from({ length: maxInFlight }, sendNext))
   io.stdout.write(redact(report.toText()))
   const { same, mayDiffer, differs, failed } = report.calls
   if (same + mayDiffer + differs + failed === 0)

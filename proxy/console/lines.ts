@@ -106,9 +106,9 @@ function chainLine(chain: ChainView, own: readonly Line[], columns: number): Lin
 
 function upstreamLine(each: UpstreamView, at: string, columns: number): Line {
   const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why } = each
-  const behind = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
+  const ageText = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
   // The head of an upstream out of service is stale.
-  const lag = isServing(state) ? `${lagBlocks ?? '-'}${behind}` : '-'
+  const lag = isServing(state) ? `${lagBlocks ?? '-'}${ageText}` : '-'
   const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
   const cells = [` ${each.name}`, state, ...traffic(each), percent(each.share), lag]
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)

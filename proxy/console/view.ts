@@ -50,8 +50,8 @@ export function viewOf(looks: readonly Look[]) {
     return { at: replica, refused: past.at(-1)?.refused ?? null, problem }
   })
   const growth = growthOf(answered)
-  const parts = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
-  const chains = byName(parts).map((same) => chainView(same, growth))
+  const flat = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
+  const chains = byName(flat).map((same) => chainView(same, growth))
   /** @param where `ETH1 jsonrpc` or a replica @param upstream null unless it concerns only one */
   const found = (where: string, upstream: string | null, findings: readonly Problem[]) =>
     findings.flatMap(([severity, what, since = null]) =>
@@ -116,10 +116,10 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const cache = growth.of(`${name} cache`)
-  const parts = all.flatMap(({ replica, upstreams }) =>
+  const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
   )
-  const upstreams = byName(parts).map((same) => upstreamView(same, name, growth))
+  const upstreams = byName(flat).map((same) => upstreamView(same, name, growth))
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
     ...{ name, addresses, tip, tipAgeMs, blockTimeMs },
@@ -180,12 +180,12 @@ export function quantile(share: number, durations: Counts): number | null {
   const buckets = Object.entries(durations)
     .map(([bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), count] as const)
     .toSorted(([a], [b]) => a - b)
-  const wanted = share * (durations['+Inf'] ?? 0)
-  const at = buckets.findIndex(([, count]) => count >= wanted)
+  const rank = share * (durations['+Inf'] ?? 0)
+  const at = buckets.findIndex(([, count]) => count >= rank)
   const [lower, below] = buckets[at - 1] ?? [0, 0]
   const [upper, count] = buckets[at] ?? [0, 0]
-  if (wanted === 0) return null
-  return upper === Infinity ? lower : lower + ((upper - lower) * (wanted - below)) / (count - below)
+  if (rank === 0) return null
+  return upper === Infinity ? lower : lower + ((upper - lower) * (rank - below)) / (count - below)
 }
 
 /** @param begin prefix of the keys to sum */
@@ -223,7 +223,7 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const fastest = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
   const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
   const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
-  const doubts = countsText(each.disputes)
+  const disputes = countsText(each.disputes)
   return [
     ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     ['odd', isEligible && why],
@@ -231,7 +231,7 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
     // For an upstream out of service the state already says so.
     ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
     ['odd', isSlow && count >= slow.attempts && fault === null && slowness],
-    ['odd', fault === null && doubts && `its answers are doubtful: ${doubts}`],
+    ['odd', fault === null && disputes && `its answers are doubtful: ${disputes}`],
   ]
 }
 

@@ -101,8 +101,8 @@ describe('request directives', () => {
         debugRelay: true,
       },
     ],
-  ])('%s', (_, headers, wanted) => {
-    expect(readDirectives(headers)).toEqual({ ...noDirectives, ...wanted })
+  ])('%s', (_, headers, expected) => {
+    expect(readDirectives(headers)).toEqual({ ...noDirectives, ...expected })
   })
 
   test.each(['', '5', 'banana', '-5s', '0s', '0ms', '5 s', '1e3ms'])(

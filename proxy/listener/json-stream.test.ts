@@ -38,17 +38,17 @@ function readStream(
   const finding = reader.read(incoming)
   if (finding.kind === 'malformed') return { ...finding, text: '', length: null }
   const { rest } = finding
-  if (!rest) throw new Error('a stream is judged while it passes')
-  const given: Uint8Array[] = []
+  if (!rest) throw new Error('a stream needs a validator')
+  const forwarded: Uint8Array[] = []
   const announced = rest.length
   let why: string | null = null
   try {
-    for (const piece of pieces) given.push(...rest.push(piece))
+    for (const piece of pieces) forwarded.push(...rest.push(piece))
     rest.end()
   } catch (error) {
     why = (error as Error).message
   }
-  return { kind: finding.kind, why, text: Buffer.concat(given).toString(), length: announced }
+  return { kind: finding.kind, why, text: Buffer.concat(forwarded).toString(), length: announced }
 }
 
 function readWhole(bytes: Buffer, sent: string, own: string) {
@@ -74,10 +74,10 @@ const answers = fc
     fc.constantFrom('', ' ', '\n'),
     fc.constantFrom('', '', '', '\n', '{}', 'x'),
   )
-  .map(([sent, own, members, space, behind]) => ({
+  .map(([sent, own, members, space, tail]) => ({
     sent,
     own: own === 'same' ? sent : own,
-    bytes: Buffer.from(`${space}{${space}${members.join(`,${space}`)}${space}}${behind}`),
+    bytes: Buffer.from(`${space}{${space}${members.join(`,${space}`)}${space}}${tail}`),
   }))
 
 test('streamed and collected answers are validated and forwarded alike, however cut', () => {

@@ -51,14 +51,14 @@ const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
  */
 export async function examine(
   subject: Subject,
-  parts: Pick<ServedChainContext, 'clock' | 'budget' | 'version' | 'catalog'>,
+  context: Pick<ServedChainContext, 'clock' | 'budget' | 'version' | 'catalog'>,
 ) {
   const { upstream, config, chain, iface } = subject
-  const { clock } = parts
+  const { clock } = context
   const isSocket = isOfSocket(config)
   // Beside a URL for calls, a WebSocket URL only serves subscriptions.
   const servesCalls = !isSocket || upstream.nodeUrls.every(isOfSocket)
-  const { createTransport, createSocketTransport } = transportsOf(iface.apiInterface, parts)
+  const { createTransport, createSocketTransport } = transportsOf(iface.apiInterface, context)
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const urls = { urls: servesCalls ? [url] : [], sockets: [] }
@@ -116,7 +116,7 @@ export async function examine(
       return answer.kind === 'value' ? answer.value : null
     }
     const mayCache = chain.cacheable && chain.family === 'evm' && !trouble
-    const test = mayCache && (await testNodeOf(result, parts.catalog))
+    const test = mayCache && (await testNodeOf(result, context.catalog))
     if (test) {
       const stale = `its state changes without a block, and ${chain.id} caches answers`
       notes.push(`is a test node (${test.words}): ${stale}; write chain-id: ${test.chain.id}`)

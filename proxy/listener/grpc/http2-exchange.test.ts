@@ -13,13 +13,13 @@ const piece = Buffer.alloc(64 * 1024)
 
 /** Endless stream that records how much was read and whether it was released. */
 class Endless {
-  taken = 0
+  pulled = 0
   isReleased = false
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     try {
       for (;;) {
-        this.taken += 1
+        this.pulled += 1
         yield await Promise.resolve(piece)
       }
     } finally {
@@ -76,8 +76,8 @@ async function answered(body: Body | null, hasEnded = true) {
 async function full(body: Endless): Promise<void> {
   let before = -1
   const stands = () => {
-    const isStill = before === body.taken
-    before = body.taken
+    const isStill = before === body.pulled
+    before = body.pulled
     return isStill
   }
   await expect.poll(stands, { interval: 100 }).toBe(true)
@@ -115,9 +115,9 @@ test('a client that reads slowly but steadily is not cut off', async () => {
   for (let round = 0; round < 4; round++) {
     await full(body)
     await setup.clock.advance(50_000)
-    const { taken } = body
+    const { pulled } = body
     await take(setup.stream, 1024 * 1024)
-    await expect.poll(() => body.taken).toBeGreaterThan(taken)
+    await expect.poll(() => body.pulled).toBeGreaterThan(pulled)
   }
   expect([body.isReleased, setup.signal.aborted]).toEqual([false, false])
 })
@@ -147,14 +147,14 @@ test('no timer remains once a client has read its whole answer', async () => {
 async function opened() {
   const body = new PassThrough()
   const setup = await answered(body, false)
-  const seen = { idle: 0 }
-  setup.exchange.whenIdle(6_000, () => (seen.idle += 1))
-  return { ...setup, body, seen }
+  const counts = { idle: 0 }
+  setup.exchange.whenIdle(6_000, () => (counts.idle += 1))
+  return { ...setup, body, counts }
 }
 
 test('an open request is idle once neither side has sent anything for the timeout', async () => {
   await using setup = await opened()
-  const { clock, stream, exchange, body, seen } = setup
+  const { clock, stream, exchange, body, counts } = setup
   await clock.advance(5_999)
   stream.write(Buffer.alloc(5))
   await expect.poll(() => exchange.messages).toBe(1)
@@ -163,20 +163,20 @@ test('an open request is idle once neither side has sent anything for the timeou
   body.write('x')
   await read
   await clock.advance(5_999)
-  expect(seen.idle).toBe(0)
+  expect(counts.idle).toBe(0)
   await clock.advance(1)
-  expect(seen.idle).toBe(1)
+  expect(counts.idle).toBe(1)
 })
 
 test.each(['ends', 'is reset'])('a request that %s is never idle', async (how) => {
   await using setup = await opened()
-  const { clock, stream, seen } = setup
+  const { clock, stream, counts } = setup
   const before = clock.pending
   if (how === 'ends') stream.end()
   else stream.close(8)
   await expect.poll(() => clock.pending).toBe(before - 1)
   await clock.advance(20_000)
-  expect(seen.idle).toBe(0)
+  expect(counts.idle).toBe(0)
 })
 
 test('a refused call and its headers linger for at most 2 s when the request never ends', async () => {

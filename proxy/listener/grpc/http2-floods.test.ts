@@ -15,7 +15,7 @@ import { Http2Server } from './http2-server.ts'
 async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
-  const seen = { connections: 0, calls: 0, refusals: [] as string[] }
+  const observed = { connections: 0, calls: 0, refusals: [] as string[] }
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
@@ -24,7 +24,7 @@ async function serving() {
     clock,
     // Answers ended requests only, so calls in a flood stay open.
     serve: (exchange) => {
-      seen.calls += 1
+      observed.calls += 1
       void exchange.body
         .until(() => false, 1e9, clock)
         .then(() => {
@@ -32,8 +32,8 @@ async function serving() {
         })
     },
     observer: {
-      connectionsChanged: (open) => void (seen.connections = open),
-      requestRefused: ({ kind }) => void seen.refusals.push(kind.reason),
+      connectionsChanged: (open) => void (observed.connections = open),
+      requestRefused: ({ kind }) => void observed.refusals.push(kind.reason),
     },
   })
   const { port } = await server.start()
@@ -56,7 +56,7 @@ async function serving() {
     })
   const client = stack.use(new raw.RawHttp2(port))
   const dispose = () => stack.disposeAsync()
-  return { clock, server, seen, client, call, [Symbol.asyncDispose]: dispose }
+  return { clock, server, observed, client, call, [Symbol.asyncDispose]: dispose }
 }
 
 const idOf = (at: number) => 2 * at + 1
@@ -88,7 +88,7 @@ test.each(floods)(
   'a flood of %s ends its connection and no other',
   async (_, most, of) => {
     await using setup = await serving()
-    const { client, seen, server, clock } = setup
+    const { client, observed, server, clock } = setup
     let sent = 0
     while (!client.isClosed && sent < most) {
       // Small bursts stay below the bounds on unanswered frames.
@@ -97,9 +97,9 @@ test.each(floods)(
     }
     await expect.poll(() => client.isClosed).toBe(true)
     expect(client.goaway).toBeGreaterThan(0)
-    expect(seen.refusals).toEqual(['bad-http'])
+    expect(observed.refusals).toEqual(['bad-http'])
     expect(await setup.call()).toBe('0')
-    await expect.poll(() => seen.connections).toBe(1)
+    await expect.poll(() => observed.connections).toBe(1)
     // The flooding connection leaves no call behind.
     const drained = server.drain()
     await clock.advance(2_000)
@@ -110,23 +110,23 @@ test.each(floods)(
 
 test('no state remains for a client that does not read its ping answers', async () => {
   await using setup = await serving()
-  const { client, seen } = setup
-  await expect.poll(() => seen.connections).toBe(2)
+  const { client, observed } = setup
+  await expect.poll(() => observed.connections).toBe(2)
   client.socket.pause()
   await client.writeAll(...Array.from({ length: 200_000 }, () => raw.ping))
-  await expect.poll(() => seen.connections).toBe(1)
+  await expect.poll(() => observed.connections).toBe(1)
   expect(await setup.call()).toBe('0')
 })
 
 test('a client may cancel hundreds of calls a second, most before they begin', async () => {
   await using setup = await serving()
-  const { client, seen } = setup
+  const { client, observed } = setup
   for (let at = 0; at < 250; at++) client.write(raw.openCall(idOf(at)), raw.reset(idOf(at)))
-  await expect.poll(() => seen.calls).toBeGreaterThan(0)
+  await expect.poll(() => observed.calls).toBeGreaterThan(0)
   await client.writeAll(raw.ping)
   await expect.poll(() => client.count(raw.frameType.ping)).toBe(1)
   expect([client.isClosed, client.goaway]).toEqual([false, null])
-  expect(seen.calls).toBeLessThan(250)
+  expect(observed.calls).toBeLessThan(250)
 })
 
 test('the server announces its limit of concurrent calls', async () => {

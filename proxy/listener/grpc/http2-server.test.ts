@@ -15,7 +15,7 @@ async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
   const exchanges: Http2Exchange[] = []
-  const seen = { connections: 0, exchanges }
+  const observed = { connections: 0, exchanges }
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
@@ -25,7 +25,7 @@ async function serving() {
     serve: (exchange) => void exchanges.push(exchange),
     observer: {
       connectionsChanged: (open) => {
-        seen.connections = open
+        observed.connections = open
       },
       requestRefused: () => {},
     },
@@ -42,7 +42,14 @@ async function serving() {
     session.destroy()
   })
   await new Promise((resolve) => session.once('remoteSettings', resolve))
-  return { clock, server, wire, session, seen, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return {
+    clock,
+    server,
+    wire,
+    session,
+    observed,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
 }
 
 function openCall(session: ClientHttp2Session): ClientHttp2Stream {
@@ -51,16 +58,16 @@ function openCall(session: ClientHttp2Session): ClientHttp2Stream {
 
 test('a client that vanishes silently holds its streams for at most 90 s', async () => {
   await using setup = await serving()
-  const { clock, seen, wire } = setup
+  const { clock, observed, wire } = setup
   for (let at = 0; at < 3; at++) openCall(setup.session)
-  await expect.poll(() => seen.exchanges).toHaveLength(3)
-  const aborted = () => seen.exchanges.filter(({ signal }) => signal.aborted).length
+  await expect.poll(() => observed.exchanges).toHaveLength(3)
+  const aborted = () => observed.exchanges.filter(({ signal }) => signal.aborted).length
   await clock.advance(30_000)
   wire.fallSilent()
   await clock.advance(59_999)
-  expect([aborted(), seen.connections]).toEqual([0, 1])
+  expect([aborted(), observed.connections]).toEqual([0, 1])
   await clock.advance(1)
-  await expect.poll(() => [aborted(), seen.connections]).toEqual([3, 0])
+  await expect.poll(() => [aborted(), observed.connections]).toEqual([3, 0])
   expect(clock.pending).toBe(0)
 })
 
@@ -68,18 +75,18 @@ test('a vanished client without streams is disconnected', async () => {
   await using setup = await serving()
   setup.wire.fallSilent()
   await setup.clock.advance(90_000)
-  await expect.poll(() => setup.seen.connections).toBe(0)
+  await expect.poll(() => setup.observed.connections).toBe(0)
 })
 
 test('a client that never speaks HTTP/2 is disconnected', async () => {
   await using setup = await serving()
   setup.session.destroy()
-  const { clock, seen, wire } = setup
-  await expect.poll(() => seen.connections).toBe(0)
+  const { clock, observed, wire } = setup
+  await expect.poll(() => observed.connections).toBe(0)
   const mute = connectTcp(wire.port, '127.0.0.1').on('error', () => {})
-  await expect.poll(() => seen.connections).toBe(1)
+  await expect.poll(() => observed.connections).toBe(1)
   await clock.advance(60_000)
-  await expect.poll(() => seen.connections).toBe(0)
+  await expect.poll(() => observed.connections).toBe(0)
   mute.destroy()
 })
 
@@ -88,10 +95,10 @@ test.each([
   [', also when the server has said goodbye', true],
 ])('a client that answers pings may stay idle as long as it likes%s', async (_, drains) => {
   await using setup = await serving()
-  const { clock, seen, session } = setup
+  const { clock, observed, session } = setup
   const stream = openCall(session)
-  await expect.poll(() => seen.exchanges).toHaveLength(1)
-  const messages = seen.exchanges[0]!.body[Symbol.asyncIterator]()
+  await expect.poll(() => observed.exchanges).toHaveLength(1)
+  const messages = observed.exchanges[0]!.body[Symbol.asyncIterator]()
   let requests = 0
   session.on('ping', () => (requests += 1)).on('remoteSettings', () => (requests += 1))
   if (drains) {
@@ -107,16 +114,16 @@ test.each([
     stream.write(Buffer.alloc(5))
     expect(await messages.next()).toMatchObject({ done: false })
   }
-  expect(seen.exchanges[0]!.signal.aborted).toBe(false)
-  expect(seen.connections).toBe(1)
+  expect(observed.exchanges[0]!.signal.aborted).toBe(false)
+  expect(observed.connections).toBe(1)
 })
 
 test('a client that connects during a drain is served, however late it calls, and then gets GOAWAY', async () => {
   await using setup = await serving()
-  const { clock, seen, server, session } = setup
+  const { clock, observed, server, session } = setup
   const other = connect(`http://127.0.0.1:${setup.wire.port}`).on('error', () => {})
   openCall(other)
-  await expect.poll(() => seen.exchanges).toHaveLength(1)
+  await expect.poll(() => observed.exchanges).toHaveLength(1)
   const leaves = [other, session].map((each) => once(each, 'goaway'))
   void server.drain()
   await clock.advance(100)
@@ -124,7 +131,7 @@ test('a client that connects during a drain is served, however late it calls, an
   // By now a GOAWAY would have arrived.
   await new Promise((resolve) => session.ping(resolve))
   openCall(session)
-  await expect.poll(() => seen.exchanges).toHaveLength(2)
+  await expect.poll(() => observed.exchanges).toHaveLength(2)
   await clock.advance(100)
   await leaves[1]
   other.destroy()

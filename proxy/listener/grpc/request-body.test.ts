@@ -85,40 +85,40 @@ test('one reader gets every byte once and in order, whatever the buffer size and
 /** Counts ended waits. */
 async function waits(body: RequestBody, isThere = () => false) {
   const clock = new VirtualClock()
-  const seen = { ended: 0 }
-  void body.until(isThere, 100, clock).then(() => (seen.ended += 1))
+  const count = { ended: 0 }
+  void body.until(isThere, 100, clock).then(() => (count.ended += 1))
   await Promise.resolve()
-  return { clock, seen }
+  return { clock, count }
 }
 
 test('the body is whole once it has ended and every byte is buffered', async () => {
   const { body } = fixture(4)
-  const { seen, clock } = await waits(body)
+  const { count, clock } = await waits(body)
   body.push(Buffer.from('ab'))
   body.push(Buffer.from('cd'))
   await Promise.resolve()
-  expect([body.whole, seen.ended]).toEqual([null, 0])
+  expect([body.whole, count.ended]).toEqual([null, 0])
   body.end('whole')
   await Promise.resolve()
-  expect([String(body.whole), seen.ended, clock.pending]).toEqual(['abcd', 1, 0])
+  expect([String(body.whole), count.ended, clock.pending]).toEqual(['abcd', 1, 0])
 })
 
 test('a wait ends when its condition holds or its time is up', async () => {
   const { body } = fixture(100)
   let enough = false
-  const { seen } = await waits(body, () => enough)
+  const { count } = await waits(body, () => enough)
   body.push(Buffer.from('a'))
   await Promise.resolve()
-  expect(seen.ended).toBe(0)
+  expect(count.ended).toBe(0)
   enough = true
   body.push(Buffer.from('b'))
   await Promise.resolve()
-  expect(seen.ended).toBe(1)
+  expect(count.ended).toBe(1)
   const next = await waits(body)
   await next.clock.advance(99)
-  expect(next.seen.ended).toBe(0)
+  expect(next.count.ended).toBe(0)
   await next.clock.advance(1)
-  expect(next.seen.ended).toBe(1)
+  expect(next.count.ended).toBe(1)
 })
 
 test.each<[string, (body: RequestBody) => void]>([
@@ -126,10 +126,10 @@ test.each<[string, (body: RequestBody) => void]>([
   ['broken off', (body) => body.end(new Error('the client left'))],
 ])('is never whole when %s', async (_, end) => {
   const { body } = fixture(4)
-  const { seen } = await waits(body)
+  const { count } = await waits(body)
   end(body)
   await Promise.resolve()
-  expect([body.whole, seen.ended]).toEqual([null, 1])
+  expect([body.whole, count.ended]).toEqual([null, 1])
 })
 
 type Fate = { readonly whole: boolean; readonly text: string }
@@ -139,7 +139,7 @@ async function readBy(body: RequestBody, turns: number, most: number): Promise<F
   const reader = body[Symbol.asyncIterator]()
   let text = ''
   try {
-    for (let taken = 0; taken < most; taken++) {
+    for (let pieces = 0; pieces < most; pieces++) {
       for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       const { done, value } = await reader.next()
       if (done === true) return { whole: true, text }

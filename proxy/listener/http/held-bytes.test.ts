@@ -167,10 +167,10 @@ test('clients that have not read for the longest time lose their answers first',
   }
   await expect.poll(() => budget.cutOffs).toBe(1)
   expect((await fetch(fixture.url, { method: 'POST', body: callOf(1) })).status).toBe(200)
-  const [first, ...others] = idle
+  const [first, ...rest] = idle
   for (const client of idle) client.socket.resume()
   await expect(first!.until(/\}$/)).rejects.toThrow('closed')
-  for (const client of others) expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
+  for (const client of rest) expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
   for (const client of idle) client[Symbol.dispose]()
   await released(budget)
 })

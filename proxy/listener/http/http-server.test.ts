@@ -534,13 +534,13 @@ describe('an answer that is a stream', () => {
   )
 
   test('waits for a slow reader, and is released when the client disconnects', async () => {
-    let given = 0
+    let yielded = 0
     let isReleased = false
     async function* body() {
       try {
         for (;;) {
           await Promise.resolve()
-          given += 1
+          yielded += 1
           yield megabyte
         }
       } finally {
@@ -556,14 +556,14 @@ describe('an answer that is a stream', () => {
     await expect
       .poll(
         () => {
-          const isStill = given > 0 && given === before
-          before = given
+          const isStill = yielded > 0 && yielded === before
+          before = yielded
           return isStill
         },
         { interval: 200 },
       )
       .toBe(true)
-    expect(given).toBeLessThan(64)
+    expect(yielded).toBeLessThan(64)
     client.socket.destroy()
     await expect.poll(() => isReleased).toBe(true)
     await expect.poll(() => fixture.ends).toMatchObject([{ kind: 'abandoned' }])

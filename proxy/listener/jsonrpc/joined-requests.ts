@@ -192,13 +192,13 @@ function answersIn(
   if (body[start] !== 0x5b) return null
   const byId = new Map<string, Uint8Array>()
   const others: Uint8Array[] = []
-  const wanted = new Set(items.map(({ id }) => id))
+  const missingIds = new Set(items.map(({ id }) => id))
   const cursor = new Cursor(body, start)
   while (cursor.next()) {
     const answer = body.subarray(cursor.valueStart, cursor.valueEnd)
     const span = memberOf(answer, 'id')
     const id = span && bufferOf(answer).toString('latin1', span.start, span.end)
-    if (id !== null && wanted.delete(id)) byId.set(id, answer)
+    if (id !== null && missingIds.delete(id)) byId.set(id, answer)
     else others.push(answer)
   }
   // An unclosed list, or one followed by other bytes, cannot be trusted.

@@ -64,12 +64,12 @@ describe('a batch', () => {
           fixture.url,
           `[${rows.map(([sent]) => sent).join(',')}]`,
         )
-        const expected = rows.map(([, wanted]) => wanted).filter((wanted) => wanted !== null)
+        const expected = rows.map(([, answer]) => answer).filter((answer) => answer !== null)
         expect(status).toBe(expected.length === 0 ? 204 : 200)
-        const seen = (JSON.parse(text || '[]') as { id: unknown; error?: object }[]).map((each) =>
-          each.error ? `error ${String(each.id)}` : JSON.stringify(each),
+        const actual = (JSON.parse(text || '[]') as { id: unknown; error?: object }[]).map(
+          (each) => (each.error ? `error ${String(each.id)}` : JSON.stringify(each)),
         )
-        expect(seen).toEqual(expected)
+        expect(actual).toEqual(expected)
       }),
       { numRuns: 60 },
     )
@@ -184,9 +184,9 @@ describe('a batch', () => {
     expect((await answers.next()).value).toEqual(Buffer.from('['))
     await new Promise(setImmediate)
     expect(started).toBe(waveItems)
-    let given = 0
-    for await (const piece of answers) if (piece.length === answered.length) given += 1
-    expect([started, given]).toEqual([1_000, 1_000])
+    let count = 0
+    for await (const piece of answers) if (piece.length === answered.length) count += 1
+    expect([started, count]).toEqual([1_000, 1_000])
   })
 
   test('abandoned between the comma and a streamed answer releases that stream', async () => {

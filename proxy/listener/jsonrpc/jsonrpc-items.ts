@@ -81,10 +81,10 @@ export async function* batchPieces<Item>(
       budget.turns.run(wave.length * budgetLimits.itemBytes, resolve),
     )
     const joined = new JoinedRequests(wave.length, budget)
-    const held = new Reservation(budget)
+    const reservation = new Reservation(budget)
     const answers = wave.map(async (item, at) => {
       const bytes = await answer(item, from + at, joined)
-      held.hold(lengthOf(bytes))
+      reservation.hold(lengthOf(bytes))
       return bytes
     })
     // Only requests sent before this are joined. So no code between `answer` and a call's first
@@ -99,10 +99,10 @@ export async function* batchPieces<Item>(
         isFirst = false
         if (bytes instanceof Uint8Array) yield bytes
         else yield* bytes
-        held.hold(-lengthOf(bytes))
+        reservation.hold(-lengthOf(bytes))
       }
     } finally {
-      held.finish()
+      reservation.finish()
       // After a disconnect, unread answers are released as they arrive.
       for (const unread of answers.slice(next)) void unread.then(drop)
     }

@@ -120,11 +120,11 @@ export class JsonRpcReplyReader implements ReplyReader {
 
   write(value: unknown): Uint8Array {
     // In 1.0 a result comes with a null error, which clients check.
-    const [before, behind] = this.#isVersion1 ? ['', '"error":null,'] : ['"jsonrpc":"2.0",', '']
+    const [before, after] = this.#isVersion1 ? ['', '"error":null,'] : ['"jsonrpc":"2.0",', '']
     return Buffer.concat([
       Buffer.from(`{${before}"id":`),
       this.#sentId ?? this.ownId,
-      Buffer.from(`,${behind}"result":${JSON.stringify(value)}}`),
+      Buffer.from(`,${after}"result":${JSON.stringify(value)}}`),
     ])
   }
 

@@ -31,14 +31,14 @@ function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHea
   if (finding.kind !== 'result' || !finding.rest) return { at: 'nowhere', why: null }
   const { rest } = finding
   expect(rest.length).toBe(length)
-  const given: Uint8Array[] = []
+  const forwarded: Uint8Array[] = []
   try {
-    for (const piece of pieces) given.push(...rest.push(piece))
+    for (const piece of pieces) forwarded.push(...rest.push(piece))
     rest.end()
   } catch (error) {
     return { at: 'rest', why: (error as Error).message }
   }
-  expect(Buffer.concat(given)).toEqual(Buffer.concat(pieces))
+  expect(Buffer.concat(forwarded)).toEqual(Buffer.concat(pieces))
   return { at: 'end', why: null }
 }
 

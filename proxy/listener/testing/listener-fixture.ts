@@ -215,8 +215,8 @@ export class RawClient implements Disposable {
   }
 
   /** Everything received, once it matches. @throws Error when the server closes earlier */
-  async until(wanted: RegExp): Promise<string> {
-    while (!wanted.test(this.#text)) {
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.#text)) {
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#text)}`)
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }

@@ -169,11 +169,11 @@ describe('notifications', () => {
   it('are stored once for all sockets, counted as held, and close at the bound', () => {
     const { socket, outbox, budget } = made({ maxBufferedBytes: 8 * 1024 * 1024 })
     const [head, result, tail] = [bytes(100), bytes(84), bytes(2)]
-    let taken = 0
-    for (; socket.closedWith === null; taken++) outbox.notify([head, result, tail])
+    let count = 0
+    for (; socket.closedWith === null; count++) outbox.notify([head, result, tail])
     // The wire has one; the queue has as many as fit at 512 bytes of overhead each.
     expect(socket.sent).toEqual([186])
-    expect(taken - 2).toBe(Math.ceil((8 * 1024 * 1024 - 186 + 1) / (186 + 512)))
+    expect(count - 2).toBe(Math.ceil((8 * 1024 * 1024 - 186 + 1) / (186 + 512)))
     expect(socket.closedWith?.code).toBe(1008)
     expect(budget.heldBytes).toBe(186)
     socket.end()

@@ -72,10 +72,10 @@ class ClientFrames {
       }
       const first = this.#head[0] as number
       const isControl = (first & 0x08) !== 0
-      const taken = Math.min(this.#missing, chunk.length - at)
-      this.#missing -= taken
-      at += taken
-      if (!isControl) this.bytes += taken
+      const consumed = Math.min(this.#missing, chunk.length - at)
+      this.#missing -= consumed
+      at += consumed
+      if (!isControl) this.bytes += consumed
       if (this.#missing > 0) break
       this.#headLength = 0
       if (isControl) continue

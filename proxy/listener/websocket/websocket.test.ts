@@ -363,10 +363,10 @@ describe('a long answer', () => {
   })
 
   it('waits for a slow reader, and pauses its source meanwhile', async () => {
-    let given = 0
+    let yielded = 0
     async function* endless() {
       yield Buffer.from('{"jsonrpc":"2.0","id":1,"result":"')
-      for (; given < 1_000; given++) yield Buffer.alloc(64 * 1024, 0x78)
+      for (; yielded < 1_000; yielded++) yield Buffer.alloc(64 * 1024, 0x78)
       yield Buffer.from('"}')
     }
     const { port } = await listen(streaming(endless))
@@ -375,12 +375,12 @@ describe('a long answer', () => {
     client.socket.send(call(1, 'long'))
     let before = -1
     const stands = () => {
-      const isStill = given > 0 && given === before
-      before = given
+      const isStill = yielded > 0 && yielded === before
+      before = yielded
       return isStill
     }
     await expect.poll(stands, { interval: 200 }).toBe(true)
-    expect(given).toBeLessThan(500)
+    expect(yielded).toBeLessThan(500)
     client.socket.resume()
     expect((await client.until(1))[0]?.length).toBeGreaterThan(65_000_000)
   })
