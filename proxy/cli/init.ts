@@ -123,8 +123,8 @@ skip-websocket-verification: true
 endpoints:
   - network-address: 127.0.0.1:3360
 ${served}
-# Its nodes, each with the URLs by which it is reached. Changes are taken over while the router runs.
-# What a URL serves beyond the standard methods stands under it, such as addons: [archive]. router doctor says which.
+# Its nodes and their URLs. A running router applies changes.
+# List the add-ons of a URL below it, such as addons: [archive]; router doctor finds them.
 direct-rpc:
 ${upstreams.join('')}
 # Metrics and health.

@@ -52,7 +52,7 @@ const policySchema = z.strictObject({
     'At least so many; what a caller asks for is raised to it.',
     'At most so many; what a caller asks for is cut to it.',
   ).describe(
-    'How many upstreams are asked. A number alone is the floor. A floor below `agreement-threshold` is raised to it.',
+    'How many upstreams to query. A number alone is the floor. A floor below `agreement-threshold` is raised to it.',
   ),
   'min-groups': bounds(
     'At least so many.',
@@ -64,10 +64,10 @@ const policySchema = z.strictObject({
     'How many answers must match within a group, for the group to count.',
   ),
   'one-vote-per-group': optional(boolean, 'false').describe(
-    'Ask one upstream of each group, so that two keys of one vendor have one vote.',
+    'Query one upstream per group, so that two keys of one vendor have one vote.',
   ),
   'ignore-fields': optional(list(fieldPath)).describe(
-    "Fields of the result that are each node's own, such as `context.slot`: they are not compared.",
+    'Fields of the result that differ by node, such as `context.slot`; they are not compared.',
   ),
   'forbid-caller-cv': optional(boolean, 'false').describe(
     'Refuse calls whose headers ask for cross-validation of this method.',

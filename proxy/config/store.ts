@@ -31,7 +31,7 @@ const username: Field<Secret> = field(
 )
 
 export const storeSchema = z.strictObject({
-  topology: optional(oneOf(topologies), 'standalone').describe('How the store is deployed.'),
+  topology: optional(oneOf(topologies), 'standalone').describe('Deployment type of the store.'),
   addresses: list(remoteAddress(defaultPort), 1).describe(
     `Addresses of its nodes; of the sentinels with topology sentinel. Without a port: ${defaultPort}.`,
   ),
@@ -49,10 +49,10 @@ export const storeSchema = z.strictObject({
   ),
   password: optional(password).describe('Password. Best as a placeholder.'),
   'password-file': optional(filePath).describe(
-    'A file that holds the password; a line break at its end does not count. It is read again when it changes, and when the store refuses the password.',
+    'A file with the password; a final line break is ignored. The router rereads it when it changes, and when the store refuses the password.',
   ),
   db: optional(integer(0, 65_535), '0').describe(
-    'Number of the database. One that cannot be selected is a store that is down. A cluster has none but 0.',
+    'Number of the database. If it cannot be selected, the store counts as down. A cluster only has 0.',
   ),
   'key-prefix': text({
     kind: 'text',
@@ -63,7 +63,7 @@ export const storeSchema = z.strictObject({
     .optional()
     .meta({ 'x-default': defaultPrefix })
     .describe(
-      'What every key begins with. Routers that use one store and do not share their state need different ones.',
+      'Prefix of every key. Routers that use one store without sharing state need different prefixes.',
     ),
   tls: optional(tlsSchema).describe(
     'TLS settings. Present, even empty as `{}`: the connection is encrypted.',

@@ -43,7 +43,7 @@ export function linesOf(view: View, columns: number, sort: Sort = 'state'): read
       return [chainLine(chain, own, columns), ...own]
     }),
     { text: '', tone: 'plain' },
-    { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed call is kept.', tone: 'head' },
+    { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed calls recorded.', tone: 'head' },
     ...calls.map((call) => callLine(call, view, columns)),
   ]
 }
