@@ -28,19 +28,19 @@ export class CacheServer {
   #unreadBytes = 0
 
   /** @param count records each call's result: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
-  constructor(shelf: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
+  constructor(store: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
     const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
-      Get: ({ key = '', counter = '' }) => ({ ...shelf.get(key), count: shelf.counter(counter) }),
-      Set: ({ key = '', value = none, ttlMs = 0 }) => shelf.set(key, value, ttlMs),
-      Claim: ({ key = '', value = none, ttlMs = 0 }) => shelf.claim(key, value, ttlMs),
+      Get: ({ key = '', counter = '' }) => ({ ...store.get(key), count: store.counter(counter) }),
+      Set: ({ key = '', value = none, ttlMs = 0 }) => store.set(key, value, ttlMs),
+      Claim: ({ key = '', value = none, ttlMs = 0 }) => store.claim(key, value, ttlMs),
       Session: ({ key = '', generation = '', value, ttlMs = 0 }) =>
-        shelf.session(key, generation, value, ttlMs),
+        store.session(key, generation, value, ttlMs),
       Delete: ({ key = '', value }) => {
-        shelf.delete(key, value)
+        store.delete(key, value)
         this.#announce(key, value)
       },
       Increment: ({ key = '' }) => {
-        const made = { count: shelf.increment(key) }
+        const made = { count: store.increment(key) }
         this.#announce(key)
         return made
       },

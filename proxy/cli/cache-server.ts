@@ -41,9 +41,9 @@ export async function serveCache(
   // Node's heap limit follows the container's memory; buffers live outside the heap.
   const usualBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const maxBytes = (flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes
-  const shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom)
-  const metrics = createCacheMetrics(version, shelf)
-  const server = new CacheServer(shelf, metrics.count)
+  const store = new CacheServiceStore(maxBytes, systemClock, systemRandom)
+  const metrics = createCacheMetrics(version, store)
+  const server = new CacheServer(store, metrics.count)
   let isDraining = false
   const answer = (body: string): HealthAnswer => ({ status: isDraining ? 503 : 200, body })
   const health = {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { keepalive } from './keepalive.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
-/** A connection whose peer answers pings, or not. */
+/** A connection whose peer answers pings, if `answers` is set. */
 function connected({ answers = true }: { readonly answers?: boolean } = {}) {
   const clock = new VirtualClock()
   const state = { received: 0, asked: 0, lostAtMs: null as number | null, answers }

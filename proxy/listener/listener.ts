@@ -21,8 +21,8 @@ export interface Listener {
    */
   start(): Promise<Address>
   /**
-   * Phase one of a stop: answers on, and closes each connection after its answer. Resolves when
-   * nothing is in flight and no request arrived for `drainQuietMs`.
+   * Phase one of a stop: closes each connection after its answer. Resolves when nothing is in
+   * flight and no request arrived for `drainQuietMs`.
    */
   drain(): Promise<void>
   /** Phase two: accepts no connections. Resolves when every complete call is answered. */

@@ -10,7 +10,7 @@ import { CacheServiceStore } from '../cache-store.ts'
 
 /** A cache service on loopback, in this process, and its clients. */
 export class ServedCache implements AsyncDisposable {
-  readonly shelf: CacheServiceStore
+  readonly store: CacheServiceStore
   readonly #server: CacheServer
   readonly #clients: CacheClient[] = []
   #isStopped = false
@@ -20,8 +20,8 @@ export class ServedCache implements AsyncDisposable {
 
   /** @param graceMs how long the store stays closed to sessions after its start */
   constructor(maxBytes = 1024 * 1024, graceMs = 0) {
-    this.shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom, graceMs)
-    this.#server = new CacheServer(this.shelf, (call, verdict) => {
+    this.store = new CacheServiceStore(maxBytes, systemClock, systemRandom, graceMs)
+    this.#server = new CacheServer(this.store, (call, verdict) => {
       this.calls.push(`${call} ${verdict}`)
     })
   }

@@ -280,8 +280,8 @@ it('recognises a missing method by its code, whatever its name', () => {
   )
 })
 
-// A contract's text or a caller's mistake may quote a node's trouble. Both are the answer, and a
-// retry on other nodes would be in vain.
+// A contract's text or a caller's mistake may quote a node's trouble. Both are the answer, and
+// other nodes would return the same.
 describe('a message that only quotes the words of another row', () => {
   const revert = 'execution-reverted'
   test.each([

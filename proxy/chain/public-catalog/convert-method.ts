@@ -86,7 +86,7 @@ function kindOf(api: CatalogApi, inBody: boolean): CallKind {
 
 const identity = (member: string): CheckRule => ({ check: 'identity', param: 0, result: [member] })
 
-/** The catalog has no checks. Filecoin fails these: it lacks unique hashes and block numbers. */
+/** The catalog has no checks. Filecoin fails these: hashes and numbers are ambiguous there. */
 const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRule[]>([
   ['eth_getBlockByNumber', [{ check: 'block', number: ['number'] }]],
   ['eth_getBlockByHash', [identity('hash')]],

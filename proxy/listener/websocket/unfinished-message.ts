@@ -13,7 +13,7 @@ export class UnfinishedMessage extends Reservation {
   #chunks = 0
 
   /**
-   * Must see all received bytes before the library does.
+   * Pass all received bytes here before the library reads them.
    * @returns false for more fragments or messages than allowed
    */
   came(chunk: Uint8Array, nowMs: number): boolean {
