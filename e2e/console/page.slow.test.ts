@@ -97,7 +97,7 @@ test('what is old is called so; dark is dark', async () => {
   await browser.scheme('dark')
   await browser.open(`http://${replica.address}/`)
   await expect.poll(() => browser.text('#state')).toBe('live')
-  await expect.poll(() => browser.text('#lines')).toContain('No failed call is kept.')
+  await expect.poll(() => browser.text('#lines')).toContain('No failed calls recorded.')
   const colour = `getComputedStyle(document.documentElement).backgroundColor`
   expect(await browser.evaluate(colour)).toBe('rgb(21, 24, 28)')
   await browser.scheme('light')

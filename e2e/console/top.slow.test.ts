@@ -99,7 +99,7 @@ test('a replica that ceases to answer is what stands first, and the others are s
   await using terminal = await Terminal.start(['--at', `${replica.address},${address}`])
   const screen = () => terminal.screen()
   await expect.poll(screen).toContain('2 of 2 replicas answer')
-  await expect.poll(screen).toContain('No failed call is kept.')
+  await expect.poll(screen).toContain('No failed calls recorded.')
   await gone[Symbol.asyncDispose]()
   await expect.poll(screen).toContain('1 of 2 replicas answer')
   await expect.poll(screen).toMatch(new RegExp(`^.*\\n.DOWN ${address}: no answer: ECONNREFUSED`))

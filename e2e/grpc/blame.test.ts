@@ -136,7 +136,7 @@ test.each([
   ['/../test.Echo/Unary', /^unsendable: dot segments/],
   ['/%2e%2e/admin/Unary', /^unsendable: dot segments/],
   ['/a/../..%2fUnary', /^unsendable: dot segments/],
-  ['/test.Echo/Unary#a', /^unsendable: .*begins a fragment/],
+  ['/test.Echo/Unary#a', /^unsendable: .*has no fragment/],
 ])('the path %s, which may leave the paths of a node, reaches none', async (path, reason) => {
   const requests: unknown[] = []
   await using own = await served([

@@ -215,7 +215,7 @@ test('a repeated directive is an invalid argument', async () => {
   const { code, details } = await client.run('Unary', ['hi'], metadata)
   expect({ code, details }).toEqual({
     code: status.INVALID_ARGUMENT,
-    details: expect.stringContaining('the header rpc-stickiness comes twice: send it once'),
+    details: expect.stringContaining('the header rpc-stickiness is repeated: send it once'),
   })
 })
 

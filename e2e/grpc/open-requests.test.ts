@@ -80,7 +80,7 @@ test.each([
   const seen = await seenOf(openWith(own.client))
   expect(seen).toMatchObject({ code: status.DEADLINE_EXCEEDED })
   expect(seen.messages).toHaveLength(messages)
-  expect(seen.details).toContain('nothing came from either side for 1 s')
+  expect(seen.details).toContain('neither side sent anything for 1 s')
   await expect.poll(() => own.nodes[0]?.cancelled).toBe(1)
   const { pool } = own.router
   expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible'])

@@ -100,7 +100,7 @@ test.each(['rest', 'tendermintrpc'] as const)(
       for (let at = 0; at < times; at++) {
         const answer = await own.get(target)
         expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-        expect(answer).toContain('begins a fragment')
+        expect(answer).toContain('has no fragment')
         expect(answer).toContain('"reason":"unsendable"')
       }
     expect(

@@ -116,9 +116,9 @@ test('replicas share it, and those that wait for it have it as well', async () =
   // The store has 50 ms, which a busy machine may need for itself.
   await waitUntil('another replica has it', 60_000, signal, async () => {
     const at = `0x${(block += 1).toString(16)}`
-    const [count, bytes] = [requestCount(), cache.shelf.bytes]
+    const [count, bytes] = [requestCount(), cache.store.bytes]
     await ask(1, at)
-    const isKept = () => Promise.resolve(cache.shelf.bytes > bytes)
+    const isKept = () => Promise.resolve(cache.store.bytes > bytes)
     await waitUntil('the store has it', 60_000, signal, isKept)
     const both = await Promise.all([ask(2, at, {}, other), ask(3, at, {}, other)])
     const areRight = both.map(({ bytes: text }, index) =>

@@ -200,13 +200,13 @@ const rows: readonly Row[] = [
   },
   {
     of: 'config/check-chains.ts',
-    says: /3 answers must match, and max-participants has no more than 2/,
+    says: /3 answers must match, but max-participants allows at most 2/,
     file: policy({ 'agreement-threshold': 3, 'max-participants': { cap: 2 } }),
     router: kubePolicy({ agreementThreshold: { floor: 3 }, maxParticipants: { cap: 2 } }),
   },
   {
     of: 'config/check-chains.ts',
-    says: /2 groups of 2 are needed, and max-participants/,
+    says: /2 groups of 2 are needed, but max-participants/,
     file: policy({ 'min-groups': 2, 'per-group-quorum': 2, 'max-participants': { cap: 3 } }),
     router: kubePolicy({ minGroups: { floor: 2 }, perGroupQuorum: 2, maxParticipants: { cap: 3 } }),
   },
@@ -278,7 +278,7 @@ const rows: readonly Row[] = [
   },
   {
     of: 'config/store.ts',
-    says: /the address is there already/,
+    says: /the address is listed twice/,
     file: store({ topology: 'cluster', addresses: ['r:1', 'r:1'] }),
     router: external({ topology: 'cluster', addresses: ['r:1', 'r:1'] }),
   },
@@ -308,7 +308,7 @@ const rows: readonly Row[] = [
   },
   {
     of: 'chain/check-methods.ts',
-    says: /\/cosmos\/.* is another name of \/sdk\//,
+    says: /\/cosmos\/.* is an alias of \/sdk\//,
     file: {
       endpoints: [{ 'chain-id': 'HUBCHAIN', 'api-interface': 'rest' }],
       'direct-rpc': [upstream({}, { 'chain-id': 'HUBCHAIN', 'api-interface': 'rest' })],
@@ -342,7 +342,7 @@ const rows: readonly Row[] = [
   },
   {
     of: 'chain/check-methods.ts',
-    says: /eth_sendRawTransaction is never kept/,
+    says: /eth_sendRawTransaction is never cached/,
     file: cachePolicy({ method: 'eth_sendRawTransaction', ttl: '1s' }),
     never: ownCache,
   },

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ByteBudget, Reservation } from './byte-budget.ts'
 
-it('takes long requests up to three quarters, collects up to half, takes short ones up to its bound, and goes on after', () => {
+it('accepts long requests up to three quarters, collects up to half, accepts short ones up to its bound, and recovers', () => {
   const budget = new ByteBudget(100)
   const states = [49, 1, 24, 1, 24, 1, 50, -50, -1, -26].map((bytes) => {
     if (bytes > 0) budget.hold(bytes)
@@ -37,14 +37,14 @@ function clients(budget: ByteBudget, names: string) {
   return { cut, waits, acted: (name: string) => budget.acted(made[name]!) }
 }
 
-it('cuts off whoever has done nothing for the longest when clients keep half of it waiting', () => {
+it('cuts off the client idle longest when clients leave half of it waiting', () => {
   const budget = new ByteBudget(100)
   const { cut, waits, acted } = clients(budget, 'abc')
   waits('a', 20)
   waits('b', 20)
   waits('a', 30)
   expect(cut).toEqual([])
-  // More bytes for it are no sign of life; what it reads or sends is.
+  // More buffered bytes show no activity; reading or sending does.
   acted('a')
   waits('c', 10)
   expect(cut).toEqual(['b'])
@@ -56,7 +56,7 @@ it('cuts off whoever has done nothing for the longest when clients keep half of 
   expect(budget.cutOffs).toBe(3)
 })
 
-it('never has more than half of it waiting, and cuts nobody off while there is less', () => {
+it('never has more than half of it waiting, and cuts nobody off below that', () => {
   const step = fc.record({
     name: fc.constantFrom(...'abcde'),
     bytes: fc.nat(40),
@@ -81,38 +81,38 @@ it('never has more than half of it waiting, and cuts nobody off while there is l
   )
 })
 
-it('what is held counts once, never below none, and not at all when it is over', () => {
+it('a reservation counts once, never below zero, and not at all once finished', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -50, max: 50 })), (changes) => {
       const budget = new ByteBudget(1e9)
-      const [other, held] = [new Reservation(budget), new Reservation(budget)]
+      const [other, reservation] = [new Reservation(budget), new Reservation(budget)]
       other.hold(10)
       for (const change of changes) {
-        const before = held.heldBytes
-        held.hold(change)
-        expect(held.heldBytes).toBe(Math.max(before + change, 0))
-        expect(budget.heldBytes).toBe(10 + held.heldBytes)
+        const before = reservation.heldBytes
+        reservation.hold(change)
+        expect(reservation.heldBytes).toBe(Math.max(before + change, 0))
+        expect(budget.heldBytes).toBe(10 + reservation.heldBytes)
       }
-      held.release()
-      held.release()
+      reservation.release()
+      reservation.release()
       expect(budget.heldBytes).toBe(10)
-      held.hold(5)
-      held.finish()
-      held.hold(5)
+      reservation.hold(5)
+      reservation.finish()
+      reservation.hold(5)
       expect(budget.heldBytes).toBe(10)
     }),
   )
 })
 
-it('what is over waits for nobody', () => {
+it('a finished reservation waits for no client', () => {
   const budget = new ByteBudget(100)
   const cut: string[] = []
-  const held = new Reservation(budget, () => void cut.push('over'))
+  const reservation = new Reservation(budget, () => void cut.push('over'))
   const late = new Reservation(budget, () => void cut.push('late'))
-  held.hold(40)
-  held.waits()
-  held.finish()
-  held.waits(40)
+  reservation.hold(40)
+  reservation.waits()
+  reservation.finish()
+  reservation.waits(40)
   late.hold(40)
   late.acted()
   expect(cut).toEqual([])

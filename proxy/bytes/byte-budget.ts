@@ -5,25 +5,25 @@ import { EventLoopPacer } from './event-loop-pacer.ts'
 
 const { shortBytes, longShare, tightShare, waitingShare } = budgetLimits
 
-/** What waits until its client has sent the rest of it, or has read it. */
+/** Holds bytes until its client has sent or read the rest. */
 export interface WaitsForClient {
-  /** Lets the bytes go, and the client with them. */
+  /** Releases the bytes and disconnects the client. */
   cutOff(): void
 }
 
 /**
- * The bytes that the whole process holds for its clients: requests, answers, and frames that wait. Whoever
- * holds bytes says so and releases as many. Two rules keep it: no body is taken on while it is full, and what
- * waits for clients may take half of it; beyond that, whoever has done nothing for the longest is cut off.
+ * Counts the bytes that the process buffers for its clients: requests, answers and queued frames.
+ * Every holder reports and releases its bytes. Two rules bound them: a full budget accepts no body,
+ * and bytes that wait for clients may take half. Beyond half, the client idle longest is cut off.
  */
 export class ByteBudget {
   readonly maxBytes: number
-  /** How much of them is worked on at a time. */
+  /** Limits the work per event-loop turn. */
   readonly turns = new EventLoopPacer()
-  /** Clients that were cut off. */
+  /** Number of clients that were cut off. */
   cutOffs = 0
   heldBytes = 0
-  /** With their bytes; the first has done nothing for the longest. */
+  /** Waiting bytes by client; the first has been idle longest. */
   readonly #waiting = new Map<WaitsForClient, number>()
   #waitingBytes = 0
 
@@ -31,17 +31,17 @@ export class ByteBudget {
     this.maxBytes = maxBytes
   }
 
-  /** No new body is taken. */
+  /** No new body is accepted. */
   get isFull(): boolean {
     return this.heldBytes >= this.maxBytes
   }
 
-  /** No long answer is collected, and a connection has few calls at a time. */
+  /** No long answer is collected, and each connection has few calls in flight. */
   get isTight(): boolean {
     return this.heldBytes >= this.maxBytes * tightShare
   }
 
-  /** Whether a body may grow to this length: a new one while there is room, a long one while that leaves room. */
+  /** Whether a body may grow to this length. Long bodies must leave room for short ones. */
   allows(fromBytes: number, toBytes: number): boolean {
     if (toBytes > shortBytes) return this.heldBytes < this.maxBytes * longShare
     return fromBytes > 0 || !this.isFull
@@ -55,7 +55,7 @@ export class ByteBudget {
     this.heldBytes -= bytes
   }
 
-  /** So many of the bytes that are held wait for this client; 0: none do any more. May cut it off. */
+  /** Sets how many held bytes wait for this client; 0: none. May cut clients off. */
   waits(client: WaitsForClient, bytes: number): void {
     this.#waitingBytes += bytes - (this.#waiting.get(client) ?? 0)
     if (bytes > 0) this.#waiting.set(client, bytes)
@@ -70,7 +70,7 @@ export class ByteBudget {
     }
   }
 
-  /** The client has sent or read something. */
+  /** Records that the client has sent or read something. */
   acted(client: WaitsForClient): void {
     const bytes = this.#waiting.get(client)
     if (bytes === undefined) return
@@ -79,13 +79,13 @@ export class ByteBudget {
   }
 }
 
-/** What counts in the budget until it is released, or what a client keeps waiting of it. */
+/** Bytes that count in the budget until released, some of which may wait for a client. */
 export class Reservation implements WaitsForClient {
   readonly budget: ByteBudget
   heldBytes = 0
   #isOver = false
 
-  /** @param cutOff where something waits, and no class says how it is cut off */
+  /** @param cutOff replaces the subclass method */
   constructor(budget: ByteBudget, cutOff?: () => void) {
     this.budget = budget
     if (cutOff) this.cutOff = cutOff
@@ -93,7 +93,7 @@ export class Reservation implements WaitsForClient {
 
   cutOff(): void {}
 
-  /** So many more, or fewer where they are negative; never fewer than none. */
+  /** Adds bytes, or subtracts when negative, down to zero. */
   hold(bytes: number): void {
     if (this.#isOver) return
     const change = Math.max(bytes, -this.heldBytes)
@@ -101,24 +101,24 @@ export class Reservation implements WaitsForClient {
     this.budget.hold(change)
   }
 
-  /** So many of them wait for the client; 0: it has done its part. */
+  /** Sets how many bytes wait for the client; 0: none. */
   waits(bytes = this.heldBytes): void {
     this.budget.waits(this, this.#isOver ? 0 : bytes)
   }
 
-  /** The client has sent or read something, and all that is left waits for it. */
+  /** Records that the client has sent or read something; all remaining bytes wait for it. */
   acted(): void {
     this.budget.acted(this)
     this.waits()
   }
 
-  /** All of them, once or again. */
+  /** Releases all bytes; may be repeated. */
   release(): void {
     this.waits(0)
     this.hold(-this.heldBytes)
   }
 
-  /** Releases all, and holds nothing from now on. */
+  /** Releases all bytes, and ignores later ones. */
   finish(): void {
     this.release()
     this.#isOver = true

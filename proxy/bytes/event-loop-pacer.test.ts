@@ -6,7 +6,7 @@ import { EventLoopPacer } from './event-loop-pacer.ts'
 
 const mebibyte = 1024 * 1024
 
-test('short work and the first of the long work is done at once, the rest in turn', async () => {
+test('short work and the first long work run at once, the rest in later turns', async () => {
   const turns = new EventLoopPacer()
   const done: string[] = []
   for (const name of 'abc') turns.run(mebibyte, () => done.push(name))
@@ -19,7 +19,7 @@ test('short work and the first of the long work is done at once, the rest in tur
   expect(done.join('')).toBe('abcd')
 })
 
-test('a turn has room for much that is short, and each new one has as much', async () => {
+test('a turn has room for many short items, and each new turn has as much', async () => {
   const turns = new EventLoopPacer()
   for (let turn = 0; turn < 3; turn++) {
     let count = 0
@@ -29,7 +29,7 @@ test('a turn has room for much that is short, and each new one has as much', asy
   }
 })
 
-test('work that begins other work does not take the turns of others', async () => {
+test('work that begins other work does not delay the turns of others', async () => {
   const turns = new EventLoopPacer()
   const done: string[] = []
   const again = (left: number) => {
@@ -47,7 +47,7 @@ test('work that begins other work does not take the turns of others', async () =
   expect(done.indexOf('other')).toBeLessThan(3)
 })
 
-test('work that was taken back takes no turn', async () => {
+test('cancelled work takes no turn', async () => {
   const turns = new EventLoopPacer()
   const done: string[] = []
   const [, ...back] = [...'abcde'].map((name) => turns.run(mebibyte, () => done.push(name)))
@@ -56,7 +56,7 @@ test('work that was taken back takes no turn', async () => {
   expect(done).toEqual(['a', 'e'])
 })
 
-test('what is done together comes behind all that was begun in the turn, in order, and may begin more', async () => {
+test("batched short work runs after the turn's other work, in order, and may begin more", async () => {
   const turns = new EventLoopPacer()
   const done: string[] = []
   turns.together(() => {

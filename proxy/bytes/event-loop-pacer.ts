@@ -3,11 +3,11 @@
 import { budgetLimits } from './limits.ts'
 
 /**
- * Long work takes turns, so that short calls are served in between: when as much was begun in a turn of the
- * event loop as is good, the rest waits for the next ones.
+ * Spreads long work over event-loop turns, so that short calls run in between. Once a turn has
+ * begun enough work, the rest waits for later turns.
  */
 export class EventLoopPacer {
-  /** Of the turn, once something was begun in it. */
+  /** Number of the current turn, counted once work began in it. */
   number = 0
   readonly #turnBytes: number
   #leftBytes: number
@@ -21,7 +21,7 @@ export class EventLoopPacer {
     this.#leftBytes = turnBytes
   }
 
-  /** Runs it at once, or in a later turn. @returns takes it back, if it still waits */
+  /** Runs work at once or in a later turn. @returns cancels it while it still waits */
   run(bytes: number, run: () => void): () => void {
     if (this.#leftBytes > 0 && this.#waiting.size === 0) {
       this.spend(bytes)
@@ -35,8 +35,8 @@ export class EventLoopPacer {
   }
 
   /**
-   * Runs short work behind all that the sockets bring in this turn, one after the other: code that is run many times on
-   * end stays in the caches of the CPU, and costs half as much as between reads and writes of sockets.
+   * Runs short work after all socket events of this turn, in one batch. Code that runs repeatedly
+   * stays in the CPU caches, and costs half as much as between reads and writes of sockets.
    */
   together(run: () => void): void {
     if (this.#short.push(run) === 1) setImmediate(this.#runShort)

@@ -7,7 +7,7 @@ import { GrowingBuffer } from './growing-buffer.ts'
 
 const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 50 })
 
-test('it gives what it got, at most twice as long in memory, and counts until it is taken', () => {
+test('returns the bytes it got, uses at most twice their memory, and counts until taken', () => {
   fc.assert(
     fc.property(pieces, (parts) => {
       const budget = new ByteBudget(1e9)
@@ -43,7 +43,7 @@ test.each([
   expect(budget.heldBytes).toBe(heldBytes)
 })
 
-test('one piece alone is not copied, and a million tiny ones are copied once on average', () => {
+test('a single piece is not copied, and a million tiny ones are copied once on average', () => {
   const budget = new ByteBudget(1e9)
   const buffer = new GrowingBuffer(budget)
   const piece = Buffer.from('x')

@@ -5,21 +5,21 @@ import { Reservation } from './byte-budget.ts'
 const nothing = Buffer.alloc(0)
 
 /**
- * Collects pieces in one buffer, so that a million tiny ones cost twice their bytes and no more. One piece alone
- * is kept as it is. What it holds counts in the budget until it is taken or released, whoever still reads it then.
+ * Collects pieces in one buffer, so that a million tiny ones cost at most twice their bytes. Stores
+ * a single piece uncopied. The bytes count in the budget until taken or released.
  */
 export class GrowingBuffer extends Reservation {
   #buffer: Uint8Array = nothing
   length = 0
 
-  /** What was collected, without a copy. More pieces do not change it. */
+  /** The collected bytes, without a copy. Later pieces do not change them. */
   get bytes(): Uint8Array {
     return this.#buffer.length === this.length
       ? this.#buffer
       : this.#buffer.subarray(0, this.length)
   }
 
-  /** @param source says how many bytes will come, if it knows; that is believed for 16 times of what has come */
+  /** @param source announces the total length, trusted up to 16 times the bytes received */
   push(piece: Uint8Array, source?: { announcedBytes(): number | null }): void {
     const length = this.length + piece.length
     if (this.length === 0) this.#keep(piece)
@@ -36,7 +36,7 @@ export class GrowingBuffer extends Reservation {
     this.length = length
   }
 
-  /** Empties it. */
+  /** Returns the bytes and empties the buffer. */
   take(): Uint8Array {
     const { bytes } = this
     this.waits(0)

@@ -13,7 +13,7 @@ const action = fc.oneof({ weight: 9, arbitrary: set }, fc.record({ forgotten: fc
 /** Two keys share each hash. */
 const keyOf = (key: number) => ({ bytes: Buffer.alloc(200, 'k'), end: 1 + key * 9, hash: key >> 1 })
 
-test('what was set last under a key is what one gets, or nothing; and it is within its bytes', () => {
+test('a key returns its last value or nothing, and the ring stays within its bytes', () => {
   const capacity = 32 * 1024
   let found = 0
   const property = (
@@ -42,7 +42,7 @@ test('what was set last under a key is what one gets, or nothing; and it is with
         found += 1
         expect(got).toEqual(last.get(key))
       }
-      // As many of the last ones as fit for certain are there.
+      // The latest entries always fit.
       for (const key of order.slice(-3)) expect(ring.get(keyOf(key))).toEqual(last.get(key))
     }
   }
@@ -50,7 +50,7 @@ test('what was set last under a key is what one gets, or nothing; and it is with
   expect(found).toBeGreaterThan(1_000)
 })
 
-test('one that is a good part of it is not taken', () => {
+test('an entry of a large share of the ring is not stored', () => {
   const ring = new Ring<object>(4_096)
   expect(ring.set(keyOf(1), Buffer.alloc(4_000), {}, 0, 0, 0)).toBe(false)
   expect(new Ring(10).set(keyOf(1), Buffer.alloc(1), {}, 0, 0, 0)).toBe(false)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** What each entry begins with: numbers of 8 bytes. `before`: the position of the one before it in the same slot. */
+/** Header of each entry, as 8-byte numbers. `before`: position of the slot's previous entry. */
 const [before, hashed, size, keyLength, bodyLength, numbers] = [0, 1, 2, 3, 4, 5] as const
 const fieldsBytes = 64
-/** Each entry takes a multiple of it. */
+/** Each entry takes a multiple of this. */
 const unitBytes = 128
 const maxCapacity = 256 * 1024 * 1024
 
@@ -15,7 +15,7 @@ export interface RingKey {
   readonly hash: number
 }
 
-/** What is kept under a key. */
+/** The entry stored under a key. */
 export interface RingEntry<T> {
   readonly body: Uint8Array
   readonly value: T
@@ -23,21 +23,21 @@ export interface RingEntry<T> {
 }
 
 /**
- * Short bodies under their keys in one piece of memory; the oldest go first. As objects, thousands a second that each
- * live for a second would be moved twice by the garbage collector.
+ * Stores short bodies by key in one block of memory, evicting the oldest first. As objects,
+ * thousands per second that live for a second would each be moved twice by the garbage collector.
  */
 export class Ring<T extends object> {
   readonly #capacity: number
   readonly #bytes: Buffer
   readonly #fields: Float64Array
   readonly #values: (T | undefined)[]
-  /** The position of the newest entry of each slot. */
+  /** Position of the newest entry of each slot. */
   readonly #newest: Float64Array
-  /** Positions go on for ever; what is before the start is overwritten. */
+  /** Positions only grow; entries before the start are overwritten. */
   #start: number
   #end: number
   count = 0
-  /** Entries that were overwritten. */
+  /** Number of overwritten entries. */
   evictions = 0
 
   constructor(maxBytes: number) {
@@ -80,9 +80,9 @@ export class Ring<T extends object> {
   }
 
   /**
-   * @param value better one for many than one for each
-   * @param first the numbers that are kept with it
-   * @returns false for one that is too long
+   * @param value preferably one object that many entries share
+   * @param first the first of three numbers to store
+   * @returns false when the entry is too long
    */
   set(
     { bytes, end, hash }: RingKey,
@@ -93,14 +93,14 @@ export class Ring<T extends object> {
     third: number,
   ): boolean {
     const length = fieldsBytes + Math.max(bytes.length, end + body.length)
-    const taken = Math.ceil(length / unitBytes) * unitBytes
-    if (taken > this.#capacity / 4) return false
+    const entryBytes = Math.ceil(length / unitBytes) * unitBytes
+    if (entryBytes > this.#capacity / 4) return false
     const left = this.#capacity - (this.#end % this.#capacity)
-    // Each is in one piece.
-    if (left < taken) this.#take(left)
+    // An entry must be contiguous.
+    if (left < entryBytes) this.#take(left)
     const slot = this.#slotOf(hash)
     const position = this.#end
-    const at = this.#take(taken)
+    const at = this.#take(entryBytes)
     const fields = this.#fields
     const field = at / 8
     fields[field + before] = this.#newest[slot] as number
@@ -111,7 +111,7 @@ export class Ring<T extends object> {
     fields[field + numbers + 1] = second
     fields[field + numbers + 2] = third
     const keyAt = at + fieldsBytes
-    // All of it, without a view of its part; what is behind it is overwritten by the body, or by nothing that counts.
+    // Copies whole bytes without a subarray view; the body overwrites the excess.
     this.#bytes.set(bytes, keyAt)
     this.#bytes.set(body, keyAt + end)
     this.#values[at / unitBytes] = value
@@ -119,12 +119,12 @@ export class Ring<T extends object> {
     return true
   }
 
-  /** Forgets what is kept under the key of a hash, and perhaps that of another one. */
+  /** Removes the entry under the key of a hash, and possibly others of the same slot. */
   delete(hash: number): void {
     this.#newest[this.#slotOf(hash)] = 0
   }
 
-  /** @returns where in the memory there is room now */
+  /** @returns the position of the reserved memory */
   #take(bytes: number): number {
     const at = this.#end % this.#capacity
     this.#end += bytes

@@ -21,18 +21,18 @@ import {
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
-  // Each call that is cancelled was late.
+  // The client cancels calls only when they are late.
   [status.CANCELLED]: 'timeout',
   [status.RESOURCE_EXHAUSTED]: 'full',
   [status.UNAVAILABLE]: 'unreachable',
 }
 const watchAgainMs = 500
 
-const options = {
+const channelOptions = {
   'grpc.max_receive_message_length': cacheServiceLimits.messageBytes,
   'grpc.max_send_message_length': cacheServiceLimits.messageBytes,
   'grpc-node.flow_control_window': 1024 * 1024,
-  // A service that hangs answers no ping: then it is connected to again, for ever.
+  // A hanging service answers no ping; then the client reconnects, without end.
   'grpc.keepalive_time_ms': 500,
   'grpc.keepalive_timeout_ms': 1_000,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -44,21 +44,21 @@ const options = {
   'grpc.service_config_disable_resolution': 1,
 }
 
-/** The cache service. A call fails when there is no connection, and after its time. */
+/** Client of the cache service. A call fails without a connection, and after its timeout. */
 export class CacheClient implements SharedStore {
   readonly #client: Client
-  readonly #parts: StoreOptions
+  readonly #options: StoreOptions
   readonly #availability: StoreAvailability
   readonly #watches = new Set<ClientReadableStream<Entry>>()
   #isClosed = false
 
-  constructor(address: Address, parts: StoreOptions) {
-    // It would write to stderr by itself; the router has a line for it.
+  constructor(address: Address, options: StoreOptions) {
+    // The library would write to stderr; the router logs this itself.
     setLogger({})
-    this.#parts = parts
-    this.#availability = new StoreAvailability(parts)
-    this.#client = new Client(formatAddress(address), credentials.createInsecure(), options)
-    // Connects now.
+    this.#options = options
+    this.#availability = new StoreAvailability(options)
+    this.#client = new Client(formatAddress(address), credentials.createInsecure(), channelOptions)
+    // Starts connecting now.
     this.#client.getChannel().getConnectivityState(true)
   }
 
@@ -71,8 +71,8 @@ export class CacheClient implements SharedStore {
     (await this.#call('Claim', { key, value, ttlMs })).value
 
   session = async (key: string, generation: string, value?: Buffer, ttlMs = 0) => {
-    const held = await this.#call('Session', { key, generation, value, ttlMs })
-    return { ...held, generation: held.generation ?? '', isOpen: held.isOpen === true }
+    const reply = await this.#call('Session', { key, generation, value, ttlMs })
+    return { ...reply, generation: reply.generation ?? '', isOpen: reply.isOpen === true }
   }
 
   delete = (key: string, value?: Buffer) => this.#call('Delete', { key, value })
@@ -86,12 +86,12 @@ export class CacheClient implements SharedStore {
     this.#watches.add(stream)
     stream.on('metadata', () => subscriber.listening(true))
     stream.on('data', subscriber.message)
-    // Its status follows.
+    // The status event follows and reports the error.
     stream.on('error', () => {})
     stream.on('status', () => {
       this.#watches.delete(stream)
       subscriber.listening(false)
-      this.#parts.clock.after(watchAgainMs * (0.5 + this.#parts.random.next()), () =>
+      this.#options.clock.after(watchAgainMs * (0.5 + this.#options.random.next()), () =>
         this.watch(prefix, subscriber),
       )
     })
@@ -104,7 +104,7 @@ export class CacheClient implements SharedStore {
     this.#client.close()
   }
 
-  #call(name: UnaryCall, entry: Entry, timeoutMs = this.#parts.commandTimeoutMs): Promise<Entry> {
+  #call(name: UnaryCall, entry: Entry, timeoutMs = this.#options.commandTimeoutMs): Promise<Entry> {
     const { path, requestSerialize: write, responseDeserialize: read } = cacheService[name]
     const ended = this.#availability.began(name.toLowerCase())
     return new Promise((resolve, reject) => {
@@ -115,7 +115,7 @@ export class CacheClient implements SharedStore {
         if (error) reject(error)
         else resolve(reply ?? {})
       })
-      const { clock } = this.#parts
+      const { clock } = this.#options
       let cancel = clock.after(timeoutMs / 2, () => {
         cancel = clock.after(timeoutMs / 2, () => request.cancel())
       })

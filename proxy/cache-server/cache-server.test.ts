@@ -14,7 +14,7 @@ import { cacheService, type Entry } from './wire.ts'
 
 const text = (words: string) => Buffer.from(words)
 
-test('a client keeps, claims, deletes and counts', async () => {
+test('a client stores, claims, deletes and counts', async () => {
   await using cache = await new ServedCache().start()
   const client = cache.client()
   expect(await client.get('a', 'n')).toEqual({ count: 0 })
@@ -41,7 +41,7 @@ test('a restart ends the generation in which sessions are claimed', async () => 
   await expectSessionContract(open.client(), closed.client())
 })
 
-test('an answer that comes while this process is busy is no timeout', async () => {
+test('an answer that arrives while the process is busy is no timeout', async () => {
   await using cache = await new ServedCache().start()
   const keys = cache.client(200)
   await expect.poll(() => keys.get('key').then(() => 'done', String)).toBe('done')
@@ -51,7 +51,7 @@ test('an answer that comes while this process is busy is no timeout', async () =
   expect(await got.then(() => 'done', String)).toBe('done')
 })
 
-test('a value of 16 MiB comes back as it was', async () => {
+test('a value of 16 MiB round-trips unchanged', async () => {
   await using cache = await new ServedCache(64 * 1024 * 1024).start()
   const client = cache.client(30_000)
   const value = Buffer.alloc(16 * 1024 * 1024, 'abcdefg')
@@ -60,7 +60,7 @@ test('a value of 16 MiB comes back as it was', async () => {
   expect(Buffer.compare(held.value!, value)).toBe(0)
 })
 
-test('a client that is made from cache.proto can do all of it', async () => {
+test('a client generated from cache.proto supports every call', async () => {
   await using cache = await new ServedCache().start()
   const proto = loadSync(fileURLToPath(new URL('cache.proto', import.meta.url)), { longs: Number })
   const root = loadPackageDefinition(proto) as unknown as {
@@ -116,7 +116,7 @@ test.each<[string, Run, string, string]>([
   expect(cache.calls).toEqual([expect.stringMatching(verdict)])
 })
 
-test('watchers get what happens to their keys, also after the service was away', async () => {
+test('watchers receive changes of their keys, even after the service was down', async () => {
   const seen: unknown[] = []
   const first = await new ServedCache().start()
   const client = clientOf(first.port, 5_000)
@@ -142,7 +142,7 @@ test('watchers get what happens to their keys, also after the service was away',
   await expect.poll(() => seen.at(-1)).toEqual(['c:m', undefined])
 })
 
-test('a watcher that does not read is dropped, and one that reads misses nothing', async () => {
+test('a watcher that does not read is dropped, and others miss nothing', async () => {
   await using cache = await new ServedCache().start()
   const { path, requestSerialize, responseDeserialize } = cacheService.Watch
   const raw = new Client(`127.0.0.1:${cache.port}`, credentials.createInsecure())
@@ -165,7 +165,7 @@ test('a watcher that does not read is dropped, and one that reads misses nothing
   await dropped
 })
 
-test('an address that is taken is named', async () => {
+test('a bind failure names an address in use', async () => {
   await using cache = await new ServedCache().start()
   await expect(new ServedCache().start(cache.port)).rejects.toThrow(
     `the cache service cannot listen on 127.0.0.1:${cache.port}: EADDRINUSE`,
@@ -188,7 +188,7 @@ async function tcp(answer: (socket: Socket) => void): Promise<Server & { port: n
 
 test.each([
   ['nothing listens', null, /there is no connection to it|did not answer in time/],
-  ['it takes connections and says nothing', () => {}, /did not answer in time/],
+  ['it accepts connections and stays silent', () => {}, /did not answer in time/],
   [
     'it speaks another protocol',
     (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
@@ -206,7 +206,7 @@ test.each([
   expect(changes).toHaveLength(1)
 })
 
-test('bytes that are no entry fail their call, and others go on', async () => {
+test('bytes that are not an entry fail their call, and others continue', async () => {
   await using cache = await new ServedCache().start()
   const raw = new Client(`127.0.0.1:${cache.port}`, credentials.createInsecure())
   onTestFinished(() => {

@@ -20,27 +20,27 @@ type Watcher = ServerWritableStream<Entry, Entry>
 
 const none = new Uint8Array(0)
 
-/** Serves a shelf to the routers that share it, as cache.proto says. */
+/** Serves a cache store to the routers that share it, as cache.proto defines. */
 export class CacheServer {
   readonly #server: Server
-  /** With the bytes that each has not read. */
+  /** Unread bytes of each watcher. */
   readonly #watchers = new Map<Watcher, number>()
   #unreadBytes = 0
 
-  /** @param count what a call came to: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
-  constructor(shelf: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
+  /** @param count records each call's result: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
+  constructor(store: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
     const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
-      Get: ({ key = '', counter = '' }) => ({ ...shelf.get(key), count: shelf.counter(counter) }),
-      Set: ({ key = '', value = none, ttlMs = 0 }) => shelf.set(key, value, ttlMs),
-      Claim: ({ key = '', value = none, ttlMs = 0 }) => shelf.claim(key, value, ttlMs),
+      Get: ({ key = '', counter = '' }) => ({ ...store.get(key), count: store.counter(counter) }),
+      Set: ({ key = '', value = none, ttlMs = 0 }) => store.set(key, value, ttlMs),
+      Claim: ({ key = '', value = none, ttlMs = 0 }) => store.claim(key, value, ttlMs),
       Session: ({ key = '', generation = '', value, ttlMs = 0 }) =>
-        shelf.session(key, generation, value, ttlMs),
+        store.session(key, generation, value, ttlMs),
       Delete: ({ key = '', value }) => {
-        shelf.delete(key, value)
+        store.delete(key, value)
         this.#announce(key, value)
       },
       Increment: ({ key = '' }) => {
-        const made = { count: shelf.increment(key) }
+        const made = { count: store.increment(key) }
         this.#announce(key)
         return made
       },
@@ -59,11 +59,11 @@ export class CacheServer {
         }
       }
     }
-    // It would write to stderr by itself.
+    // The library would write to stderr.
     setLogger({})
     this.#server = new Server({
       'grpc.max_receive_message_length': cacheServiceLimits.messageBytes,
-      // Ends connections whose client is gone without a word.
+      // Ends connections whose clients vanished silently.
       'grpc.keepalive_time_ms': 30_000,
     })
     const names = Object.keys(calls) as UnaryCall[]
@@ -90,7 +90,7 @@ export class CacheServer {
     })
   }
 
-  /** Lets calls end. @returns whether all of them did within the time */
+  /** Drains calls. @returns whether all of them ended within the time */
   stop(clock: Clock, drainMs: number): Promise<boolean> {
     for (const watcher of this.#watchers.keys()) watcher.end()
     return new Promise((resolve) => {
@@ -122,7 +122,7 @@ export class CacheServer {
     this.#unreadBytes += bytes
   }
 
-  /** A watcher that is dropped watches again, and takes whatever it may have missed for changed. */
+  /** A dropped watcher watches again, and assumes that anything may have changed meanwhile. */
   #dropSlowest(): void {
     const [slowest] = [...this.#watchers].toSorted(([, a], [, b]) => b - a)
     if (!slowest) return

@@ -3,16 +3,16 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { graceMs, type StoredClaim, type SessionHeld } from '../redis/shared-store.ts'
+import { graceMs, type StoredClaim, type SessionReply } from '../redis/shared-store.ts'
 
-/** What an entry takes beside its bytes and its key. */
+/** Memory of an entry beyond its bytes and its key. */
 const overheadBytes = 512
-/** The part of the memory for claims and counters, which answers do not drive out. */
+/** Share of the memory for claims and counters, which answers cannot evict. */
 const claimShare = 1 / 8
-/** No answer that is not final is kept for longer. */
+/** No answer about a block that is not final is retained longer. */
 const counterMs = 48 * 3_600_000
 
-/** What the cache service keeps, up to a number of bytes: answers, the least recently used of which go, and claims. */
+/** Bounded storage of the cache service: answers, evicted least recently used first, and claims. */
 export class CacheServiceStore {
   readonly #answers: LRUCache<string, Uint8Array>
   readonly #claims: LRUCache<string, Uint8Array>
@@ -21,7 +21,7 @@ export class CacheServiceStore {
   readonly #clock: Clock
   readonly #graceMs: number
   #closedUntilMs: number
-  /** Answers that went for lack of room. */
+  /** Answers evicted for lack of room. */
   evictions = 0
 
   constructor(maxBytes: number, clock: Clock, random: Random, grace = graceMs) {
@@ -57,10 +57,10 @@ export class CacheServiceStore {
     this.#answers.set(key, ...ofEntry(key, value, ttlMs))
   }
 
-  /** @returns the claim that stands already. @throws RangeError when there is no room */
+  /** @returns the existing claim, if any. @throws RangeError when there is no room */
   claim(key: string, value: Uint8Array, ttlMs: number): StoredClaim {
-    const standing = this.#claims.get(key)
-    if (standing) return { value: standing }
+    const existing = this.#claims.get(key)
+    if (existing) return { value: existing }
     const [copy, options] = ofEntry(key, value, ttlMs)
     const { calculatedSize, maxSize } = this.#claims
     if (calculatedSize + options.size > maxSize) throw new RangeError('no room for another claim')
@@ -68,25 +68,25 @@ export class CacheServiceStore {
     return {}
   }
 
-  /** One step of a sticky session, as cache.proto defines it. @throws RangeError if the store is full */
-  session(key: string, known: string, value?: Uint8Array, ttlMs = 0): SessionHeld {
+  /** One step of a sticky session, see cache.proto. @throws RangeError if the store is full */
+  session(key: string, known: string, value?: Uint8Array, ttlMs = 0): SessionReply {
     const nowMs = this.#clock.nowMs()
     const [generation, isOpen] = [this.#generation, nowMs >= this.#closedUntilMs]
     const restores = known === '' && value !== undefined
     if (restores && !isOpen) this.#closedUntilMs = nowMs + this.#graceMs
     else if (!restores && !(isOpen && known === generation)) return { generation, isOpen: false }
-    const held = this.get(key)
-    const isOlder = restores && !isOpen && (held.ttlMs ?? 0) < ttlMs
-    if (!value || (held.value && !isOlder)) return { generation, isOpen, ...held }
+    const stored = this.get(key)
+    const isOlder = restores && !isOpen && (stored.ttlMs ?? 0) < ttlMs
+    if (!value || (stored.value && !isOlder)) return { generation, isOpen, ...stored }
     this.#claims.delete(key)
     this.claim(key, value, ttlMs)
     return { generation, isOpen }
   }
 
-  /** @param value deletes a claim of this value alone */
+  /** @param value deletes only a claim of this value */
   delete(key: string, value: Uint8Array | undefined): void {
-    const standing = this.#claims.get(key)
-    if (value && Buffer.compare(standing ?? none, value) !== 0) return
+    const existing = this.#claims.get(key)
+    if (value && Buffer.compare(existing ?? none, value) !== 0) return
     this.#claims.delete(key)
     this.#answers.delete(key)
   }
@@ -98,7 +98,7 @@ export class CacheServiceStore {
   /** @throws RangeError when there is no room */
   increment(key: string): number {
     const count = this.counter(key) + 1
-    // Of one length: there is room where the last count was.
+    // A constant length, so that each count fits where the last one was.
     const value = Buffer.from(String(count).padStart(16))
     this.#claims.delete(key)
     this.claim(key, value, counterMs)
@@ -108,7 +108,7 @@ export class CacheServiceStore {
 
 const none = new Uint8Array(0)
 
-/** A copy of a value, for it is a part of a longer buffer, with its time and its size. */
+/** Copies a value out of its longer buffer, with its expiry and size. */
 function ofEntry(key: string, value: Uint8Array, ttl: number) {
   if (!(ttl >= 1)) throw new Error('ttl_ms must be 1 or more')
   return [new Uint8Array(value), { ttl, size: key.length + value.length + overheadBytes }] as const

@@ -3,10 +3,10 @@
 import { fileURLToPath } from 'node:url'
 import type { MethodDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import type { StoredClaim, SessionHeld } from '../redis/shared-store.ts'
+import type { StoredClaim, SessionReply } from '../redis/shared-store.ts'
 
-/** `Entry` of cache.proto: what every call takes and returns. */
-export interface Entry extends Partial<SessionHeld>, StoredClaim {
+/** `Entry` of cache.proto, the request and reply of every call. */
+export interface Entry extends Partial<SessionReply>, StoredClaim {
   readonly counter?: string | undefined
 }
 

@@ -52,7 +52,7 @@ test.each([
   expect(await two.find('key')).toBeNull()
   await one.store.keep('key', entry(body))
   expect(await two.find('key')).toBe(body)
-  expect(cache.shelf.get(keyOf('key')).value).toBeDefined()
+  expect(cache.store.get(keyOf('key')).value).toBeDefined()
 })
 
 test('one asks, and others wait for its answer', async () => {
@@ -106,7 +106,7 @@ test.each(['', 'RPC0', 'RPC2', `RPC2${'x'.repeat(100)}`])(
   async (junk) => {
     await using cache = await new ServedCache().start()
     const { find, figures } = replica(cache.port)
-    cache.shelf.set(keyOf('key'), Buffer.from(junk), 60_000)
+    cache.store.set(keyOf('key'), Buffer.from(junk), 60_000)
     expect(await find('key')).toBeNull()
     expect(figures).toEqual({ failures: 0, broken: 1 })
   },
@@ -118,8 +118,8 @@ test.each([false, true])(
     await using cache = await new ServedCache().start()
     const { find, figures, store } = replica(cache.port)
     await store.keep('key', entry('answer'))
-    const { value } = cache.shelf.get(keyOf('key'))
-    cache.shelf.set(keyOf(isCopied ? 'other' : 'key'), value!, 60_000)
+    const { value } = cache.store.get(keyOf('key'))
+    cache.store.set(keyOf(isCopied ? 'other' : 'key'), value!, 60_000)
     expect(await find(isCopied ? 'other' : 'key')).toBe(isCopied ? null : 'answer')
     expect(figures.broken).toBe(isCopied ? 1 : 0)
   },

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import type { PlacedUpstream } from '../config/entries.ts'
+import type { LocatedUpstream } from '../config/entries.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from './load-catalog.ts'
@@ -19,13 +19,13 @@ interface Words {
   readonly skipVerifications?: readonly string[]
 }
 
-/** An upstream as the config's parser finds it. */
-function use(
+/** An upstream as the config parser returns it. */
+function entryOf(
   path: string,
   chainId: string,
   apiInterface: ApiInterface,
   { addons = [], skipVerifications = [] }: Words = {},
-): PlacedUpstream {
+): LocatedUpstream {
   const node = { addons, 'skip-verifications': skipVerifications }
   return {
     path,
@@ -35,22 +35,22 @@ function use(
   }
 }
 
-function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): PlacedUpstream {
-  return use('endpoints[0]', chainId, apiInterface)
+function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): LocatedUpstream {
+  return entryOf('endpoints[0]', chainId, apiInterface)
 }
 
-function upstream(chainId: string, words: Words): PlacedUpstream {
-  return use('direct-rpc[0]', chainId, 'jsonrpc', words)
+function upstream(chainId: string, words: Words): LocatedUpstream {
+  return entryOf('direct-rpc[0]', chainId, 'jsonrpc', words)
 }
 
-function check(uses: readonly PlacedUpstream[]) {
+function check(uses: readonly LocatedUpstream[]) {
   return checkChains({ endpoints: [], upstreams: uses, policies: [] }, catalog, (path) => ({
     line: path.length,
     column: 1,
   }))
 }
 
-it('accepts a valid config, in any case of letters', () => {
+it('accepts a valid config, whatever the letter case', () => {
   const url = { addons: ['archive', 'debug'], skipVerifications: ['chain-id', '*'] }
   expect(check([endpoint('eth1'), endpoint('APT1', 'rest'), upstream('ETH1', url)])).toEqual([])
 })
@@ -63,18 +63,18 @@ test.each<[string, ApiInterface, string[]]>([
   ['ETH1', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'bundler', 'trace']],
   ['SEP1', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'bundler', 'trace']],
 ])(
-  'a config that was written for the catalog skips what the bundled %s %s does not ask',
+  'a config written for the catalog may skip what the bundled %s %s never verifies',
   async (chainId, apiInterface, skipVerifications) => {
     const bundled = await loadCatalog([])
-    const one = use('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
+    const one = entryOf('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
     expect(
       checkChains({ endpoints: [], upstreams: [one], policies: [] }, bundled, () => null),
     ).toEqual([])
   },
 )
 
-describe('what is wrong', () => {
-  test.each<[string, PlacedUpstream, string, string, string]>([
+describe('a problem', () => {
+  test.each<[string, LocatedUpstream, string, string, string]>([
     [
       'an unknown chain',
       endpoint('ETH2'),
@@ -83,7 +83,7 @@ describe('what is wrong', () => {
       'Did you mean ETH1?',
     ],
     [
-      'a chain like no other',
+      'an unknown chain',
       endpoint('Q'.repeat(30)),
       'endpoints[0].chain-id',
       'No chain spec',
@@ -118,7 +118,7 @@ describe('what is wrong', () => {
       'Did you mean "chain-id"?',
     ],
     [
-      'a verification that is like one never asked',
+      'a verification similar to one that never runs',
       upstream('SOLANA', { skipVerifications: ['versoin'] }),
       'direct-rpc[0].node-urls[0].skip-verifications[0]',
       'SOLANA has no verification "versoin"',
@@ -145,10 +145,10 @@ describe('what is wrong', () => {
     upstream('ETH1', { skipVerifications: ['x'] }),
   ]
   it.each(queried)(
-    'is reported with the file of the spec, unless it is a bundled one',
-    async (use) => {
+    "is reported with the spec's file, unless the spec is bundled",
+    async (entryOf) => {
       const hints = (catalog: ChainCatalog) =>
-        checkChains({ endpoints: [], upstreams: [use], policies: [] }, catalog, () => null).map(
+        checkChains({ endpoints: [], upstreams: [entryOf], policies: [] }, catalog, () => null).map(
           ({ hint }) => hint,
         )
       expect(hints(catalog)).toEqual([expect.stringMatching(/ Its spec is \S+\/ethereum\.json\.$/)])
@@ -156,7 +156,7 @@ describe('what is wrong', () => {
     },
   )
 
-  it('is reported all at once', () => {
+  it('is reported together with all others', () => {
     const wrong = upstream('ETH1', { addons: ['a', 'b'], skipVerifications: ['c'] })
     expect(check([endpoint('X1'), endpoint('ETH1', 'rest'), wrong])).toHaveLength(5)
   })

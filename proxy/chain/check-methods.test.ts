@@ -15,12 +15,7 @@ test.each<[string, ApiInterface, string, string | null]>([
   ['HUBCHAIN', 'rest', '/sdk/base/tendermint/v1beta1/blocks/{height}', null],
   ['HUBCHAIN', 'grpc', 'sdk.bank.v1beta1.Query/TotalSupply', null],
   ['HUBCHAIN', 'tendermintrpc', 'block', null],
-  [
-    'HUBCHAIN',
-    'rest',
-    '/cosmos/bank/v1beta1/supply',
-    'is another name of /sdk/bank/v1beta1/supply',
-  ],
+  ['HUBCHAIN', 'rest', '/cosmos/bank/v1beta1/supply', 'is an alias of /sdk/bank/v1beta1/supply'],
   [
     'ETH1',
     'jsonrpc',
@@ -53,17 +48,17 @@ test.each<[Record<string, string>, string | null, string?]>([
   [{ method: 'eth_sendRawTransaction' }, null],
   [
     { method: 'getblock', 'chain-id': 'BTC' },
-    'Those there serve ETH1 jsonrpc, HUBCHAIN rest.',
+    'Existing ones serve ETH1 jsonrpc, HUBCHAIN rest.',
     'chain-id',
   ],
   [
     { method: 'eth_call', 'chain-id': 'NOPE' },
-    'Those there serve ETH1 jsonrpc, HUBCHAIN rest.',
+    'Existing ones serve ETH1 jsonrpc, HUBCHAIN rest.',
     'chain-id',
   ],
   [
     { method: 'a/B', 'api-interface': 'grpc' },
-    'Those there serve ETH1 jsonrpc, HUBCHAIN rest.',
+    'Existing ones serve ETH1 jsonrpc, HUBCHAIN rest.',
     'api-interface',
   ],
 ])('a policy of the cache for %j: %s', (policy, hint, key = 'method') => {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { placeOf } from '../config/check-chains.ts'
+import { specNote } from '../config/check-chains.ts'
 import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, quote, type Report } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
 import type { ChainCatalog, ChainInterface, MethodSpec } from './types.ts'
 
-/** Reports policies for methods that the chain spec does not name, or that cannot be cross-validated. */
+/** Reports policies for methods that the spec does not name, or that cannot be cross-validated. */
 export function checkMethods(
   { entries, config, locate }: Pick<ParsedConfig, 'entries' | 'config' | 'locate'>,
   catalog: ChainCatalog,
@@ -22,17 +22,17 @@ export function checkMethods(
       const at = `${path}.method`
       if (spec === null) {
         const message = `the spec of ${chainId} names no method ${quote(method)} on ${apiInterface}`
-        report(at, message, hintFor(method, [...iface.methods]) + placeOf(catalog.find(chainId)))
+        report(at, message, hintFor(method, [...iface.methods]) + specNote(catalog.find(chainId)))
       } else if (spec.kind !== 'read' || spec.stateful !== null) {
-        const message = `${method} cannot be cross-validated: only reads can, whose answer depends on the chain alone`
+        const message = `${method} cannot be cross-validated: only reads that depend on the chain alone can`
         report(at, message)
       } else if (spec.name !== method)
-        report(at, `${method} is another name of ${spec.name}`, `Write ${quote(spec.name)}.`)
+        report(at, `${method} is an alias of ${spec.name}`, `Write ${quote(spec.name)}.`)
     }
   })
 }
 
-/** Reports policies of the cache that fit no method of any listener, or none whose answers are ever kept. */
+/** Reports cache policies that match no method of any listener, or only uncacheable methods. */
 function checkCachePolicies(
   { endpoints, cache }: RouterConfig,
   catalog: ChainCatalog,
@@ -50,7 +50,7 @@ function checkCachePolicies(
       const wanted = [chainId, apiInterface].filter((each) => each !== null).join(' ')
       const served = endpoints.map((each) => `${each.chainId} ${each.apiInterface}`)
       const key = chainId === null ? 'api-interface' : 'chain-id'
-      const hint = `Those there serve ${[...new Set(served)].join(', ')}.`
+      const hint = `Existing ones serve ${[...new Set(served)].join(', ')}.`
       report(`${path}.${key}`, `no listener of endpoints serves ${wanted}`, hint)
       continue
     }
@@ -61,19 +61,19 @@ function checkCachePolicies(
     const fitting = names.filter((name) => pattern.test(name))
     if (fitting.length > 0) {
       const methods = fitting.flatMap((name) => served.map((iface) => classified(iface, name)))
-      if (ttlMs === null || !methods.every((each) => each === null || isNeverKept(each))) continue
-      const message = `${method} is never kept: only reads are, whose answer depends on the chain alone`
+      if (ttlMs === null || !methods.every((each) => each === null || isNeverCached(each))) continue
+      const message = `${method} is never cached: only reads that depend on the chain alone are`
       report(`${path}.method`, message, 'Remove the policy.')
       continue
     }
-    const other = served.map((iface) => classified(iface, method)?.name).find(Boolean)
-    const hint = other === undefined ? hintFor(method, names) : `Write ${quote(other)}.`
+    const alias = served.map((iface) => classified(iface, method)?.name).find(Boolean)
+    const hint = alias === undefined ? hintFor(method, names) : `Write ${quote(alias)}.`
     report(`${path}.method`, `no listener serves a method ${quote(method)}`, hint)
   }
 }
 
-/** Whatever its block is. Without params a call may have none, and is not kept therefore. */
-function isNeverKept({ kind, cacheable, stateful, waitsForBlock, block }: MethodSpec): boolean {
+/** Holds for any block: without params the block may be `invalid`, which proves nothing. */
+function isNeverCached({ kind, cacheable, stateful, waitsForBlock, block }: MethodSpec): boolean {
   if (kind !== 'read' || stateful !== null || waitsForBlock) return true
   return !cacheable && block.kind !== 'invalid'
 }
@@ -83,7 +83,7 @@ function hintFor(method: string, names: readonly string[]): string {
   return near === null ? 'Write it as the spec does.' : `Did you mean ${quote(near)}?`
 }
 
-/** A call of a method without params; null for a method that the spec does not name. */
+/** Classifies a call without params; null for a method that the spec does not name. */
 export function classified(iface: ChainInterface, method: string): MethodSpec | null {
   const { apiInterface } = iface
   const header = () => null

@@ -7,17 +7,17 @@ import { type Path, type Problem, formatPath, problemAt } from '../config/proble
 import { isTooDeep, parseYaml, tooDeep } from '../config/yaml/parse-yaml.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'
 
-/** A YAML or JSON file as read. */
+/** A parsed YAML or JSON file. */
 export interface SpecDocument {
   readonly value: unknown
   readonly complain: Complain
 }
 
-/** Reports what is wrong at a place of a document, and what would be right. */
+/** Reports a problem at a path of a document, and its remedy. */
 export type Complain = (path: Path, message: string, hint?: string | null) => void
 
 /**
- * Reads one YAML or JSON document, or returns what is wrong with its form.
+ * Parses one YAML or JSON document, or returns what is wrong with its form.
  * @param problems the list to which `complain` adds
  */
 export function parseSpecDocument(
@@ -29,7 +29,7 @@ export function parseSpecDocument(
   const counter = new LineCounter()
   const lineAt = (offset: number | undefined) =>
     offset === undefined ? null : counter.linePos(offset).line
-  // This parser is slower. JSON goes through it only if something is wrong, to find the lines.
+  // The YAML parser is slower. JSON uses it only to locate errors.
   let parsed: Document | null = null
   const asYaml = () => (parsed ??= parseYaml(text, { lineCounter: counter, merge: true }))
   const complain: Complain = (path, message, hint = null) => {
@@ -47,14 +47,14 @@ export function parseSpecDocument(
     if (document.errors[0] !== undefined) throw document.errors[0]
     return { value: document.toJS({ maxAliasCount: 50 }) as unknown, complain }
   } catch (cause) {
-    // One slip makes several errors; the first is the clearest.
+    // One mistake causes several errors; the first is the clearest.
     const line = lineAt(asYaml().errors[0]?.pos[0])
     const message = `is not ${isJson ? 'JSON' : 'YAML'}: ${(cause as Error).message}`
     return specProblem(file, line, [], message)
   }
 }
 
-/** An object that takes no other keys. Its error for another key lists the known ones. */
+/** An object that accepts no other keys. Its error for another key lists the known ones. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
@@ -62,7 +62,7 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-/** The value of a document as the schema reads it; null after a complaint. */
+/** The document as the schema parses it; null after a complaint. */
 export function checkDocument<Schema extends z.ZodType>(
   { value, complain }: SpecDocument,
   schema: Schema,
@@ -84,7 +84,7 @@ function describeIssue(issue: z.core.$ZodIssue, outer: Path, complain: Complain)
     }
     return
   }
-  // Of a union's alternatives, the one with the value's type was meant: only its issues are reported.
+  // Reports only the union alternative of the value's type, which the author likely meant.
   const meant =
     issue.code === 'invalid_union'
       ? issue.errors.find((issues) => !issues.some(isOfWrongType))
@@ -117,8 +117,8 @@ export class SpecError extends Error {
 
 /**
  * A problem of a spec file, reported at the setting that names the file.
- * @param file path, URL, or place in an archive; never with a URL's user, password or query
- * @param line 1-based; null where the file has no such place
+ * @param file path, URL, or archive entry; never with a URL's user, password or query
+ * @param line starts at 1; null when the path is not in the file
  */
 function specProblem(
   file: string,

@@ -2,23 +2,23 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockPoint, BlockRef, Chain } from './types.ts'
 
-/** Where a chain says which blocks are final by a tag, blocks of this age are. No known chain takes longer. */
+/** Age of final blocks on chains with a finality tag. No known chain takes longer. */
 const finalAfterMs = 30 * 60_000
-/** A finalized block is at least so many blocks old, where its age is not counted in blocks. */
+/** Least distance of a final block from the tip, on chains with a finality tag. */
 const minFinalBlocks = 128
 
 type Finality = Pick<Chain, 'finality' | 'blockTimeMs'>
 
-/** How many blocks behind the tip a block is final. */
+/** Distance from the tip at which a block is final. */
 export function finalDistance({ finality, blockTimeMs }: Finality): number {
   if (typeof finality === 'number') return finality
   return Math.max(minFinalBlocks, Math.ceil(finalAfterMs / blockTimeMs))
 }
 
 /**
- * What a call is about never changes. A tag moves: nodes differ about which block is the finalized one.
+ * Whether the state that a call asks about never changes. Tags never qualify, because they move.
  *
- * @param tip the latest block; null while it is unknown
+ * @param tip the latest block; null while unknown
  */
 export function isFinal(block: BlockRef, tip: number | null, chain: Finality): boolean {
   const last = lastPoint(block)
@@ -26,7 +26,7 @@ export function isFinal(block: BlockRef, tip: number | null, chain: Finality): b
   return tip !== null && last <= tip - finalDistance(chain)
 }
 
-/** The highest block that a call asks about; null where that moves with the chain, or is none by number. */
+/** The highest block that a call asks about; null when it moves with the chain or has no number. */
 export function lastPoint(block: BlockRef): number | null {
   if (block.kind !== 'range') return heightOf(block)
   const [from, to] = [heightOf(block.from), heightOf(block.to)]

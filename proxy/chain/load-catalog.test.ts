@@ -46,7 +46,7 @@ const foreign = (index: string, imports: readonly string[] = []) => ({
 const proposal = (...specs: readonly object[]) => JSON.stringify({ proposal: { specs } }, null, 1)
 
 describe('the sources', () => {
-  it('are the bundled specs when none is named', async () => {
+  it('are the bundled specs by default', async () => {
     const catalog = await loadCatalog([])
     expect(catalog.find('ETH1')?.name).toBe('Ethereum Mainnet')
     expect(catalog.find('ethereum')?.id).toBe('ETH1')
@@ -74,7 +74,7 @@ interfaces:
     expect(ownIds(again)).toEqual(again.ids)
   })
 
-  /** Name in a config to the name of the chain that it selects. */
+  /** Name in a config to the name of the chain it selects. */
   type Found = Readonly<Record<string, string | undefined>>
   const named = (id: string, name: string, aliases = '[]') =>
     `${spec(id, name)}aliases: ${aliases}\n`
@@ -135,21 +135,21 @@ interfaces:
     expect((await loadCatalog([second, first])).find('A')?.name).toBe('first')
   })
 
-  it('may mix formats, and a native spec may extend one of the catalog', async () => {
+  it('may mix formats, and a native spec may extend a catalog spec', async () => {
     const own = await write('own.yml', 'id: MINE\nextends: BASE\nname: My own\n')
     const catalog = await loadCatalog([fixtures, own])
     expect(catalog.find('MINE')?.interfaces.get('jsonrpc')?.methods.has('eth_call')).toBe(true)
   })
 
-  it('may lay a native spec over one of the same id', async () => {
+  it('may layer a native spec over another of the same id', async () => {
     const own = await write('own.yml', 'id: ETH1\nextends: ETH1\nblock-time: 7s\n')
     const catalog = await loadCatalog([fixtures, own])
     expect(catalog.find('ETH1')?.blockTimeMs).toBe(7_000)
-    // What imports it in the catalog still imports the catalog's own.
+    // Imports inside the catalog still use the catalog's own chain.
     expect(catalog.find('BASE')?.interfaces.size).toBe(1)
   })
 
-  it('are read with the directories below, and without what is no spec', async () => {
+  it('are read with subdirectories, skipping files that are not specs', async () => {
     await write('deep/er/a.yaml', spec('A'))
     await write('package.json', '{"name":"x"}')
     await write('.github/ci.yml', 'jobs: {}\n')
@@ -159,7 +159,7 @@ interfaces:
     expect(ownIds(await loadCatalog([folder]))).toEqual(['A'])
   })
 
-  it('may be links, as a mounted ConfigMap has them', async () => {
+  it('may be links, as in a mounted ConfigMap', async () => {
     await write('..data/a.yml', spec('A'))
     await symlink(join(folder, '..data', 'a.yml'), join(folder, 'a.yml'))
     expect(ownIds(await loadCatalog([folder]))).toEqual(['A'])
@@ -179,7 +179,7 @@ node-errors:
   })
 })
 
-describe('a source that cannot be used', () => {
+describe('an unusable source', () => {
   test.each<[string, () => Promise<string>, string]>([
     ['a missing file', async () => join(folder, 'no.yml'), 'no.yml: does not exist.'],
     [
@@ -210,18 +210,18 @@ describe('a source that cannot be used', () => {
       'an import loop',
       () =>
         write('a.json', proposal(foreign('A', ['B']), foreign('B', ['C']), foreign('C', ['A']))),
-      'imports: goes in a circle: A -> B -> C -> A.',
+      'imports: forms a cycle: A -> B -> C -> A.',
     ],
     [
       'an import of itself',
       () => write('a.json', proposal(foreign('A', ['A']))),
-      'imports: goes in a circle: A -> A.',
+      'imports: forms a cycle: A -> A.',
     ],
   ])('%s', async (_case, source, expected) => {
     await expect(loadCatalog([await source()])).rejects.toThrow(expected)
   })
 
-  it('is named with the line of the import', async () => {
+  it('is reported with the line of the import', async () => {
     const path = await write('a.json', proposal(foreign('A', ['NOPE'])))
     await expect(loadCatalog([path])).rejects.toMatchObject({
       name: 'SpecError',

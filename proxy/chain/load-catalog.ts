@@ -18,7 +18,7 @@ import { readDocuments, type SourceDocuments } from './read-documents.ts'
 import { readSource, type SourceFiles } from './sources.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
-/** Beside the bundle they are JSON, which reads faster. */
+/** In the built bundle the specs are JSON, which parses faster. */
 const beside = ['../specs', '../../specs'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
@@ -60,9 +60,9 @@ export function specsOver(bundled: SourceFiles): BundledSpecs {
 }
 
 /**
- * Loads the bundled chain specs, and then the sources on top. A source is a file, a directory tree, or an http(s) URL of
- * a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and its names win. Failure rows of later
- * sources come first. A chain is compiled on first use.
+ * Loads the bundled chain specs, then the sources on top. A source is a file, a directory tree, or
+ * an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and
+ * its names win. Failure rows of later sources come first. A chain is compiled on first use.
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
@@ -88,10 +88,10 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
-  // The parsed documents keep reporting to this list.
+  // The parsed documents still report to this list.
   const found = problems.splice(0)
   if (found.length > 0) throw new SpecError(found)
-  // The sources' own rows come before the bundled ones.
+  // The sources' own rows precede the bundled ones.
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }
 
@@ -120,15 +120,15 @@ function refuseUnknownTables(sources: readonly SourceDocuments[]): void {
         )
 }
 
-/** The specs that a spec extends or imports, all ids in lower case. */
+/** The specs that a spec extends or imports, with lower-case ids. */
 interface Parents {
   readonly known: readonly string[]
   readonly of: (id: string) => readonly string[]
 }
 
 /**
- * The native chains of a source, each merged over the chain that it extends. That chain is of this
- * source, or of an earlier one in any format.
+ * Native chains of a source, each merged over its base. The base is in this source, or in an
+ * earlier one of any format.
  */
 function resolveNatives(
   source: SourceDocuments,
@@ -165,9 +165,9 @@ function resolveNatives(
 }
 
 /**
- * The chains that the last of these sources has in the public catalog's format. Imports are looked
- * up among the catalog specs of all of them, later ones first. A spec that is switched off there,
- * because it is only for import, is a chain here like the others.
+ * Chains of the last of these sources in the public catalog's format. Imports resolve among the
+ * catalog specs of all sources, later ones first. A spec that is disabled there, because it only
+ * serves imports, is an ordinary chain here.
  */
 function resolveCatalog(
   sources: readonly SourceDocuments[],
@@ -183,14 +183,14 @@ function resolveCatalog(
   for (const { id, complain } of source.catalog)
     complainOfParents(id.toLowerCase(), parents, (...text) => complain(['imports'], ...text))
   const expand = (spec: CatalogSpec): Collections => {
-    // With a problem in any source no chain is used, and imports may be circular.
+    // Any problem rejects all chains, and imports may be circular.
     const ids = problems.length > 0 ? [] : parents.of(spec.index.toLowerCase())
     return expandCollections(spec, ids.flatMap((id) => specs.get(id) ?? []).map(expand))
   }
   return source.catalog.map(({ spec }) => convertSpec(spec, expand(spec)))
 }
 
-/** Reports parents of a chain that no source has, and circles. True: there is such a problem. */
+/** Reports missing parents of a chain, and cycles. @returns whether there are any */
 function complainOfParents(
   id: string,
   { known, of }: Parents,
@@ -202,16 +202,16 @@ function complainOfParents(
     const hint = near === undefined ? 'Add its spec to the sources.' : `Did you mean \`${near}\`?`
     complain(`there is no chain \`${each.toUpperCase()}\`.`, hint)
   }
-  const circle = circleOf([id], of)
-  if (circle !== null) complain(`goes in a circle: ${circle.join(' -> ').toUpperCase()}.`)
-  return missing.length > 0 || circle !== null
+  const cycle = cycleOf([id], of)
+  if (cycle !== null) complain(`forms a cycle: ${cycle.join(' -> ').toUpperCase()}.`)
+  return missing.length > 0 || cycle !== null
 }
 
 /** Extends a path of ids until it returns to its first; null when it never does. */
-function circleOf(path: readonly string[], of: Parents['of']): readonly string[] | null {
+function cycleOf(path: readonly string[], of: Parents['of']): readonly string[] | null {
   for (const next of of(path.at(-1) ?? '')) {
     if (next === path[0]) return [...path, next]
-    const found = path.includes(next) ? null : circleOf([...path, next], of)
+    const found = path.includes(next) ? null : cycleOf([...path, next], of)
     if (found !== null) return found
   }
   return null

@@ -23,7 +23,7 @@ const fixed = (field: number, width: 4 | 8) => [
   ...Array.from({ length: width }, () => 7),
 ]
 
-test('a height within a header within a block', () => {
+test('reads a height within a header within a block', () => {
   const header = [...text(2, 'hub-4'), ...number(3, 28_123_456), ...bytes(4, [1, 2])]
   const block = [...fixed(9, 8), ...bytes(1, header), ...fixed(8, 4)]
   const message = Uint8Array.from(bytes(2, block))
@@ -32,10 +32,10 @@ test('a height within a header within a block', () => {
 })
 
 const absent: [string, number[], number[]][] = [
-  ['a field that is not there', number(1, 5), [2]],
-  ['a path that goes on below a number', number(1, 5), [1, 1]],
+  ['a missing field', number(1, 5), [2]],
+  ['a path that continues below a number', number(1, 5), [1, 1]],
 ]
-test.each(absent)('%s is nothing', (_, message, path) => {
+test.each(absent)('%s reads as absent', (_, message, path) => {
   expect(fieldAt(Uint8Array.from(message), path)).toBeUndefined()
 })
 
@@ -44,15 +44,15 @@ const unclear: [string, number[], number[]][] = [
   ['a varint without an end', [0x08, 0x80], [1]],
   ['a number cut off', [0x09, 1, 2], [1]],
   ['a group, which some decoders skip', [0x0b, 0x0c, ...number(1, 5)], [1]],
-  ['a number given twice, of which the last counts', [...number(1, 5), ...number(1, 6)], [1]],
-  ['a message given twice, which is merged', [...bytes(2, number(1, 5)), ...bytes(2, [])], [2, 1]],
+  ['a repeated number, of which the last counts', [...number(1, 5), ...number(1, 6)], [1]],
+  ['a repeated message, which is merged', [...bytes(2, number(1, 5)), ...bytes(2, [])], [2, 1]],
   ['the same beneath another', bytes(3, [...number(1, 5), ...number(1, 6)]), [3, 1]],
 ]
-test.each(unclear)('%s is unclear', (_, message, path) => {
+test.each(unclear)('%s reads as ambiguous', (_, message, path) => {
   expect(fieldAt(Uint8Array.from(message), path)).toBeNull()
 })
 
-test('a number is read as it was written, among any other fields', () => {
+test('a number reads as written, beside any other fields', () => {
   const height = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
   const other = fc.oneof(
     fc.tuple(fc.integer({ min: 4, max: 3_000 }), height).map(([f, v]) => number(f, v)),
@@ -67,7 +67,7 @@ test('a number is read as it was written, among any other fields', () => {
   )
 })
 
-test('no bytes make it throw', () => {
+test('no bytes cause a throw', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.array(fc.nat(20), { maxLength: 4 }), (message, path) => {
       fieldAt(message, path)

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * Reads one field of a protobuf message without its schema: a varint, or a field with a length. Used
- * for the height and chain id in an answer, and for the height in a request.
+ * Reads one field of a protobuf message without its schema: a varint or a length-delimited field.
+ * Used for the height and chain id in an answer, and for the height in a request.
  */
 
 const varint = 0
@@ -12,10 +12,9 @@ const delimited = 2
 const fixed32 = 5
 
 /**
- * The value at the end of a path of field numbers: a number for a varint, text for a field with a
- * length; 0 is a field like any other.
- * @returns undefined if the field is absent; null if the bytes are no protobuf message, or if decoders may differ because a
- * field repeats or a group occurs
+ * The value at a path of field numbers: a number for a varint, text for a delimited field; an
+ * explicit 0 counts as present.
+ * @returns undefined if absent; null for invalid bytes, and where decoders may differ
  */
 export function fieldAt(
   message: Uint8Array,
@@ -29,17 +28,17 @@ export function fieldAt(
   return value instanceof Uint8Array ? Buffer.from(value).toString() : value
 }
 
-function fieldOf(message: Uint8Array, wanted: number): number | Uint8Array | undefined | null {
+function fieldOf(message: Uint8Array, field: number): number | Uint8Array | undefined | null {
   let found: number | Uint8Array | undefined
   let at = 0
   while (at < message.length) {
     const tag = readVarint(message, at)
     if (tag === null) return null
     at = tag.end
-    const isWanted = Math.floor(tag.value / 8) === wanted
+    const isField = Math.floor(tag.value / 8) === field
     const wire = tag.value % 8
-    // Decoders merge a repeated message and take the last repeated number; no client writes either.
-    if (isWanted && found !== undefined) return null
+    // Decoders merge a repeated message and use the last repeated number; no client writes either.
+    if (isField && found !== undefined) return null
     if (wire === fixed64) at += 8
     else if (wire === fixed32) at += 4
     else if (wire === varint || wire === delimited) {
@@ -47,13 +46,13 @@ function fieldOf(message: Uint8Array, wanted: number): number | Uint8Array | und
       if (number === null) return null
       at = wire === varint ? number.end : number.end + number.value
       if (at > message.length) return null
-      if (isWanted) found = wire === varint ? number.value : message.subarray(number.end, at)
+      if (isField) found = wire === varint ? number.value : message.subarray(number.end, at)
     } else return null
   }
   return at === message.length ? found : null
 }
 
-/** Numbers beyond 2^53 lose digits, which no height has. */
+/** Numbers beyond 2^53 lose digits, but no height is that large. */
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } | null {
   let value = 0
   for (let at = start; at < bytes.length && at < start + 10; at++) {

@@ -8,31 +8,31 @@ import { catalogSpecsSchema, type CatalogSpec } from './public-catalog/schema.ts
 import type { SourceFiles } from './sources.ts'
 
 /** A spec and its file. */
-interface Placed<Spec> {
+interface SourcedSpec<Spec> {
   readonly id: string
   readonly spec: Spec
   readonly file: string
-  /** Its path is relative to the spec. */
+  /** Takes paths relative to the spec. */
   readonly complain: Complain
 }
 
-/** The documents of one source, checked for form. */
+/** Documents of one source, with validated form. */
 export interface SourceDocuments {
-  readonly natives: readonly Placed<NativeSpec>[]
-  readonly catalog: readonly Placed<CatalogSpec>[]
+  readonly natives: readonly SourcedSpec<NativeSpec>[]
+  readonly catalog: readonly SourcedSpec<CatalogSpec>[]
   readonly failures: readonly FailureFile[]
 }
 
 const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']
 
 /**
- * Detects the format of each file and checks it.
+ * Detects each file's format and validates it.
  * @param problems the list for all complaints, also later ones
  */
 export function readDocuments(source: SourceFiles, problems: Problem[]): SourceDocuments {
   const before = problems.push(...source.problems) - source.problems.length
-  const natives: Placed<NativeSpec>[] = []
-  const catalog: Placed<CatalogSpec>[] = []
+  const natives: SourcedSpec<NativeSpec>[] = []
+  const catalog: SourcedSpec<CatalogSpec>[] = []
   const failures: FailureFile[] = []
   for (const { file, text } of source.files) {
     const document = parseSpecDocument(file, text, problems)
@@ -75,7 +75,7 @@ function hasKey(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 }
 
-/** Proposals that hold no specs have the same form. */
+/** Proposals without specs have the same form. */
 function isCatalogFile(root: unknown, kind: SourceFiles['kind']): boolean {
   if (!hasKey(root, 'proposal')) return false
   return kind === 'file' || hasKey((root as { proposal: unknown }).proposal, 'specs')

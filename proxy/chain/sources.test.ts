@@ -51,7 +51,7 @@ interfaces: { jsonrpc: { methods: { m: { block: none } } } }
 `
 
 describe('an archive', () => {
-  it('is read with all its specs, and nothing else of it', async () => {
+  it('yields all its specs and nothing else', async () => {
     const body = await archiveOf(
       ['repo-main/specs/a.yml', spec('A')],
       ['repo-main/specs/deep/b.yaml', spec('B')],
@@ -78,7 +78,7 @@ describe('an archive', () => {
     )
   })
 
-  it('is taken from where the URL redirects to', async () => {
+  it('is followed through redirects', async () => {
     const body = await archiveOf(['a.yml', spec('A')])
     const url = await serve((request, response) => {
       if (request.url === '/real') response.end(body)
@@ -96,7 +96,7 @@ describe('an archive', () => {
     expect(ownIds(await loadCatalog([url]))).toEqual(['A'])
   })
 
-  it('is reported with its file that is wrong', async () => {
+  it('is reported with its invalid file', async () => {
     const body = await archiveOf(['s/a.yml', spec('A').replace('other', 'elvish')])
     const url = await serve((_request, response) => response.end(body))
     await expect(loadCatalog([url])).rejects.toThrow(
@@ -104,14 +104,14 @@ describe('an archive', () => {
     )
   })
 
-  it('is reported with its spec that cannot be read at all', async () => {
+  it('is reported with its unreadable spec', async () => {
     const body = await archiveOf(['a.yml', 'id: A\nx: ['], ['b.yml', spec('B')])
     const url = await serve((_request, response) => response.end(body))
     await expect(loadCatalog([url])).rejects.toThrow('!a.yml:')
   })
 })
 
-describe('an archive that cannot be had', () => {
+describe('an unavailable archive', () => {
   const noArchive = 'is no `.tar.gz` archive, or is cut off'
   const answer =
     (status: number, body: string | Buffer = '', headers = {}): RequestListener =>
@@ -146,13 +146,13 @@ describe('an archive that cannot be had', () => {
     await expect(loadCatalog([url])).rejects.toThrow(expected)
   })
 
-  it('holds no spec', async () => {
+  it('contains no spec', async () => {
     const body = await archiveOf(['package.json', '{}'])
     const url = await serve(answer(200, body))
     await expect(loadCatalog([url])).rejects.toThrow('there is no chain spec here.')
   })
 
-  it('is cut off', async () => {
+  it('is truncated', async () => {
     const body = await archiveOf(['a.yml', spec('A') + '#'.repeat(5_000)])
     const url = await serve(answer(200, body.subarray(0, body.length - 40)))
     await expect(loadCatalog([url])).rejects.toThrow(noArchive)
@@ -167,7 +167,7 @@ describe('an archive that cannot be had', () => {
     await expect(loadCatalog([url])).rejects.toThrow(/cannot be downloaded|is cut off/)
   })
 
-  it('unpacks to more than its limit', async () => {
+  it('unpacks beyond its limit', async () => {
     const bomb = gzipSync(await tar(['bomb.bin', 'x'.repeat(3 * 2 ** 20)], ['a.yml', spec('A')]))
     const url = await serve(answer(200, bomb))
     const limits = { ...sourceLimits, totalBytes: 2 ** 20 }
@@ -177,7 +177,7 @@ describe('an archive that cannot be had', () => {
     ])
   })
 
-  it('has no end', async () => {
+  it('never ends', async () => {
     const url = await serve((_request, response) => {
       const bomb = gzipSync(Buffer.alloc(8 * 2 ** 20))
       response.write(bomb.subarray(0, bomb.length - 8))
@@ -190,7 +190,7 @@ describe('an archive that cannot be had', () => {
     ])
   })
 
-  it('does not come in time', async () => {
+  it('does not arrive in time', async () => {
     const url = await serve(() => undefined)
     const limits = { ...sourceLimits, downloadMs: 20 }
     const { problems } = await readArchive(url, limits)

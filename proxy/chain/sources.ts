@@ -10,7 +10,7 @@ import { fileProblem } from './document.ts'
 
 /** One file of a source, as text. */
 export interface SpecFile {
-  /** As it is shown in messages. */
+  /** Name for messages. */
   readonly file: string
   readonly text: string
 }
@@ -18,11 +18,11 @@ export interface SpecFile {
 export interface SourceFiles {
   readonly files: readonly SpecFile[]
   readonly problems: readonly Problem[]
-  /** `file`: named by the user, must be a spec; `archive`: may hold unrelated files. */
+  /** `file`: named by the user, must be a spec; `archive`: may contain unrelated files. */
   readonly kind: 'file' | 'directory' | 'archive'
 }
 
-/** Limits on what a source may hold; a catalog of a hundred chains is about 3 MB. */
+/** Limits of a source; a catalog of a hundred chains has about 3 MB. */
 export const sourceLimits = {
   fileBytes: 8 * 2 ** 20,
   totalBytes: 64 * 2 ** 20,
@@ -31,10 +31,10 @@ export const sourceLimits = {
 type SourceLimits = typeof sourceLimits
 
 const specName = /\.(ya?ml|json)$/i
-/** A file or directory that holds no specs. */
+/** Names of files or directories without specs. */
 const foreignName = /^(\.|node_modules$)/
 
-/** Reads a file, a directory with those below it, or an archive at an http(s) URL. */
+/** Reads a file, a directory tree, or an archive at an http(s) URL. */
 export function readSource(source: string): Promise<SourceFiles> {
   return /^https?:\/\//i.test(source) ? readArchive(source) : readLocal(source)
 }
@@ -89,8 +89,8 @@ const archiveHint =
   'Give the URL of a `.tar.gz` archive of a specs repository, such as `https://github.com/<owner>/<repository>/archive/refs/heads/main.tar.gz`.'
 
 /**
- * Downloads a `.tar.gz` archive and returns its YAML and JSON files, or only those in the folder that
- * the URL names behind a `#`.
+ * Downloads a `.tar.gz` archive and returns its YAML and JSON files, or only those in the folder
+ * that the URL's fragment names.
  */
 export async function readArchive(
   source: string,
@@ -105,7 +105,7 @@ export async function readArchive(
   if (url === null) return refuse('is no URL.')
   try {
     const signal = AbortSignal.timeout(limits.downloadMs)
-    // Otherwise the runtime would take the archive's own compression for the transfer's.
+    // Otherwise the runtime would treat the archive's compression as that of the transfer.
     const response = await fetch(url, { headers: { 'accept-encoding': 'identity' }, signal })
     if (url.protocol === 'https:' && response.url.startsWith('http:'))
       return refuse('redirects from https to http, which is refused.')
@@ -134,9 +134,9 @@ async function unzip({ body }: Response, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * The YAML and JSON files of an archive. Nothing is written to disk, so a path in the archive is only a
+ * The YAML and JSON files of an archive. Nothing is written to disk, so an archive path is only a
  * name; links are not followed.
- * @param folder of the files; empty for all
+ * @param folder restricts the files; empty for all
  */
 async function unpack(archive: Buffer, shown: string, folder: string): Promise<SpecFile[]> {
   const files: SpecFile[] = []
@@ -155,7 +155,7 @@ async function unpack(archive: Buffer, shown: string, folder: string): Promise<S
 function isWanted({ name, type, size }: EntryHeader, folder: string): boolean {
   if (type !== 'file' || !specName.test(name) || size > sourceLimits.fileBytes) return false
   if (name.split('/').some((step) => foreignName.test(step))) return false
-  // Repository archives have everything in one folder of their own.
+  // Repository archives wrap everything in a top-level folder.
   const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
   return name.startsWith(start) || name.slice(name.indexOf('/') + 1).startsWith(start)
 }
@@ -165,7 +165,7 @@ function explain(error: Error & { code?: string }, { downloadMs }: SourceLimits)
   if (error instanceof RangeError) return error.message
   if (String(error.code).startsWith('Z_') || /tar header|unexpected end/i.test(error.message))
     return `is no \`.tar.gz\` archive, or is cut off: ${error.message}.`
-  // Only the code or undici's own words: a message may quote the whole URL.
+  // Shows only the code or undici's own text: a message may quote the whole URL.
   const { code, message } = (error.cause ?? error) as { code?: string; message?: string }
   const isRedirect = /redirect|scheme/i.test(message ?? '')
   return `cannot be downloaded (${code ?? (isRedirect ? message : 'no connection')}).`

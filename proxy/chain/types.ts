@@ -32,9 +32,9 @@ export type BlockPoint =
 export type BlockRef =
   | BlockPoint
   | { readonly kind: 'range'; readonly from: BlockPoint; readonly to: BlockPoint }
-  /** The answer does not depend on a block (`eth_chainId`), or the block is not known. */
+  /** The answer does not depend on a block (`eth_chainId`), or the block is unknown. */
   | { readonly kind: 'none' }
-  /** The value at the block's place is no block; the node will refuse it. */
+  /** The value at the block's place is not a block; the node will refuse it. */
   | { readonly kind: 'invalid' }
 
 export type CallKind = NonNullable<NativeMethod['kind']>
@@ -44,15 +44,15 @@ export type Question =
   | {
       readonly apiInterface: 'jsonrpc'
       readonly method: string
-      /** Their JSON as `FoundJson`, or the value itself. */
+      /** Params as `FoundJson`, or the value itself. */
       readonly params: unknown
-      /** The path that the client called, where a chain serves several (`/C/rpc`); absent: `/`. */
+      /** Path that the client called, on chains that serve several (`/C/rpc`); absent: `/`. */
       readonly internalPath?: string
     }
   | {
       readonly apiInterface: 'rest'
       readonly verb: string
-      /** Without the query, percent-encoding as sent. */
+      /** Excludes the query; percent-encoding as sent. */
       readonly path: string
       readonly query: string
       readonly header: (name: string) => string | null
@@ -60,12 +60,12 @@ export type Question =
   | { readonly apiInterface: 'tendermintrpc'; readonly method: string; readonly params: unknown }
   | {
       readonly apiInterface: 'grpc'
-      /** `package.Service/Method`. */
+      /** Method as `package.Service/Method`. */
       readonly method: string
       readonly header: (name: string) => string | null
       /**
-       * The request's message, without its frame; absent where it was not read: several messages, or
-       * a compressed one.
+       * The unframed request message; absent when it was not read (several messages, or
+       * compression).
        */
       readonly message?: Uint8Array
     }
@@ -74,55 +74,55 @@ export type Question =
 export interface MethodSpec {
   /** The method, or the path pattern that matched. Any text when `known` is false. */
   readonly name: string
-  /** False: the spec does not name it; it is relayed as a read that is never cached. */
+  /** False when the spec does not name it; then it is relayed as a read and never cached. */
   readonly known: boolean
   readonly kind: CallKind
-  /** Null: the call concerns no state that one node keeps for its caller. */
+  /** Null when the call concerns no state that one node stores for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
-  /** The lowest block that the answer may reflect, and where the answer shows its block; absent: no floor. */
+  /** Lowest block that the answer may reflect, and where it shows its block; absent: no floor. */
   readonly floor?: { readonly block: number; readonly shown: ResultPath | null } | undefined
-  /** The kind of data that a read of a numbered block needs; null or absent if nodes never prune it. */
+  /** Kind of data that a numbered read needs; null or absent if nodes never prune it. */
   readonly data?: DataKind | null
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
   /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
   readonly cost: number
   readonly cacheable: boolean
-  /** A write ends a cached answer about the latest block. */
+  /** Whether a write invalidates a cached answer about the latest block. */
   readonly untilWrite?: boolean
-  /** Two correct nodes give the same answer for the same block. */
+  /** Whether correct nodes return equal answers for the same block. */
   readonly deterministic: boolean
-  /** Answers about one object named by its hash, which never changes once final. */
+  /** Whether it answers about one object named by its hash, which never changes once final. */
   readonly byHash: boolean
   /** Where the case of hex digits is irrelevant; absent: nowhere. `true` covers the answer too. */
   readonly anyCaseHex?: AnyCaseHex
-  /** The node delays the answer until an event: the deadline is two block times later. */
+  /** Whether the node waits for an event, which extends the deadline by two block times. */
   readonly waitsForBlock: boolean
-  /** The spec's own deadline of an attempt; null: it is computed from the cost. */
+  /** Attempt deadline from the spec; null: computed from the cost. */
   readonly timeoutMs: number | null
-  /** Its errors may hold words of the caller's own: nothing follows for an upstream from words alone. */
+  /** Whether its errors may quote the caller, so that text alone never affects an upstream. */
   readonly runsCallerCode?: boolean
-  /** Where its requests name their block, so that another one can be named there; absent: nowhere. */
+  /** Where requests name their block, for substituting another block; null or absent: nowhere. */
   readonly blockPlaces?: BlockPlaces | null
-  /** Where the answer shows the chain's latest block; null: it does not. */
+  /** Where the answer shows the chain's latest block; null: nowhere. */
   readonly tellsTip: ResultPath | null
-  /** Where the answer to a call by hash, by number or about logs shows its block; absent or null: it does not. */
+  /** Where answers by hash, by number or about logs show their block; absent or null: nowhere. */
   readonly showsBlock?: ResultPath | null
-  /** A result without such a place still proves that a block exists: the one named by number, or one of unknown number. */
+  /** Whether a result proves that its block exists, even without a place that shows it. */
   readonly impliesBlock?: boolean
-  /** Any result shows the latest state, in a form that the router does not read. */
+  /** Whether any result shows the latest state, in a form that the router does not read. */
   readonly showsUnnamed?: boolean
-  /** The response header with the node's head, on any answer; absent: none. */
+  /** Response header with the node's head, on any answer; absent: none. */
   readonly tipHeader?: string | undefined
-  /** The tag that a request without a block is about, where the block is the last param; absent or null: none. */
+  /** Tag of a request whose last param, the block, is missing; absent or null: none. */
   readonly defaultTag?: BlockTag | null
   /** The checks that an answer must pass. */
   readonly checks: readonly Check[]
-  /** REST: an answer that claims success is one JSON document, where the client takes JSON. */
+  /** REST: whether a success is one JSON document, if the client accepts JSON. */
   readonly answersJson?: boolean
   /**
-   * Where a write's result shows that the node refused it: a code that is not 0, and a message. Absent
+   * Where a write's result shows that the node refused it: a non-zero code, and a message. Absent
    * or null: nowhere.
    */
   readonly refusal?: NativeMethod['refusal'] | null
@@ -133,10 +133,10 @@ export interface MethodSpec {
   readonly internalPath?: string
 }
 
-/** The places of a block in the requests of a method: one, or those of the first and the last of a range. */
+/** Where a method's requests name blocks: one place, or both ends of a range. */
 export interface BlockPlaces {
   readonly places: readonly ValuePlace[]
-  /** `0x` and hex digits; else decimal. */
+  /** Whether heights are `0x` and hex digits; else decimal. */
   readonly isHex: boolean
 }
 
@@ -150,13 +150,13 @@ export interface Check {
 export interface ResultPath {
   /**
    * JSON-RPC and Tendermint RPC: keys and indexes from `result` down, empty for `result` itself.
-   * REST: the same from the document down. gRPC: the numbers of fields, from the message down.
+   * REST: the same from the document down. gRPC: field numbers from the message down.
    */
   readonly path: readonly (string | number)[]
   readonly encoding: NonNullable<NativeProbe['encoding']>
-  /** The response header with the value instead, lower case. */
+  /** Lower-case response header that carries the value instead. */
   readonly header?: string | undefined
-  /** The hash of the block, and that of its parent; absent or null: not shown. `path` itself if the answer has no number. */
+  /** Place of the block's hash; equals `path` if there is no number; absent or null: not shown. */
   readonly hash?: readonly (string | number)[] | null | undefined
   readonly parent?: readonly (string | number)[] | null
   /** `path` shows the first block of a run as long as this list. */
@@ -168,11 +168,11 @@ export interface ResultPath {
 /** A request that the router itself sends to an upstream. */
 export interface ProbeCall {
   readonly verb: string
-  /** Below the node's URL. gRPC: `/package.Service/Method`. */
+  /** Path below the node's URL. gRPC: `/package.Service/Method`. */
   readonly path: string
   /**
-   * Other paths for the same request, tried in this order when the node does not know `path`. The
-   * path that worked is worth remembering for each URL.
+   * Alternative paths, tried in order when the node does not know `path`. Callers should remember
+   * the path that worked for each URL.
    */
   readonly otherPaths?: readonly string[]
   /** Complete request body; null for none, and for the empty message of gRPC. */
@@ -187,12 +187,12 @@ export type OldestKinds = Readonly<Partial<Record<DataKind, ResultPath['path']>>
 
 /** A check that an upstream must pass before it serves. */
 export interface Verification {
-  /** `chain-id`, `pruning`, ...: the name in `skip-verifications`. */
+  /** Name as in `skip-verifications`, such as `chain-id` or `pruning`. */
   readonly name: string
   readonly call: ProbeCall
-  /** The expected value, as text; null: any answer that is not an error. */
+  /** Expected value, as text; null: any answer that is not an error. */
   readonly expected: string | null
-  /** Asked only of URLs that declare this add-on or extension; null: of all. */
+  /** Runs only on URLs that declare this add-on or extension; null: on all. */
   readonly addon: string | null
   /** A warning leaves the upstream in service. */
   readonly severity: 'fail' | 'warn'
@@ -203,39 +203,39 @@ export interface ChainInterface {
   readonly apiInterface: ApiInterface
   /** Add-ons and extensions that a URL may declare here. */
   readonly addons: ReadonlySet<string>
-  /** Blocks behind the tip from which a call needs `archive`; null where the chain knows none. */
+  /** Distance from the tip at which a call needs `archive`; null when the chain defines none. */
   readonly archiveAfterBlocks: number | null
-  /** JSON-RPC: the version of a request without one; the node needs it in the request. */
+  /** JSON-RPC: version to add to a request without one, for nodes that require it. */
   readonly impliedVersion: '1.0' | null
   /** Client headers that reach the upstream, lower case. */
   readonly requestHeaders: ReadonlySet<string>
-  /** Upstream headers that reach the client beside the content type, lower case. */
+  /** Upstream headers that reach the client besides the content type, lower case. */
   readonly responseHeaders: ReadonlySet<string>
-  /** How to ask for the latest block; null where there is no way. */
+  /** Call that returns the latest block; null if there is none. */
   readonly latestBlock: ProbeCall | null
-  /** The calls that return a node's block for a tag. Only the node can resolve a tag without an entry. */
+  /** Calls that return a node's block for a tag. Only the node can resolve other tags. */
   readonly tagBlocks: ReadonlyMap<BlockTag, ProbeCall>
-  /** The call that shows whether a node is syncing; null if there is none. */
+  /** Call that shows whether a node is syncing; null if there is none. */
   readonly syncing: ProbeCall | null
-  /** The call that returns the timestamp of the latest block; null if there is none. */
+  /** Call that returns the timestamp of the latest block; null if there is none. */
   readonly latestTime: ProbeCall | null
-  /** The call that returns the oldest block that a node still has; null if there is none. */
+  /** Call that returns the oldest block that a node still has; null if there is none. */
   readonly oldestBlock: (ProbeCall & { readonly kinds: OldestKinds }) | null
   readonly verifications: readonly Verification[]
-  /** Names of the verifications, and of others that the chain's specs know and the router never runs. */
+  /** Names of verifications, including those that specs mention and the router never runs. */
   readonly verificationNames: ReadonlySet<string>
-  /** JSON-RPC: the paths beside `/` that a client may call, each with its own methods (`/C/rpc`). */
+  /** JSON-RPC: paths besides `/` that clients may call, each with its own methods (`/C/rpc`). */
   readonly internalPaths: ReadonlySet<string>
   /** Names of all methods or path patterns, for documentation and metric labels. */
   readonly methods: ReadonlySet<string>
-  /** Prefixes of method names, and other prefixes for the same methods. */
+  /** Prefixes of method names, with alternatives for the same methods. */
   readonly aliases: ReadonlyMap<string, string>
-  /** Pure: the same question gives the same classification. Never throws. */
+  /** Pure: the same question yields the same classification. Never throws. */
   classify(question: Question): MethodSpec
 }
 
 export interface Chain {
-  /** `ETH1`; a config may also use an alias. */
+  /** Id such as `ETH1`; a config may also use an alias. */
   readonly id: string
   readonly aliases: readonly string[]
   readonly name: string
@@ -243,17 +243,17 @@ export interface Chain {
   readonly blockTimeMs: number
   /** An upstream further behind the tip than this is lagging. */
   readonly allowedLagBlocks: number
-  /** Which blocks are final: those up to the tag, or those this many blocks behind the tip. */
+  /** Final blocks: those up to the tag, or those this many blocks behind the tip. */
   readonly finality: NonNullable<NativeSpec['finality']>
   /** False for test nodes: their state changes without a block, so no answer is cached. */
   readonly cacheable: boolean
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
-  /** The file of its spec, for messages; null for a bundled one. */
+  /** File of its spec, for messages; null for a bundled one. */
   readonly ownFile: string | null
 }
 
-/** All chains of the spec sources, by id and by alias. Ids are matched without regard to case. */
+/** All chains of the spec sources, by id and by alias. Ids ignore letter case. */
 export interface ChainCatalog {
   find(chainId: string): Chain | null
   readonly ids: readonly string[]

@@ -13,7 +13,7 @@ import type { CommandIo } from './validate.ts'
 const adminPort = 7779
 const betweenLooksMs = 3_000
 
-/** `router top`: a screen until its user leaves, or two looks and what lies between. @returns the exit code */
+/** `router top`: a live screen, or the changes between two samples. @returns the exit code */
 export async function top({ own, output }: CommandLine, io: CommandIo): Promise<number> {
   const addresses = readAddresses(own.at, [], io)
   if (addresses === null) return exitCodes.invalid
@@ -35,15 +35,15 @@ export async function top({ own, output }: CommandLine, io: CommandIo): Promise<
   return view.replicas.every(({ problem }) => problem !== null) ? exitCodes.failed : exitCodes.done
 }
 
-/** `router explain`: asks replicas what happened to a call, or which ones failed or were slow. @returns the exit code */
+/** `router explain`: explains a call, or lists failed or slow ones. @returns the exit code */
 export async function explain(line: CommandLine, io: CommandIo): Promise<number> {
   const { positionals, own } = line
   const [guid] = positionals
   const isList = guid === undefined
   const pages = isList ? [] : [`/${encodeURIComponent(guid)}?`]
   for (const name of ['failed', 'slow'] as const) if (own[name]) pages.push(`?${name}&`)
-  const wanted = problemAt('', null, 'one guid is wanted, or --failed, or --slow')
-  const replicas = readAddresses(own.at, pages.length === 1 ? [] : [wanted], io)
+  const usage = problemAt('', null, 'expected one guid, --failed or --slow')
+  const replicas = readAddresses(own.at, pages.length === 1 ? [] : [usage], io)
   if (replicas === null) return exitCodes.invalid
   const pending = [...replicas].map(async ([name, url]) => {
     return { name, ...(await readPage(`${url}/explain${pages[0]}format=text`)) }
@@ -52,15 +52,15 @@ export async function explain(line: CommandLine, io: CommandIo): Promise<number>
   const silent = answers.filter(({ text }) => text === null)
   for (const { name, text } of answers)
     if (text !== null) io.stdout.write(isList && replicas.size > 1 ? `${name}\n${text}\n` : text)
-  // A list is of all replicas; a call is known to one of them.
+  // A list needs every replica; a call is known to one of them.
   if (isList ? silent.length === 0 : silent.length < answers.length) return exitCodes.done
   for (const { name, fault } of silent) io.stderr.write(`router: error: ${name}: ${fault}\n`)
   return exitCodes.failed
 }
 
 /**
- * What `--at` names: URLs that admin pages are below, by the names of the replicas. Null: something is wrong, and was said.
- * @param problems that there are already
+ * Base URLs of the admin pages that `--at` names, by replica name. Null after a reported problem.
+ * @param problems problems found so far
  */
 function readAddresses(
   texts: readonly string[] | undefined,

@@ -5,10 +5,10 @@ import { Box, render, Text } from 'ink'
 import { createElement } from 'react'
 
 /**
- * Asks the user on this terminal, and leaves the question there with its answer.
- * @param choices one of these is picked; absent: a text is typed
- * @param otherwise the text that stands there before
- * @returns null where the user leaves, by Ctrl-C
+ * Prompts the user on this terminal, and leaves question and answer on the screen.
+ * @param choices the user picks one; absent: the user types text
+ * @param otherwise initial text of the input
+ * @returns null when the user cancels with Ctrl-C
  */
 export async function ask(
   question: string,
@@ -24,9 +24,9 @@ export async function ask(
   const input = options
     ? createElement(Select, { options, visibleOptionCount: 10, onChange: answered })
     : createElement(TextInput, { defaultValue: otherwise, onSubmit: answered })
-  const asked = createElement(Text, null, `${question} `)
-  // Of React nothing is compiled: no JSX.
-  const app = render(createElement(Box, { flexWrap: 'wrap' }, asked, input), {
+  const prompt = createElement(Text, null, `${question} `)
+  // Plain React calls: nothing compiles JSX here.
+  const app = render(createElement(Box, { flexWrap: 'wrap' }, prompt, input), {
     ...{ interactive: true, patchConsole: false },
   })
   await app.waitUntilExit()

@@ -19,12 +19,12 @@ import { countStreamedBytes } from '../upstream/testing/streamed-bytes.ts'
 import { serveChains } from './served-chain.ts'
 
 /*
- * A listener, its relay, its pool and its transport, over real sockets, with nodes whose answers
- * are too long to be collected.
+ * A listener with its relay, pool and transport, over real sockets, and nodes whose answers are too
+ * long to collect.
  */
 
 const mebibyte = 1024 * 1024
-/** Code, as it must look, since it is checked while it passes. */
+/** Valid contract code, because the router validates it while streaming. */
 const long = `0x${'ab'.repeat(3 * mebibyte)}`
 
 const cleanups: (() => unknown)[] = []
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 type Node = (id: string, response: ServerResponse, incoming: IncomingMessage) => void
 
-/** A router for ETH1 over these nodes, asked in this order. */
+/** A router for ETH1 over these nodes, tried in this order. */
 async function startRouter(nodes: readonly Node[]) {
   const ports = await Promise.all(nodes.map(startNode))
   const text = `endpoints:
@@ -55,7 +55,7 @@ strategy: round-robin
 `
   const parsed = parseConfig(text, { environment: {}, flags: {} })
   const config = parsed.config ?? expect.fail(JSON.stringify(parsed.problems))
-  // Any free port.
+  // Picks any free port.
   const endpoints = config.endpoints.map((each) => ({
     ...each,
     address: { host: '127.0.0.1', port: 0 },
@@ -142,7 +142,7 @@ interface Answer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
-  /** The connection broke before the answer had ended. */
+  /** Whether the connection broke before the answer ended. */
   readonly broken: boolean
 }
 
@@ -153,7 +153,7 @@ function question(id: string, method = 'eth_getCode'): string {
 function ask(port: number, body: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve) => {
     const options = { port, host: '127.0.0.1', method: 'POST', headers, agent: false }
-    const asked = request(options, (response) => {
+    const sent = request(options, (response) => {
       const chunks: Buffer[] = []
       const end = (broken: boolean) => {
         const { statusCode = 0 } = response
@@ -169,16 +169,16 @@ function ask(port: number, body: string, headers: Record<string, string> = {}): 
         .on('end', () => end(false))
         .on('error', () => end(true))
     })
-    // A reset may overtake the answer's head.
-    asked.on('error', () => {
+    // A reset may arrive before the answer's head.
+    sent.on('error', () => {
       resolve({ status: 0, headers: {}, body: Buffer.alloc(0), broken: true })
     })
-    asked.end(body)
+    sent.end(body)
   })
 }
 
-const idBefore = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":"${long}"}\n`
-const idBehind = (id: string) => `{"jsonrpc":"2.0","result":"${long}","id":${id}}`
+const idFirst = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":"${long}"}\n`
+const idLast = (id: string) => `{"jsonrpc":"2.0","result":"${long}","id":${id}}`
 
 function hashOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex')
@@ -189,11 +189,11 @@ async function until(isSo: () => boolean): Promise<void> {
   expect(isSo()).toBe(true)
 }
 
-describe('a big answer', () => {
+describe('a long answer', () => {
   test.each([
-    ['of known length', idBefore, true],
-    ['with its id behind', idBehind, false],
-  ])('%s reaches each of several clients byte for byte', async (_, text, isLengthKept) => {
+    ['of known length', idFirst, true],
+    ['with its id at the end', idLast, false],
+  ])('%s reaches each of several clients byte for byte', async (_, text, hasLength) => {
     const router = await startRouter([
       (id, response) => {
         const body = Buffer.from(text(id))
@@ -204,21 +204,21 @@ describe('a big answer', () => {
     const ids = ['1', '"two"', '3']
     const answers = await Promise.all(ids.map((id) => ask(router.port, question(id))))
     answers.forEach(({ status, headers, body, broken }, at) => {
-      const wanted = text(ids[at]!)
-      expect(hashOf(body)).toBe(hashOf(wanted))
+      const expected = text(ids[at]!)
+      expect(hashOf(body)).toBe(hashOf(expected))
       expect({ status, broken }).toEqual({ status: 200, broken: false })
-      expect(headers['content-length']).toBe(isLengthKept ? String(wanted.length) : undefined)
+      expect(headers['content-length']).toBe(hasLength ? String(expected.length) : undefined)
     })
     expect(router.sessions()).toEqual([0])
     expect(router.attempts.map(resultOf)).toEqual(['answer', 'answer', 'answer'])
     expect(router.ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
-    // It did stream.
+    // Proves that the answer was streamed.
     expect(router.streamedBytes()).toBeGreaterThan(3 * 4 * mebibyte)
   })
 
   test.each([
-    ['before', idBefore],
-    ['behind', idBehind],
+    ['before', idFirst],
+    ['at the end', idLast],
   ])('has the spelling of the client for an id that is %s', async (_, text) => {
     const router = await startRouter([
       (id, response) => {
@@ -231,15 +231,15 @@ describe('a big answer', () => {
     expect(hashOf(body)).toBe(hashOf(text('1.5e3')))
   })
 
-  test('goes out in gzip where the client asks for it', async () => {
-    const router = await startRouter([(id, response) => response.end(idBefore(id))])
+  test('is sent in gzip when the client accepts it', async () => {
+    const router = await startRouter([(id, response) => response.end(idFirst(id))])
     const { headers, body } = await ask(router.port, question('1'), { 'accept-encoding': 'gzip' })
     expect(headers['content-encoding']).toBe('gzip')
-    expect(hashOf(gunzipSync(body))).toBe(hashOf(idBefore('1')))
+    expect(hashOf(gunzipSync(body))).toBe(hashOf(idFirst('1')))
   })
 
-  test('ends with the connection for a client of HTTP/1.0', async () => {
-    const router = await startRouter([(id, response) => response.end(idBehind(id))])
+  test('ends with the connection for an HTTP/1.0 client', async () => {
+    const router = await startRouter([(id, response) => response.end(idLast(id))])
     const text = question('1')
     const socket = connect(router.port, '127.0.0.1')
     socket.write(`POST / HTTP/1.0\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
@@ -248,23 +248,23 @@ describe('a big answer', () => {
     const answer = Buffer.concat(chunks)
     const bodyAt = answer.indexOf('\r\n\r\n') + 4
     expect(answer.toString('latin1', 0, bodyAt)).not.toMatch(/transfer-encoding/i)
-    expect(hashOf(answer.subarray(bodyAt))).toBe(hashOf(idBehind('1')))
+    expect(hashOf(answer.subarray(bodyAt))).toBe(hashOf(idLast('1')))
   })
 
-  test('is at its position in a batch', async () => {
+  test('keeps its position in a batch', async () => {
     const router = await startRouter([
-      (id, response) => response.end(id === '2' ? `{"id":${id},"result":"0x"}` : idBehind(id)),
+      (id, response) => response.end(id === '2' ? `{"id":${id},"result":"0x"}` : idLast(id)),
     ])
     const ids = ['1', '2', '3']
     const { body, broken } = await ask(router.port, `[${ids.map((id) => question(id)).join(',')}]`)
     expect(broken).toBe(false)
-    const wanted = `[${idBehind('1')},{"id":2,"result":"0x"},${idBehind('3')}]`
-    expect(hashOf(body)).toBe(hashOf(wanted))
+    const expected = `[${idLast('1')},{"id":2,"result":"0x"},${idLast('3')}]`
+    expect(hashOf(body)).toBe(hashOf(expected))
     expect(router.ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
     expect(router.sessions()).toEqual([0])
   })
 
-  test('may be an error of the node', async () => {
+  test('may be a node error', async () => {
     const text = (id: string) =>
       `{"id":${id},"error":{"code":3,"message":"execution reverted","data":"${long}"}}`
     const router = await startRouter([(id, response) => response.end(text(id))])
@@ -273,52 +273,48 @@ describe('a big answer', () => {
     expect(router.attempts.map(resultOf)).toEqual(['node-error'])
   })
 
-  test('that begins as none is asked for elsewhere, and its connection is freed', async () => {
+  test('with an invalid beginning is fetched elsewhere, and its connection is freed', async () => {
     let closed = 0
     const bad: Node = (_id, response, incoming) => {
       incoming.socket.on('close', () => (closed += 1))
       response.write(`{"id":12345,"result":"${long}`)
     }
-    const good: Node = (id, response) => response.end(idBefore(id))
+    const good: Node = (id, response) => response.end(idFirst(id))
     const router = await startRouter([bad, good])
     const { body } = await ask(router.port, question('1'))
-    expect(hashOf(body)).toBe(hashOf(idBefore('1')))
+    expect(hashOf(body)).toBe(hashOf(idFirst('1')))
     await until(() => closed === 1)
     expect(router.attempts.map(resultOf)).toEqual(['malformed-answer', 'answer'])
     expect(router.sessions()).toEqual([0, 0])
   })
 })
 
-describe('a big answer that turns out to be none', () => {
+describe('a long answer that turns out to be invalid', () => {
   const cases: [string, Node, string][] = [
-    ['another id behind', (_id, response) => response.end(idBehind('99')), 'malformed-answer'],
-    ['something behind', (id, response) => response.end(`${idBefore(id)}{}`), 'malformed-answer'],
+    ['another id at the end', (_id, response) => response.end(idLast('99')), 'malformed-answer'],
+    ['trailing bytes', (id, response) => response.end(`${idFirst(id)}{}`), 'malformed-answer'],
     [
       'two results',
-      (id, response) => response.end(idBefore(id).replace(/"\}\n$/, '","result":1}')),
+      (id, response) => response.end(idFirst(id).replace(/"\}\n$/, '","result":1}')),
       'malformed-answer',
     ],
-    [
-      'half its JSON',
-      (id, response) => response.end(idBefore(id).slice(0, -3)),
-      'malformed-answer',
-    ],
+    ['half its JSON', (id, response) => response.end(idFirst(id).slice(0, -3)), 'malformed-answer'],
     [
       'half its bytes',
       (id, response) => {
-        response.setHeader('content-length', idBefore(id).length)
-        response.write(idBefore(id).slice(0, -10), () => response.socket?.end())
+        response.setHeader('content-length', idFirst(id).length)
+        response.write(idFirst(id).slice(0, -10), () => response.socket?.end())
       },
       'truncated-answer',
     ],
     [
       'a cut in its chunks',
-      (id, response) => response.write(idBefore(id).slice(0, -10), () => response.socket?.end()),
+      (id, response) => response.write(idFirst(id).slice(0, -10), () => response.socket?.end()),
       'truncated-answer',
     ],
   ]
   test.each(cases)(
-    'with %s: the client sees it, and it counts against the upstream',
+    'with %s: the client notices, and it counts against the upstream',
     async (_, node, why) => {
       const router = await startRouter([node])
       const { broken, body } = await ask(router.port, question('7'))
@@ -335,26 +331,26 @@ describe('a big answer that turns out to be none', () => {
     },
   )
 
-  test('time and again disables its upstream', async () => {
-    const router = await startRouter([(_id, response) => response.end(idBehind('99'))])
+  test('disables its upstream when repeated', async () => {
+    const router = await startRouter([(_id, response) => response.end(idLast('99'))])
     for (let each = 0; each < 5; each++) await ask(router.port, question('7'))
     expect(router.pool.snapshot().upstreams[0]!.state).toBe('disabled')
   })
 
-  test('in a batch cuts the batch', async () => {
-    const router = await startRouter([(_id, response) => response.end(idBehind('99'))])
+  test('in a batch truncates the batch', async () => {
+    const router = await startRouter([(_id, response) => response.end(idLast('99'))])
     const { broken } = await ask(router.port, `[${question('1')},${question('2')}]`)
     expect(broken).toBe(true)
     await until(() => router.ends.length === 2 && router.sessions()[0] === 0)
   })
 })
 
-test('a client that leaves in the middle frees the connection to the node', async () => {
+test('a client that disconnects midway frees the connection to the node', async () => {
   let closed = false
   const router = await startRouter([
     (id, response, incoming) => {
       incoming.socket.on('close', () => (closed = true))
-      response.write(idBefore(id).slice(0, -10))
+      response.write(idFirst(id).slice(0, -10))
     },
   ])
   const text = question('1')
@@ -370,7 +366,7 @@ test('a client that leaves in the middle frees the connection to the node', asyn
   expect(router.pool.upstreams[0]!.urls[0]!.failures).toBe(0)
 })
 
-test('a client that reads slowly holds back the node, and costs no memory', async () => {
+test('a slow reader slows down the node, at no cost in memory', async () => {
   const total = 32 * mebibyte
   const router = await startRouter([
     (id, response) => {
@@ -384,7 +380,7 @@ test('a client that reads slowly holds back the node, and costs no memory', asyn
   socket.pause()
   await until(() => router.streamedBytes() > 0)
   for (let turn = 0; turn < 5_000; turn++) await new Promise(setImmediate)
-  // The kernel holds some megabytes on each side.
+  // The kernel buffers some megabytes on each side.
   expect(router.streamedBytes()).toBeLessThan(total / 2)
   let read = 0
   for await (const chunk of socket) {

@@ -22,7 +22,7 @@ test.each([
   expect(exitCode).toBe(2)
 })
 
-test('an address that is taken ends it', async () => {
+test('an address in use ends it', async () => {
   await using cache = await new ServedCache().start()
   const { exitCode } = await run(`127.0.0.1:${cache.port} --metrics-listen-address 127.0.0.1:0`)
   expect(exitCode).toBe(1)

@@ -19,7 +19,7 @@ import type { CommandIo } from './validate.ts'
 
 /**
  * Serves the cache that routers share until SIGTERM or SIGINT.
- * @param text where to listen
+ * @param text the listen address
  * @returns the exit code
  */
 export async function serveCache(
@@ -28,8 +28,8 @@ export async function serveCache(
   io: CommandIo,
 ): Promise<number> {
   const usual = { 'metrics-listen-address': [':5555'] }
-  const given = { flags: { ...usual, ...flags }, environment: io.environment }
-  const { file, problems: found } = parseConfig([], given)
+  const inputs = { flags: { ...usual, ...flags }, environment: io.environment }
+  const { file, problems: found } = parseConfig([], inputs)
   const problems = [...found]
   const address = parseAddress(text, cachePort)
   if ('fault' in address)
@@ -38,12 +38,12 @@ export async function serveCache(
   if ('fault' in address || problems.length > 0) return exitCodes.invalid
   const { 'log-level': level = 'info', 'log-format': format = 'json' } = file
   const logger = createLogger({ level, format, redact: (line) => line })
-  // Node's heap limit follows the memory of the container; buffers are beside the heap.
+  // Node's heap limit follows the container's memory; buffers live outside the heap.
   const usualBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const maxBytes = (flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes
-  const shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom)
-  const metrics = createCacheMetrics(version, shelf)
-  const server = new CacheServer(shelf, metrics.count)
+  const store = new CacheServiceStore(maxBytes, systemClock, systemRandom)
+  const metrics = createCacheMetrics(version, store)
+  const server = new CacheServer(store, metrics.count)
   let isDraining = false
   const answer = (body: string): HealthAnswer => ({ status: isDraining ? 503 : 200, body })
   const health = {

@@ -15,26 +15,26 @@ import { join } from 'node:path'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 
-/** A config file with what it depends on, as they were read. */
+/** A config file and its dependencies, as read. */
 export interface LoadedConfig {
   readonly parsed: ParsedConfig
-  /** Of the text of the file, hexadecimal; of no text where it cannot be read. */
+  /** Hexadecimal hash of the file's text, or of no text when it is unreadable. */
   readonly sha256: string
-  /** The file and those that it names. */
+  /** The file and the files that it names. */
   readonly files: readonly string[]
 }
 
-/** A config with all that is wrong with it. */
+/** A config with all of its problems. */
 export interface CheckedConfig extends ValidatedConfig, LoadedConfig {
   /** The chain specs; null if they are unusable. */
   readonly catalog: ChainCatalog | null
-  /** Takes every value out of a text that must not be printed. */
+  /** Removes every value that must not be printed from a text. */
   readonly redact: (text: string) => string
 }
 
 /**
  * Reads a config with everything that it refers to, and validates it.
- * @param running chain specs of a running router, which reads them only at its start
+ * @param running chain specs of a running router, which reads them only at start
  */
 export async function checkConfig(
   request: ConfigRequest,
@@ -44,7 +44,7 @@ export async function checkConfig(
   return { ...loaded, ...(await validateLoaded(loaded.parsed, running)) }
 }
 
-/** Validates a config with the specs and the files of this machine. */
+/** Validates a config with the specs and files of this machine. */
 export async function validateLoaded(
   parsed: ParsedConfig,
   running: ChainCatalog | null = null,
@@ -63,8 +63,8 @@ export async function validateLoaded(
 }
 
 /**
- * One line for one problem: `file:line:column: error: path: message. hint`; what is wrong with a flag or a variable is
- * not of the file: `router: error: --flag: message. hint`.
+ * One line per problem: `file:line:column: error: path: message. hint`. A problem of a flag or a
+ * variable has no file: `router: error: --flag: message. hint`.
  */
 export function problemLine(file: string, problem: Problem): string {
   const { severity, path, line, column, message, hint } = problem
@@ -79,30 +79,30 @@ function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-/** The exit codes of the process. */
+/** Exit codes of the process. */
 export const exitCodes = {
-  /** Done; a stopped router answered every call that was in flight. */
+  /** Success; a stopped router answered every call in flight. */
   done: 0,
-  /** It could not do its work: an address is taken, or calls were cut off at the end. */
+  /** The work failed: an address is in use, or calls were cut off at the end. */
   failed: 1,
-  /** The command line or the config cannot be served as it is. */
+  /** The command line or the config is invalid. */
   invalid: 2,
 } as const
 
-/** The largest config or env file that is read. */
+/** Largest config or env file that is read. */
 export const mostFileBytes = 1024 * 1024
 
-/** A file's text, or why there is none. */
+/** A file's text, or why it could not be read. */
 export type FileText = { readonly text: string } | { readonly problem: Problem }
 
-/** A config file and what it depends on. */
+/** A config file and its dependencies. */
 export interface ConfigRequest {
   readonly configPath: string
   readonly flags: FlagValues
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Reads a config file with the env files that it or a flag names, and parses it. Never throws. */
+/** Reads a config file and its env files, and parses it. Never throws. */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { configPath, flags, environment } = request
   const file = await readTextFile(configPath)
@@ -124,13 +124,13 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   }
   const layered = layerEnvironment(environment, envFiles)
   const ofEnvFiles = problems.concat(layered.problems)
-  // Without an env file its variables would be reported as missing too, one by one.
+  // Without the env file, each of its variables would be reported missing too.
   const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
   const parsed = parseConfig(source, { environment: layered.environment, flags })
   return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
 }
 
-/** The files of a directory, as Kubernetes mounts a Secret: its own begin with two dots. Null for what is none. */
+/** Files of a directory, skipping the `..` entries of a Secret mount. Null for a non-directory. */
 async function namesIn(path: string): Promise<readonly string[] | null> {
   try {
     return (await readdir(path)).filter((name) => !name.startsWith('..')).toSorted()
@@ -139,7 +139,7 @@ async function namesIn(path: string): Promise<readonly string[] | null> {
   }
 }
 
-/** The PEM files that upstreams name. */
+/** PEM files that upstreams name. */
 function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
   const sections = entries.upstreams.flatMap(({ urls }) =>
     urls.map(({ entry }) => entry['auth-config']?.tls),
@@ -149,7 +149,7 @@ function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
     .filter((path) => path !== undefined)
 }
 
-/** Reads a text file of at most `mostFileBytes`. Never throws, and does not wait for pipes or devices. */
+/** Reads at most `mostFileBytes` of text. Never throws, nor waits for pipes or devices. */
 export async function readTextFile(path: string, subject = 'the file'): Promise<FileText> {
   let file: FileHandle | null = null
   try {

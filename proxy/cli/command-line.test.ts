@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { commands, configPathOf, helpText, parseFlags } from './command-line.ts'
 import { settingNames } from '../config/settings.ts'
 
-describe('what is asked', () => {
+describe('a valid command line', () => {
   test.each([
     ['config.yml', 'run', ['config.yml'], {}],
     ['run config.yml', 'run', ['config.yml'], {}],
@@ -33,7 +33,7 @@ describe('what is asked', () => {
     expect(parsed).toMatchObject({ command, positionals, flags, problems: [] })
   })
 
-  test('the output of validate', () => {
+  test('selects the output of validate', () => {
     expect(parseFlags(['validate', 'c.yml', '--output', 'json']).output).toBe('json')
     expect(parseFlags(['validate', 'c.yml']).output).toBe('text')
     expect(parseFlags(['validate', 'c.yml', '--json'])).toMatchObject({
@@ -42,7 +42,7 @@ describe('what is asked', () => {
     })
   })
 
-  test('the flags of init', () => {
+  test('sets the flags of init', () => {
     const line = 'init c.yml --chain ETH1 --url http://a --url=http://b'
     expect(parseFlags(line.split(' '))).toMatchObject({
       ...{ command: 'init', positionals: ['c.yml'], problems: [] },
@@ -93,7 +93,7 @@ test('all mistakes of a command line are reported at once', () => {
   expect(parseFlags(['--a', '--b=1', 'c.yml', '--strategy']).problems).toHaveLength(3)
 })
 
-test('any command line is read or refused', () => {
+test('any command line is parsed or refused', () => {
   const word = fc.oneof(
     fc.string(),
     fc.constantFrom(
@@ -116,13 +116,13 @@ test('any command line is read or refused', () => {
   )
 })
 
-test('the config file is the one named, else SR_CONFIG', () => {
+test('the config file is the argument, else SR_CONFIG', () => {
   expect(configPathOf(['a.yml'], { SR_CONFIG: 'b.yml' })).toBe('a.yml')
   expect(configPathOf([], { SR_CONFIG: 'b.yml' })).toBe('b.yml')
   expect(configPathOf([], { SR_CONFIG: '' })).toBeNull()
 })
 
-test('the help is narrow, and names every flag that works', () => {
+test('the help is narrow and names every flag that works', () => {
   const help = helpText()
   for (const line of help.split('\n')) expect(line.length).toBeLessThan(100)
   for (const name of settingNames) expect(help).toContain(`  --${name}`)

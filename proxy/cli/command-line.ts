@@ -14,23 +14,23 @@ import {
   settings,
 } from '../config/settings.ts'
 
-/** What `router` can be asked to do, and the sentence that `--help` says about it. */
+/** The commands of `router`, each with its sentence in `--help`. */
 export const commands = {
   run: 'Serve. The default: `router config.yml` is `router run config.yml`.',
   validate: 'Check a config file and print every problem. Exit code 0 or 2.',
-  doctor: 'Ask each URL of a config what it serves, and say what to change. Exit code 0 or 1.',
-  replay: 'Send recorded calls again, and say what is answered otherwise. Exit code 0 or 1.',
-  init: 'Write a first config: by flags, or by asking on a terminal.',
+  doctor: 'Probe each URL of a config, and report what to change. Exit code 0 or 1.',
+  replay: 'Replay recorded calls, and report different answers. Exit code 0 or 1.',
+  init: 'Write a first config, from flags or from prompts on a terminal.',
   cache: 'Serve the cache that routers share as `cache-be`.',
-  explain: 'Say why a call went where it went. Its guid is in the header Rpc-Guid.',
-  top: 'Show what is wrong at routers that run, their upstreams and failed calls.',
+  explain: 'Explain the routing of a call, by the guid in its header Rpc-Guid.',
+  top: 'Show problems, upstreams and failed calls of running routers.',
   schema: 'Print the JSON Schema of the config file, for editors.',
   version: 'Print the version.',
   help: 'Print this text.',
 } as const
 export type Command = keyof typeof commands
 
-/** The settings that are flags of these commands; the others have all of them. */
+/** Settings known as flags of these commands; other commands accept all settings. */
 const settingsOf: Partial<Record<Command, readonly string[]>> = {
   cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
   init: [],
@@ -38,8 +38,8 @@ const settingsOf: Partial<Record<Command, readonly string[]>> = {
   top: [],
 }
 
-/** What these commands take beside flags; the others a config file, or nothing. */
-const takenBy: Partial<Record<Command, string>> = {
+/** Positional arguments of these commands; others take a config file, or none. */
+const argumentsOf: Partial<Record<Command, string>> = {
   cache: 'one address',
   explain: 'one guid',
   replay: 'one recording',
@@ -47,7 +47,7 @@ const takenBy: Partial<Record<Command, string>> = {
 
 const outputFormats = ['text', 'json'] as const
 
-/** The flags that are no settings, with the placeholder of their value and the commands that have them. */
+/** Flags that are not settings, with their value's placeholder and their commands. */
 const ownFlags = {
   output: { valueName: outputFormats.join('|'), of: ['validate'], repeatable: false },
   json: { valueName: null, of: ['validate', 'top'], repeatable: false },
@@ -77,15 +77,15 @@ function isOwnFlag(name: string): name is OwnFlagName {
 }
 export type OutputFormat = (typeof outputFormats)[number]
 
-/** A command line, taken apart. */
+/** A parsed command line. */
 export interface CommandLine {
   readonly command: Command
-  /** What is neither a flag nor the command: the path of the config file. */
+  /** Arguments without flags and command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
   /** `--output` of `validate`; `--json`, also of `top`, is `--output json`. */
   readonly output: OutputFormat
-  /** The flags of one command that are no settings: `--url` of `init`, `--record` of `run`. */
+  /** Flags of single commands: `--url` of `init`, `--record` of `run`. */
   readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
   readonly problems: readonly Problem[]
 }
@@ -105,7 +105,7 @@ const options: ParseArgsOptionsConfig = {
 }
 
 /**
- * Takes a command line apart: `--flag value`, `--flag=value`, switches, `--` before what is no flag.
+ * Parses a command line: `--flag value`, `--flag=value`, switches, and `--` before non-flags.
  *
  * @param argv without the runtime and the script
  */
@@ -123,7 +123,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
-    const fault = takeFlag(token, argv[token.index] ?? '', values)
+    const fault = readFlag(token, argv[token.index] ?? '', values)
     if (fault !== null) faults.set(token.index, fault)
   }
   const [first = ''] = words
@@ -139,17 +139,17 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     problems.push(problemAt('--output', null, message, `Allowed: ${outputFormats.join(', ')}.`))
   }
   if (command !== 'help') {
-    // Behind a flag that is not known, a word may have been its value.
+    // After an unknown flag, a word may have been its value.
     if (faults.size === 0) problems.push(...checkPositionals(command, positionals))
     for (const name of [...values.keys()].filter(isOwnFlag)) {
       const { of }: OwnFlag = ownFlags[name]
       if (!of.includes(command))
         problems.push(problemAt(`--${name}`, null, `the flag is of ${of.join(' and ')} alone`))
     }
-    const taken = settingsOf[command] ?? settingNames
-    const hint = taken.length > 0 ? `Those of router ${command}: --${taken.join(', --')}.` : null
+    const known = settingsOf[command] ?? settingNames
+    const hint = known.length > 0 ? `Those of router ${command}: --${known.join(', --')}.` : null
     for (const name of [...values.keys()].filter(isSettingName))
-      if (!taken.includes(name))
+      if (!known.includes(name))
         problems.push(problemAt(`--${name}`, null, `the flag is not of router ${command}`, hint))
   }
   const flags = Object.fromEntries([...values].filter(([name]) => isSettingName(name)))
@@ -157,7 +157,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   return { command, positionals, flags, output: output ?? 'text', own, problems }
 }
 
-/** The config file that is meant: the one named, else `SR_CONFIG`; null when there is neither. */
+/** The config file to use: the argument, else `SR_CONFIG`; null when there is neither. */
 export function configPathOf(
   positionals: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -173,13 +173,13 @@ interface FlagToken {
 }
 
 /** @returns what is wrong with it */
-function takeFlag(
+function readFlag(
   { name, rawName, value: given, inlineValue }: FlagToken,
   argument: string,
   values: Map<string, string[]>,
 ): Problem | null {
   const [flag = ''] = argument.split('=')
-  // `-strategy` is no heap of short flags.
+  // `-strategy` is not a group of short flags.
   if (rawName !== flag || !Object.hasOwn(options, name)) {
     const near = nearest(flag.replace(/^-+/, ''), Object.keys(options))
     const hint = near === null ? 'See router --help.' : `Did you mean --${near}?`
@@ -211,18 +211,18 @@ function checkPositionals(command: Command, rest: readonly string[]): readonly P
   const most = takeOne.includes(command) ? 1 : 0
   const extra = rest[most]
   if (extra === undefined) return []
-  // `router valdate config.yml`: the first was meant as a command.
+  // In `router valdate config.yml`, the first word is a misspelt command.
   const meant = command === 'run' ? nearest(rest[0] ?? '', Object.keys(commands)) : null
   if (meant !== null) {
     const message = `unknown command ${quote(rest[0] ?? '')}`
     return [problemAt('', null, message, `Did you mean ${meant}?`)]
   }
-  const { [command]: one = 'one config file' } = takenBy
+  const { [command]: one = 'one config file' } = argumentsOf
   const hint = `router ${command} takes ${most === 1 ? one : 'no arguments'}.`
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }
 
-/** What `router --help` prints. Its lines are under 100 columns. */
+/** The text of `router --help`, with lines below 100 columns. */
 export function helpText(): string {
   const sections = Object.entries(settingGroups).flatMap(([group, rows]) => {
     return [`${group}:`, ...(Object.keys(rows) as SettingName[]).flatMap(flagLines), '']
@@ -251,23 +251,23 @@ export function helpText(): string {
     ),
     '',
     'Flags. Each can be in the config file too, under the same name without the dashes.',
-    'A flag beats the environment, the environment beats the file, the file beats the default.',
+    'Flags override the environment, which overrides the file, which overrides the defaults.',
     '',
     ...sections,
     'Environment:',
-    '  SR_CONFIG      The config file, when none is given; else the Ethereum example.',
+    '  SR_CONFIG      Config file if none is named; default: the Ethereum example.',
     ...settingNames.flatMap((name) => {
       const { variable } = settings[name]
       return variable === null ? [] : [`  ${variable.padEnd(14)} Like --${name}.`]
     }),
-    '  OTEL_*         The standard variables of OpenTelemetry. Without them nothing is traced.',
+    '  OTEL_*         The standard variables of OpenTelemetry. Without them tracing is off.',
     '',
     'Exit codes: 0 stopped cleanly, 1 failed while running, 2 wrong command line or config.',
     '',
   ].join('\n')
 }
 
-/** The placeholder of the value of a flag; null for a switch. */
+/** Placeholder of a flag's value; null for a switch. */
 function valueNameOf(name: SettingName): string | null {
   const { enum: words, [kindKeyword]: kind } = settings[name].field.meta() ?? {}
   if (Array.isArray(words)) return words.join('|')

@@ -8,13 +8,13 @@ import { examine, type Examined } from './doctor/examine.ts'
 import { type ConfigRequest, exitCodes, checkConfig, problemLine } from './checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
-/** Of answers, which are at most 1 MiB each. */
+/** Budget for answers, each of which has at most 1 MiB. */
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * Verifies each URL of a config as the router does, asks it a little more, and prints a table, with what to change in
- * the config under each URL.
- * @returns the exit code: 0; 1 where something must change; 2 for a config that cannot be used
+ * Verifies each URL of a config as the router does, probes it further, and prints a table with the
+ * necessary config changes below each URL.
+ * @returns the exit code: 0; 1 when something must change; 2 for an unusable config
  */
 export async function runDoctor(
   request: Omit<ConfigRequest, 'environment'> & { readonly version: string },
@@ -25,13 +25,13 @@ export async function runDoctor(
   const { config, catalog, problems, parsed, redact } = await checkConfig(input)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
-  const parts = { version, catalog, clock: systemClock, budget: new ByteBudget(maxBytes) }
+  const context = { version, catalog, clock: systemClock, budget: new ByteBudget(maxBytes) }
   const asking = config.upstreams.flatMap((upstream) => {
     const chain = catalog.find(upstream.chainId)
     const iface = chain?.interfaces.get(upstream.apiInterface)
     // The config was checked against the catalog.
     if (!chain || !iface) throw new Error(`no spec for ${upstream.chainId}`)
-    return upstream.nodeUrls.map((url) => examine({ upstream, config: url, chain, iface }, parts))
+    return upstream.nodeUrls.map((url) => examine({ upstream, config: url, chain, iface }, context))
   })
   const examined = await Promise.all(asking)
   compareHeads(examined)
@@ -56,23 +56,23 @@ export async function runDoctor(
   return wrong > 0 ? exitCodes.failed : exitCodes.done
 }
 
-/** Compares the URLs of a chain: which are outdated, and how far each is behind the tip. */
+/** Compares the URLs of a chain: which are stale, and how far each is behind the tip. */
 function compareHeads(all: readonly Examined[]): void {
   for (const { chain, iface, url, owner, cells, changes } of all) {
     const own = url.head
     if (own === null) continue
     const reported = all.flatMap(({ iface: other, url: { head }, owner: { status } }) => {
       if (other !== iface || head === null) return []
-      // The chain has grown between two probes.
+      // Accounts for the chain's growth between two probes.
       const grown = Math.round((head.atMs - own.atMs) / chain.blockTimeMs)
       const [block, atMs] = [head.block - grown, own.atMs]
       return [{ head: { block, atMs, roseMs: atMs }, status }]
     })
-    const behind = Math.max(0, (tipOf(reported, chain) ?? 0) - own.block)
-    if (behind > 0) cells.HEIGHT += ` (-${behind})`
+    const lag = Math.max(0, (tipOf(reported, chain) ?? 0) - own.block)
+    if (lag > 0) cells.HEIGHT += ` (-${lag})`
     const head = { ...own, roseMs: own.atMs }
     const outdated = whyOutdated({ head, status: owner.status }, reported, chain)
-    const blocks = behind > chain.allowedLagBlocks ? `behind by ${behind} blocks` : null
+    const blocks = lag > chain.allowedLagBlocks ? `behind by ${lag} blocks` : null
     const why = [outdated, blocks].filter((each) => each !== null).join(', ')
     if (why)
       changes.push(`${why}: wait until it is in sync; other upstreams serve the latest blocks`)

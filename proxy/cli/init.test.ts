@@ -24,9 +24,9 @@ async function init(line: string) {
   return { code, ...written }
 }
 
-/** The config that a text is, or what is wrong with it. */
-async function judged(text: string) {
-  const configPath = join(folder, 'judged.yml')
+/** Parses a text as a config, or returns its problems. */
+async function parsed(text: string) {
+  const configPath = join(folder, 'parsed.yml')
   await writeFile(configPath, text)
   const urls = { NODE_URL: 'https://c.example/v2', GRPC_URL: 'grpcs://d.example:443' }
   const environment = { KEY: 'a-key-of-mine', ...urls }
@@ -89,7 +89,7 @@ test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]
 ])('%s: what is written can be served', async (_, line, upstreams) => {
   const { code, stdout, stderr } = await init(line)
   expect([code, stderr]).toEqual([0, 'Next: router validate FILE, then router doctor FILE\n'])
-  expect(await judged(stdout)).toEqual(upstreams)
+  expect(await parsed(stdout)).toEqual(upstreams)
 })
 
 test.each([
@@ -106,19 +106,19 @@ test.each([
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test('a file is for its owner alone, and none that exists is overwritten', async () => {
+test('only the owner can read the file, and no existing file is overwritten', async () => {
   const path = join(folder, 'first.yml')
   const line = `${path} --chain ETH1 --url http://a.example`
   expect(await init(line)).toMatchObject({ code: 0, stdout: '' })
   const text = await readFile(path, 'utf8')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
-  await judged(text)
+  await parsed(text)
   const { code, stderr } = await init(line.replace('a.example', 'b.example'))
   expect([code, stderr]).toEqual([1, `${path}: error: it exists, and is left as it is.\n`])
   expect(await readFile(path, 'utf8')).toBe(text)
 })
 
-test('a folder that is missing is called a folder', async () => {
+test('a missing folder is reported as a folder', async () => {
   const path = join(folder, 'nowhere/first.yml')
   const { code, stderr } = await init(`${path} --chain ETH1 --url http://a.example`)
   expect([code, stderr]).toEqual([1, `${path}: error: its folder is missing.\n`])

@@ -16,8 +16,8 @@ const example = 'Such as router init --chain ETH1 --url https://eth.example.com/
 const ofUrls = 'URLs of its nodes, with spaces between, ${NAME} in place of a key:'
 
 /**
- * Writes a first config, and no file that exists. What no flag says it asks for, on a terminal.
- * @returns the exit code: 0; 1 when the file cannot be written; 2 for what cannot be a config
+ * Writes a first config to a new file. On a terminal it prompts for whatever flags do not set.
+ * @returns the exit code: 0; 1 when the file cannot be written; 2 for an invalid config
  */
 export async function runInit({ positionals, own }: CommandLine, io: CommandIo): Promise<number> {
   const refuse = (problem: Problem, file = 'router', code: number = exitCodes.invalid) => {
@@ -31,12 +31,12 @@ export async function runInit({ positionals, own }: CommandLine, io: CommandIo):
   if (!answers || !chainId) return refuse(problemAt('', null, nothing, example))
   const text = firstConfig({ ...answers, chainId }, catalog)
   const problem = problemIn(text, catalog)
-  // Lines of a file that is not there would mislead.
+  // Line numbers of an unwritten file would mislead.
   if (problem) return refuse({ ...problem, line: null })
   const { path } = answers
   try {
     if (path === null) io.stdout.write(text)
-    // Keys may be in it, so it is for its owner alone.
+    // The file may contain keys, so only its owner can read it.
     else await writeFile(path, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
@@ -50,10 +50,10 @@ export async function runInit({ positionals, own }: CommandLine, io: CommandIo):
   return exitCodes.done
 }
 
-/** What a first config says. */
+/** Answers for a first config. */
 type Answers = NonNullable<Awaited<ReturnType<typeof completed>>>
 
-/** What the flags say, and on a terminal what the user says beside them. Null: something is missing. */
+/** Answers from flags and, on a terminal, from prompts. Null: something is missing. */
 async function completed(
   path: string | null,
   { chain: [given] = [], url, interface: [through] = [] }: CommandLine['own'],
@@ -72,10 +72,10 @@ async function completed(
   return file ? { chainId, through, urls, path: file } : null
 }
 
-/** Test nodes run nearby. Nothing is sent to a provider, whose host name has dots. */
+/** Matches local hosts, where test nodes run; nothing is sent to a provider's host name. */
 const nearby = /^https?:\/\/([^./]+|[\d.]+)(:\d+)?(\/|$)/
 
-/** The first test node among the URLs, for an EVM chain that caches. A node that takes over a second is skipped. */
+/** The first test node among the URLs of a caching EVM chain. Skips nodes slower than a second. */
 async function testNodeAt({ chainId, urls }: Answers, catalog: ChainCatalog) {
   const chain = catalog.find(chainId ?? 'ETH1')
   if (chain?.family !== 'evm' || !chain.cacheable) return null
@@ -92,9 +92,9 @@ async function testNodeAt({ chainId, urls }: Answers, catalog: ChainCatalog) {
   return null
 }
 
-/** The first thing that is wrong with a config whose placeholders have no values yet. */
+/** The first problem of a config whose placeholders have no values yet. */
 function problemIn(text: string, catalog: ChainCatalog) {
-  // Something stands in for each of them.
+  // Fills each placeholder with a sample value.
   const scheme = text.includes('api-interface: grpc') ? 'grpc' : 'http'
   const filled = text.replaceAll(/("?)\$(?:\{\w+\}|<\w+>)/g, (_, atStart) =>
     atStart ? `"${scheme}://x` : 'x',
@@ -103,7 +103,7 @@ function problemIn(text: string, catalog: ChainCatalog) {
   return validateConfig(parsed, { catalog, readText: () => null }).problems[0]
 }
 
-/** The text of a config with its explanations. What is wrong with a name is said of the config, as of any other. */
+/** The text of a commented config. Validation reports invalid names later, as for any config. */
 function firstConfig({ chainId = '', through, urls }: Answers, catalog: ChainCatalog): string {
   const chain = catalog.find(chainId)
   const byUrl = urls.some((url) => /^grpcs?:/i.test(url)) ? 'grpc' : 'jsonrpc'
@@ -123,8 +123,8 @@ skip-websocket-verification: true
 endpoints:
   - network-address: 127.0.0.1:3360
 ${served}
-# Its nodes, each with the URLs by which it is reached. Changes are taken over while the router runs.
-# What a URL serves beyond the standard methods stands under it, such as addons: [archive]. router doctor says which.
+# Its nodes and their URLs. A running router applies changes.
+# List the add-ons of a URL below it, such as addons: [archive]; router doctor finds them.
 direct-rpc:
 ${upstreams.join('')}
 # Metrics and health.
@@ -135,13 +135,13 @@ ${urls.some(isSocket) ? '' : ofSockets}`
 const isSocket = (url: string) => /^wss?:/i.test(url)
 const hostOf = (url: string) => URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
 
-/** Names of upstreams with their URLs: one each, but a WebSocket URL joins one of the same host that has none. */
+/** One upstream per URL, except that a WebSocket URL joins an upstream of the same host. */
 function upstreamsOf(urls: readonly string[]): readonly [name: string, urls: string[]][] {
   const upstreams: [name: string, urls: string[]][] = []
   for (const url of urls.toSorted((a, b) => Number(isSocket(a)) - Number(isSocket(b)))) {
     const host = hostOf(url)
     const own = upstreams.find(([, each]) => !each.some(isSocket) && hostOf(each[0] ?? '') === host)
-    // `example` of `eth.example.com`, `node` of an address.
+    // Takes `example` from `eth.example.com`, and `node` for an IP address.
     const [, name = 'node'] = /([a-z0-9-]+)\.[a-z][a-z0-9-]*$/.exec(host) ?? []
     if (isSocket(url) && own) own[1].push(url)
     else upstreams.push([`${name}-${upstreams.length + 1}`, [url]])

@@ -7,10 +7,10 @@ import { exitCodes, problemLine } from './checked-config.ts'
 import { type CommandIo, runSchema, runValidate } from './validate.ts'
 import { run } from './run.ts'
 
-/** The value of `SR_CONFIG` when it is not set: the Ethereum example. */
+/** Default of `SR_CONFIG`: the Ethereum example. */
 const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', import.meta.url))
 
-/** Runs one command line to its end. @returns the exit code of the process */
+/** Runs one command line to completion. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
   const line = parseFlags(argv)
   const { command, positionals, flags, output, own, problems } = line

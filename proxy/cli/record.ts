@@ -5,19 +5,19 @@ import { parseByteSize } from '../config/units.ts'
 import { createRecorder, type RecorderOptions } from '../telemetry/record/recording.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Begins the recording that the flags ask for, or says what is wrong with them; null: they ask for none. */
+/** Starts the recording that the flags request, or returns a problem; null without such flags. */
 export function startRecording(
-  given: CommandLine['own'],
-  parts: Pick<RecorderOptions, 'clock' | 'logger'>,
+  flags: CommandLine['own'],
+  options: Pick<RecorderOptions, 'clock' | 'logger'>,
 ) {
-  const { record: [path] = [], 'record-bytes': [size = '256MiB'] = [] } = given
+  const { record: [path] = [], 'record-bytes': [size = '256MiB'] = [] } = flags
   if (path === undefined) return null
   const maxBytes = parseByteSize(size)
   if (maxBytes === null)
     return problemAt('--record-bytes', null, `${quote(size)} is not a size`, 'Write 256MiB.')
   try {
-    const withParams = given['record-without-params'] === undefined
-    return createRecorder({ path, maxBytes, withParams, ...parts })
+    const withParams = flags['record-without-params'] === undefined
+    return createRecorder({ path, maxBytes, withParams, ...options })
   } catch (error) {
     return problemAt('--record', null, `${quote(path)} cannot be written: ${whyUnwritable(error)}`)
   }

@@ -23,7 +23,7 @@ direct-rpc: [{name: a, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url:
 
 const silent = { level: 'error', format: 'json', destination: { write() {} } } as const
 
-/** A reloader of one file, whose upstreams serve when `serves` says so. */
+/** A reloader of one file; `serves` controls whether the upstreams serve. */
 async function reloading(
   name: string,
   {
@@ -40,21 +40,21 @@ async function reloading(
   await writeFile(file, text)
   const parsed = parseConfig(text, { environment: {}, flags: {} })
   const { config } = parsed
-  const judged: CheckedConfig = {
+  const checked: CheckedConfig = {
     ...{ parsed, config, problems: [], catalog: null, sha256: '' },
     ...{ files: [file], redact: (given) => given },
   }
   const clock = new VirtualClock()
-  const seen = { judged: 0, applied: 0 }
+  const counts = { checked: 0, applied: 0 }
   const state = new ConfigState(clock, '')
-  const reloader = new Reloader(judged, beganMs || Date.now() + 60_000, {
+  const reloader = new Reloader(checked, beganMs || Date.now() + 60_000, {
     readConfig: async () => {
-      seen.judged += 1
-      return { ...judged, files: [file, ...(await namesToo())] }
+      counts.checked += 1
+      return { ...checked, files: [file, ...(await namesToo())] }
     },
     apply: () => {
       if (!serves()) throw new NobodyServes([{ chainId: 'ETH1', apiInterface: 'jsonrpc' }])
-      seen.applied += 1
+      counts.applied += 1
       return Promise.resolve()
     },
     redact: () => {},
@@ -64,21 +64,21 @@ async function reloading(
       logger: createLogger({ ...silent, redact: (t) => t }),
     },
   })
-  return { reloader, clock, seen, state, file }
+  return { reloader, clock, counts, state, file }
 }
 
-test('a config whose upstreams could not serve is tried again after 30 s', async () => {
+test('a config whose upstreams do not serve is retried after 30 s', async () => {
   let isUp = false
-  const { reloader, clock, seen, state } = await reloading('again.yml', { serves: () => isUp })
+  const { reloader, clock, counts, state } = await reloading('again.yml', { serves: () => isUp })
   void reloader.watch()
   await reloader.reload('SIGHUP')
-  expect([seen.applied, state.refusal?.why]).toEqual([0, expect.stringContaining('ETH1 jsonrpc')])
+  expect([counts.applied, state.refusal?.why]).toEqual([0, expect.stringContaining('ETH1 jsonrpc')])
   isUp = true
   const startMs = clock.nowMs()
   await expect
     .poll(async () => {
       await clock.advance(500)
-      return seen.applied
+      return counts.applied
     })
     .toBe(1)
   expect(clock.nowMs() - startMs).toBeGreaterThanOrEqual(30_000)
@@ -86,23 +86,23 @@ test('a config whose upstreams could not serve is tried again after 30 s', async
   reloader.stop()
 })
 
-test('a file that was written while the router started is read', async () => {
-  const { reloader, clock, seen } = await reloading('started.yml', { beganMs: Date.now() })
+test("a file written during the router's start is read", async () => {
+  const { reloader, clock, counts } = await reloading('started.yml', { beganMs: Date.now() })
   void reloader.watch()
   const turn = async () => {
     await clock.advance(500)
-    return seen.judged
+    return counts.checked
   }
   await expect.poll(turn).toBe(1)
-  // Once.
+  // It reloads only once.
   for (let each = 0; each < 20; each++) await turn()
-  expect(seen.judged).toBe(1)
+  expect(counts.checked).toBe(1)
   reloader.stop()
 })
 
-test('a file that the config newly names, and that changes while it is read, is read again', async () => {
+test('a newly named file that changes while it is read is read again', async () => {
   const named = join(directory, 'named.env')
-  const { reloader, clock, seen } = await reloading('naming.yml', {
+  const { reloader, clock, counts } = await reloading('naming.yml', {
     async namesToo() {
       await writeFile(named, 'KEY=1')
       return [named]
@@ -112,7 +112,7 @@ test('a file that the config newly names, and that changes while it is read, is 
   await reloader.reload('SIGHUP')
   const turn = async () => {
     await clock.advance(500)
-    return seen.judged
+    return counts.checked
   }
   await expect.poll(turn).toBeGreaterThan(1)
   reloader.stop()

@@ -10,19 +10,19 @@ import { TlsFileError } from '../upstream/wire/upstream-target.ts'
 import type { CheckedConfig } from './checked-config.ts'
 import { NobodyServes } from './router.ts'
 
-/** How often the files are looked at. What has changed is read once it was the same twice. */
-const lookMs = 500
-/** After that, a config whose upstreams could not serve is tried again. */
+/** Poll interval for the files. A change is read once two polls agree. */
+const pollMs = 500
+/** Interval at which a config whose upstreams could not serve is retried. */
 const againMs = 30_000
-/** The times of files are those of the last tick of the kernel. */
+/** Resolution of file times: they are those of the last kernel tick. */
 const tickMs = 10
 
 export interface ReloadOptions {
-  /** Reads and judges the config as at the start. */
+  /** Reads and validates the config as at the start. */
   readonly readConfig: () => Promise<CheckedConfig>
-  /** Takes a config over at once, or not at all. @throws TlsFileError, NobodyServes */
+  /** Applies a config completely or not at all. @throws TlsFileError, NobodyServes */
   readonly apply: (config: RouterConfig) => Promise<void>
-  /** Has the secrets of both kept out of the log. */
+  /** Redacts the secrets of both configs in the log. */
   readonly redact: (next: CheckedConfig, served: CheckedConfig) => void
   readonly state: ConfigState
   readonly logger: Logger
@@ -30,52 +30,52 @@ export interface ReloadOptions {
 }
 
 /**
- * Keeps a running router at what its files say: they are read again when one of them changes, and on `reload`. A config
- * that is wrong, or needs a new process, is refused as a whole, and the one before goes on.
+ * Keeps a running router in sync with its files, rereading them on a change or on `reload`. A
+ * config that is invalid, or needs a new process, is refused as a whole; the previous one stays.
  */
 export class Reloader {
-  readonly #parts: ReloadOptions
+  readonly #options: ReloadOptions
   readonly #stop = new AbortController()
   #served: CheckedConfig
-  /** Those of the config that was read last, served or refused. */
+  /** Files of the last config read, applied or refused. */
   #files: readonly string[]
-  /** The state in which they were read. */
+  /** Their state when they were read. */
   #read = ''
-  /** When reading those of the start began, on the wall. */
+  /** Wall-clock time when the first read began. */
   readonly #beganMs: number
   #againAtMs = Infinity
   #running: Promise<void> = Promise.resolve()
   #waiting: Promise<void> | null = null
 
-  /** @param beganMs when reading the files of this config began, on the wall */
-  constructor(served: CheckedConfig, beganMs: number, parts: ReloadOptions) {
-    this.#parts = parts
+  /** @param beganMs wall-clock time when reading this config began */
+  constructor(served: CheckedConfig, beganMs: number, options: ReloadOptions) {
+    this.#options = options
     this.#beganMs = beganMs
     this.#served = served
     this.#files = served.files
   }
 
-  /** Looks at the files until it is stopped. */
+  /** Polls the files until `stop`. */
   async watch(): Promise<void> {
-    const { clock } = this.#parts
+    const { clock } = this.#options
     const { signal } = this.#stop
     let last = (this.#read ||= await stateOf(this.#files, this.#beganMs))
     while (!signal.aborted) {
-      await sleep(clock, lookMs, signal).catch(() => {})
+      await sleep(clock, pollMs, signal).catch(() => {})
       const now = await stateOf(this.#files)
       if (now === last && this.#isDue(now)) await this.reload('its files have changed', true)
       last = now
     }
   }
 
-  /** Ends the watch; a reload that has begun goes on. */
+  /** Ends the watch; a reload in progress continues. */
   stop(): void {
     this.#stop.abort()
   }
 
   /**
-   * Reads the config again. Never rejects. One at a time: who asks while one waits gets what that one finds.
-   * @param ifChanged not where a reload before it has read the files as they are
+   * Reads the config again, one at a time; requests while one is pending share it. Never rejects.
+   * @param ifChanged skip if an earlier reload has read the current files
    */
   reload(why: string, ifChanged = false): Promise<void> {
     this.#waiting ??= this.#running.then(() => {
@@ -86,7 +86,7 @@ export class Reloader {
   }
 
   async #reload(why: string, ifChanged: boolean): Promise<void> {
-    const { readConfig, apply, redact, state, logger, clock } = this.#parts
+    const { readConfig, apply, redact, state, logger, clock } = this.#options
     const { signal } = this.#stop
     if (signal.aborted) return
     const beganMs = clock.wallMs()
@@ -119,7 +119,7 @@ export class Reloader {
       logger.info('config reloaded', { why, sha256: next.sha256 })
     } catch (error) {
       if (error instanceof NobodyServes) this.#againAtMs = clock.nowMs() + againMs
-      // Or a file was exchanged after it was judged.
+      // A TLS file may also change after validation.
       if (error instanceof NobodyServes || error instanceof TlsFileError)
         return this.#refuse(error.message, sha256, error instanceof NobodyServes)
       logger.error('reloading the config failed', { error: error as Error })
@@ -128,19 +128,19 @@ export class Reloader {
   }
 
   #isDue(now: string): boolean {
-    return now !== this.#read || this.#parts.clock.nowMs() >= this.#againAtMs
+    return now !== this.#read || this.#options.clock.nowMs() >= this.#againAtMs
   }
 
   #refuse(why: string, sha256: string, retries = false): void {
-    const { state, logger } = this.#parts
+    const { state, logger } = this.#options
     state.refused({ why, sha256, retries })
     logger.error('config refused: the one before goes on', { why, serves: state.sha256 })
   }
 }
 
 /**
- * Differs when a file was written, exchanged or removed; also where a symbolic link leads elsewhere.
- * @param readMs when reading them began: one that has changed since may have been read before or after
+ * Changes when a file is written, replaced or removed, or a symbolic link is retargeted.
+ * @param readMs when reading began: a later change may or may not have been read
  */
 async function stateOf(files: readonly string[], readMs = Infinity): Promise<string> {
   const states = files.map(async (path) => {

@@ -18,8 +18,8 @@ import type { CommandIo } from './validate.ts'
 const maxInFlight = 16
 
 /**
- * Sends the calls of a recording again, as a client of the router of a config, and reports what is answered otherwise.
- * @returns the exit code: 0; 1 where an answer differs that must not, or a call failed; 2 for what cannot be replayed
+ * Replays the calls of a recording through a config's router, and reports different answers.
+ * @returns the exit code: 0; 1 on a real difference or a failed call; 2 for invalid input
  */
 export async function runReplay(
   { positionals: [path], flags, own }: CommandLine,
@@ -46,17 +46,17 @@ export async function runReplay(
   })
   if (!file || !(await file.stat()).isFile()) return refuse(path, why)
   const logger = createLogger({ level: 'error', format: 'text', redact, destination: io.stderr })
-  const parts = { catalog, version, logger, state: new ConfigState(clock, sha256) }
-  await using router = await startOnLoopback(config, parts)
+  const context = { catalog, version, logger, state: new ConfigState(clock, sha256) }
+  await using router = await startOnLoopback(config, context)
   const report = new Report()
   const send = sendingAgain(router, report, Number(rate))
   const lines = file.readLines({ autoClose: false })[Symbol.asyncIterator]()
   let line = 0
-  const takeTurns = async () => {
+  const sendNext = async () => {
     for (let next = await lines.next(); !next.done; next = await lines.next())
       await send(next.value, (line += 1))
   }
-  await Promise.all(Array.from({ length: maxInFlight }, takeTurns))
+  await Promise.all(Array.from({ length: maxInFlight }, sendNext))
   io.stdout.write(redact(report.toText()))
   const { same, mayDiffer, differs, failed } = report.calls
   if (same + mayDiffer + differs + failed === 0)
@@ -64,7 +64,7 @@ export async function runReplay(
   return differs + failed === 0 ? exitCodes.done : exitCodes.failed
 }
 
-/** @returns sends the call of a line again when it is its turn, and settles when it is reported, whatever came of it */
+/** @returns replays the call of a line at its turn, and settles once it is reported */
 function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: number) {
   let dueMs = clock.nowMs()
   return async (text: string, line: number): Promise<void> => {

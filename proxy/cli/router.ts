@@ -21,19 +21,19 @@ import { combineObservers } from '../telemetry/observers.ts'
 import { type PreparedChain, type ServedChainContext, serveChains } from './served-chain.ts'
 import { createCache, createSessions, type SharingOptions } from './stores.ts'
 
-/** What the process hands to the router that it runs. */
+/** Dependencies that the process passes to its router. */
 export interface RouterContext extends SharingOptions, Pick<ServedChainContext, 'guard'> {
   readonly catalog: ChainCatalog
   readonly version: string
-  /** Which config is served. */
+  /** Which config is in use. */
   readonly state: ConfigState
-  /** Null: nothing is traced. */
+  /** Null: no tracing. */
   readonly tracing: CallSpans | null
-  /** Null: nothing is recorded. */
+  /** Null: no recording. */
   readonly recorder: Recorder | null
 }
 
-/** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
+/** A router: a pool per chain and interface, a listener per endpoint, an admin server. */
 export interface Router {
   /**
    * Opens every listener, then begins to verify upstreams.
@@ -41,26 +41,26 @@ export interface Router {
    * @throws Error naming an address that cannot be bound
    */
   start(): Promise<ReadonlyMap<EndpointConfig, Address>>
-  /** Settles when every upstream was asked once whether it can serve, whatever came of it. */
+  /** Settles when every upstream was verified once, whatever the result. */
   verified(): Promise<unknown>
   /**
-   * Takes over another config that differs in live keys alone, at once, when its new upstreams were asked whether they
-   * can serve. Those that go end the calls that they have. Nothing is changed when it throws.
+   * Applies a config that differs in live keys only, after verifying its new upstreams. Removed
+   * upstreams finish their calls. Changes nothing when it throws.
    * @throws TlsFileError
-   * @throws NobodyServes where one of the present upstreams does
+   * @throws NobodyServes if the change would leave a served chain without upstreams
    */
   reload(config: RouterConfig): Promise<void>
   /**
-   * Fails readiness, lets calls in flight end, closes everything.
-   * @returns whether every call was answered before `drainTimeoutMs` was over
+   * Fails readiness, drains calls in flight, closes everything.
+   * @returns whether every call was answered within `drainTimeoutMs`
    */
   stop(): Promise<boolean>
 }
 
-/** How long a reload waits for its new upstreams: one that hangs keeps the others waiting no longer. */
+/** How long a reload waits for its new upstreams, since one may hang. */
 const maxVerificationMs = 5_000
 
-/** A config that would take a chain down which is served now. */
+/** The config would take down a chain that is served now. */
 export class NobodyServes extends Error {
   override readonly name = 'NobodyServes'
 
@@ -70,36 +70,36 @@ export class NobodyServes extends Error {
   }
 }
 
-/** How much of the drain time the listeners stay open, so that the rest is left for calls in flight. */
+/** Share of the drain time with open listeners; calls in flight have the rest. */
 const lingerShare = 0.6
 
-/** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
-export function createRouter(config: RouterConfig, parts: RouterContext): Router {
-  const { clock, logger, version, state, recorder } = parts
+/** Wires a router. Binds and sends nothing yet. @throws Error when a TLS file cannot be used */
+export function createRouter(config: RouterConfig, context: RouterContext): Router {
+  const { clock, logger, version, state, recorder } = context
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
   const health = new Health(clock, state)
   const onCommand: SharingOptions['onCommand'] = (...command) =>
     metrics.storeCommandEnded(...command)
-  const cache = createCache(config, { ...parts, onCommand, health, budget })
+  const cache = createCache(config, { ...context, onCommand, health, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock })
   const calls = new CallHistory(clock)
   const observers = combineObservers([
-    // First, since the log names the trace.
-    ...(parts.tracing ? [parts.tracing] : []),
+    // Tracing comes first, because the log names the trace.
+    ...(context.tracing ? [context.tracing] : []),
     ...[metrics, log],
     ...(config.metricsListenAddress ? [calls] : []),
     ...(recorder ? [recorder] : []),
   ])
   recorder?.maskKeysOf(config)
   let draining = false
-  const shared = createSessions(config, { ...parts, metrics, onCommand, health })
+  const shared = createSessions(config, { ...context, metrics, onCommand, health })
   const { sessions, keys } = shared
   const isDraining = () => draining
   const heads = cache?.shared?.keys ?? keys
-  const served = { ...parts, observers, budget, cache, sessions, sent: keys, heads, isDraining }
+  const served = { ...context, observers, budget, cache, sessions, sent: keys, heads, isDraining }
   const chains = serveChains(config, served)
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
@@ -195,10 +195,10 @@ export function createRouter(config: RouterConfig, parts: RouterContext): Router
   }
 }
 
-/** Whether all of the work was done before the time was over. */
+/** Whether all work completed within the time. */
 async function within(clock: Clock, ms: number, work: readonly Promise<void>[]): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  // What needs a turn of the event loop, and no time, is done by then.
+  // Work that only needs an event-loop turn is done by then.
   const cancel = clock.after(ms, () => setImmediate(() => resolve(false)))
   const done = await Promise.race([Promise.all(work).then(() => true), late])
   cancel()

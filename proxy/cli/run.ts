@@ -18,7 +18,7 @@ import { createRouter } from './router.ts'
 import { loadStores } from './stores.ts'
 
 /**
- * Serves until SIGTERM or SIGINT; a second one ends it at once.
+ * Serves until SIGTERM or SIGINT; a second signal ends it at once.
  * @returns the exit code
  */
 export async function run(
@@ -50,7 +50,7 @@ export async function run(
     io.stderr.write(`${problemLine('router', recorder)}\n`)
     return exitCodes.invalid
   }
-  const parts = {
+  const context = {
     catalog,
     logger,
     clock,
@@ -61,11 +61,11 @@ export async function run(
     tracing,
     recorder,
   }
-  const router = createRouter(config, parts)
+  const router = createRouter(config, context)
   const reloader = new Reloader(first, beganMs, {
     readConfig: () => checkConfig(input, catalog),
     apply: (next) => router.reload(next),
-    // Calls in flight have the keys of the config that is served.
+    // Calls in flight still carry keys of the served config.
     redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),
     ...{ state, logger, clock },
   })
@@ -74,7 +74,7 @@ export async function run(
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
-    // The next start would refuse a recording that exists.
+    // The next start would refuse to overwrite a recording.
     for (const path of own.record ?? []) rmSync(path, { force: true })
     return exitCodes.failed
   }
@@ -90,48 +90,48 @@ export async function run(
   else logger.warn('router stopped: the drain time was over before every call was answered')
   const code = answered ? exitCodes.done : exitCodes.failed
   await tracing?.stop()
-  // A collector that hangs would hold the process for as long as the SDK tries.
+  // A hanging collector would hold the process for as long as the SDK retries.
   if (tracing) process.exit(code)
   return code
 }
 
-/** Loads OpenTelemetry where it is asked for. What is wrong with it must not keep a router from serving. */
+/** Loads OpenTelemetry if enabled. Its failure must not prevent the router from serving. */
 async function loadTracing(
   env: CommandIo['environment'],
-  parts: { readonly version: string; readonly clock: Clock; readonly logger: Logger },
+  context: { readonly version: string; readonly clock: Clock; readonly logger: Logger },
 ): Promise<Tracing | null> {
   try {
     const signals = signalsAsked(env)
     if (signals === null) return null
     const { startTracing } = await import('../telemetry/otel/start.ts')
-    return startTracing(signals, env, parts)
+    return startTracing(signals, env, context)
   } catch (error) {
-    parts.logger.error('OpenTelemetry cannot start, and nothing is exported', { error })
+    context.logger.error('OpenTelemetry cannot start, and nothing is exported', { error })
     return null
   }
 }
 
 /**
- * Keeps V8 from pretenuring: what it then makes for a call lives in the old space, and keeps the rest of the call
- * alive until a full collection. Four of ten processes took a third more CPU and 70 MB (bench/README.md).
+ * Disables V8's pretenuring, whose old-space objects retain the rest of their call until a full
+ * collection. Four of ten processes took a third more CPU and 70 MB (bench/README.md).
  */
 function switchOffPretenuring(): void {
-  // Before the flag: the cache of compiled code holds for the flags that it was written with.
+  // Must come first: the compile cache is only valid for the flags it was written with.
   flushCompileCache()
   setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
-/** Resolves with the first signal to stop; the second one ends the process at once. */
+/** Resolves on the first stop signal; the second one ends the process at once. */
 export function onceStopped(logger: Logger): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  let asked = false
+  let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      if (asked) {
+      if (stopping) {
         logger.warn('ended at once: a second signal came', { signal })
         process.exit(exitCodes.failed)
       }
-      asked = true
+      stopping = true
       resolve(signal)
     })
   return promise

@@ -42,7 +42,7 @@ import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
 import { createWebSocketTransport } from '../upstream/wire/ws/ws-transport.ts'
 
-/** How each interface is served. */
+/** Creates the listener of each interface. */
 const listeners: Readonly<Record<ApiInterface, (options: ListenerOptions) => Listener>> = {
   jsonrpc: createJsonRpcListener,
   tendermintrpc: createTendermintListener,
@@ -58,54 +58,54 @@ export interface ServedChainContext {
   readonly observers: Observers
   readonly budget: ByteBudget
   readonly sessions: Sessions
-  /** Where replicas note transactions; null: each for itself. */
+  /** Where replicas share sent transactions; null: each replica has its own. */
   readonly sent?: SentStore | null
-  /** Where replicas note the heads that they poll; null: each polls for itself. */
+  /** Where replicas share the heads that they poll; null: each polls on its own. */
   readonly heads?: HeadStore | null
-  /** Where answers are kept; null: nowhere. */
+  /** Stores of answers; null: no cache. */
   readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
-  /** Null or absent: nothing is traced. */
+  /** Null or absent: no tracing. */
   readonly tracing?: Pick<CallSpans, 'traceHeaders'> | null
-  /** A stop has begun: `GET /health` sends clients elsewhere. */
+  /** Whether a stop has begun, so that `GET /health` redirects clients. */
   readonly isDraining: () => boolean
-  /** Stands between the listeners and what they ask; absent: nothing does. */
+  /** Wraps the relay that listeners call; absent: unwrapped. */
   readonly guard?: (relay: Relay) => Relay
 }
 
-/** One listener of the config and what it serves. */
+/** One listener of the config and its chain. */
 export interface ServedEndpoint {
   readonly config: EndpointConfig
   readonly listener: Listener
 }
 
 /**
- * One chain through one interface: its pool of upstreams, the watch over them, and every listener
- * that the config has for it.
+ * One chain through one interface: its pool of upstreams, their monitoring, and all of its
+ * listeners.
  */
 export interface ServedChain {
   readonly chainId: string
   readonly apiInterface: ApiInterface
   readonly pool: Pool
   readonly watch: Watch
-  /** Null where there is nothing to subscribe to. */
+  /** Null when the chain has no subscriptions. */
   readonly subscriptions: (SubscriptionServing & { close(): void }) | null
   readonly endpoints: readonly ServedEndpoint[]
-  /** Makes ready what another config has for it, whose listeners are the same. Nothing is changed yet. @throws TlsFileError */
+  /** Prepares another config with the same listeners, changing nothing yet. @throws TlsFileError */
   prepare(config: RouterConfig): PreparedChain
 }
 
-/** A part of another config before it is taken over. */
+/** Part of another config, ready to apply. */
 export interface PreparedChain {
-  /** Settles when every new upstream was asked once whether it can serve, whatever came of it. */
+  /** Settles when every new upstream was verified once, whatever the result. */
   verify(): Promise<unknown>
-  /** No upstream of it can serve, and one of the present config does. */
+  /** Whether none of its upstreams can serve, while a current one does. */
   wouldEnd(): boolean
-  /** Takes it over, at once. */
+  /** Applies the part at once. */
   commit(): void
   discard(): void
 }
 
-/** What the config says of one chain and interface, and a reload replaces. */
+/** The context of a chain's config that a reload replaces. */
 function liveOf(
   { endpoints, upstreams, policies, cache }: RouterConfig,
   chain: Chain,
@@ -130,7 +130,7 @@ function liveOf(
   }
 }
 
-/** How upstreams of an interface are reached. */
+/** Transports to the upstreams of an interface. */
 export function transportsOf(
   apiInterface: ApiInterface,
   { clock, budget, version }: Pick<ServedChainContext, 'clock' | 'budget' | 'version'>,
@@ -143,35 +143,35 @@ export function transportsOf(
       createWebSocketTransport(url, {
         clock,
         userAgent,
-        // So many nodes take: Tendermint, as it is shipped, five.
+        // Nodes accept this many; Tendermint's default is five.
         subscriptionsPerConnection: apiInterface === 'tendermintrpc' ? 5 : 100,
       }),
   }
 }
 
-/** Wires every chain of the config. Nothing is bound or sent yet. @throws TlsFileError */
+/** Wires every chain of the config. Binds and sends nothing yet. @throws TlsFileError */
 export function serveChains(
   config: RouterConfig,
-  parts: ServedChainContext,
+  context: ServedChainContext,
 ): readonly ServedChain[] {
   const groups = Map.groupBy(
     config.endpoints,
-    ({ chainId, apiInterface }) => `${parts.catalog.find(chainId)?.id} ${apiInterface}`,
+    ({ chainId, apiInterface }) => `${context.catalog.find(chainId)?.id} ${apiInterface}`,
   )
   const trackers = new Map<Chain, ChainTracker>()
-  const { clock } = parts
+  const { clock } = context
   const trackerOf = (chain: Chain) =>
     trackers.getOrInsertComputed(chain, () => new ChainTracker({ chain, clock }))
-  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, parts, trackerOf))
+  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, context, trackerOf))
 }
 
 function serveChain(
   configs: readonly EndpointConfig[],
   router: RouterConfig,
-  parts: ServedChainContext,
+  context: ServedChainContext,
   trackerOf: (chain: Chain) => ChainTracker,
 ): ServedChain {
-  const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = parts
+  const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = context
   const served = configs.map((config) => ({ config, relaying: { now: config.relay } }))
   const [first] = served
   if (!first) throw new Error('a chain is served by one listener at least')
@@ -180,7 +180,7 @@ function serveChain(
   const iface = chain?.interfaces.get(apiInterface)
   // The config was checked against the catalog before anything is wired.
   if (!chain || !iface) throw new Error(`no spec for ${anyName} through ${apiInterface}`)
-  // The spec's own spelling, however the config spells it: one chain is one label.
+  // Uses the spec's spelling, so that one chain has one metric label.
   const chainId = chain.id
   const poolObserver = observers.poolObserver(chainId, apiInterface)
   const live = (config: RouterConfig) => liveOf(config, chain, apiInterface, catalog)
@@ -197,7 +197,7 @@ function serveChain(
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
     epochDurationMs: router.epochDurationMs,
-    ...transportsOf(apiInterface, parts),
+    ...transportsOf(apiInterface, context),
   })
   const watch = new Watch({
     ...router,
@@ -208,7 +208,7 @@ function serveChain(
     clock,
     random,
     observer: poolObserver,
-    heads: parts.heads ? new SharedHeads(parts.heads, `${chainId}:${apiInterface}`) : null,
+    heads: context.heads ? new SharedHeads(context.heads, `${chainId}:${apiInterface}`) : null,
   })
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
     const relay = createRelay({
@@ -220,12 +220,12 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
       traceHeaders,
-      known: new KnownTransactions(parts.sent, `${chainId}:${apiInterface}`),
+      known: new KnownTransactions(context.sent, `${chainId}:${apiInterface}`),
     })
     const filtered = withFilters(relay, { chain, pool })
     const sticky = withStickiness(filtered, {
       ...{ chainId, apiInterface, pool, config, clock },
-      sessions: parts.sessions,
+      sessions: context.sessions,
     })
     return withCrossValidation(sticky, {
       ...{ chain, iface, pool, clock, budget, config, policies },
@@ -233,10 +233,10 @@ function serveChain(
     })
   }
   const cachedRelayFor = (config: Live<RelayConfig>, index: number) => {
-    const relay = relayFor(config, parts.tracing?.traceHeaders(chainId, apiInterface))
+    const relay = relayFor(config, context.tracing?.traceHeaders(chainId, apiInterface))
     if (cache === null) return relay
     const dialect = dialects[apiInterface]
-    // What the checks of one listener let pass is nothing for another.
+    // Listeners check answers differently, so each has its own cache scope.
     const scope = `${index} ${config.now.integrity}`
     return withCache(relay, {
       ...{ chain, iface, pool, dialect, clock, policies, scope },
@@ -265,9 +265,9 @@ function serveChain(
       socketLimits: router.sockets,
       grpcLimits: router.grpc,
       subscriptions,
-      version: parts.version,
+      version: context.version,
       newGuid: randomUUID,
-      health: () => pool.hasEligible && !parts.isDraining(),
+      health: () => pool.hasEligible && !context.isDraining(),
     }),
   }))
   const prepare = (next: RouterConfig): PreparedChain => {
@@ -289,24 +289,24 @@ function serveChain(
   return { chainId, apiInterface, pool, watch, subscriptions, endpoints, prepare }
 }
 
-/** Ids of subscriptions cannot be guessed. */
+/** Subscription ids must not be guessable. */
 const unguessable: Random = { next: () => randomInt(2 ** 47) / 2 ** 47 }
 
-/** Wires what the clients of a chain and interface can subscribe to; null where there is nothing. */
+/** Wires the subscriptions of a chain and interface; null when it has none. */
 function serveSubscriptions(
-  parts: Omit<HubOptions, 'family' | 'random' | 'turns'> & {
+  context: Omit<HubOptions, 'family' | 'random' | 'turns'> & {
     readonly chain: Chain
     readonly iface: ChainInterface
     readonly relay: Relay
     readonly budget: ByteBudget
   },
 ): ServedChain['subscriptions'] {
-  const { chain, iface, relay, budget, clock } = parts
+  const { chain, iface, relay, budget, clock } = context
   const form = subscriptionFormOf(chain, iface)
   if (!form) return null
-  const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts), budget)
+  const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), context), budget)
   const family = familyOf(chain, iface, ask, clock)
   const { turns } = budget
-  const hub = new Hub({ ...parts, family, turns, random: unguessable })
+  const hub = new Hub({ ...context, family, turns, random: unguessable })
   return { form, hub, random: unguessable, close: () => hub.close() }
 }

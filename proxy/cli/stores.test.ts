@@ -31,14 +31,14 @@ test('a store is named by its kind and address', async () => {
   expect(answers?.name).toBe('cache:7777 (cache-be)')
 })
 
-test('what fails for want of a store is known, and since when, until it answers again', async () => {
+test('a failed store is known, with its start time, until it answers again', async () => {
   const clock = new VirtualClock()
   const stores = new Map<string, StoreTrouble>()
-  let parts: StoreOptions | null = null
+  let options: StoreOptions | null = null
   const answers = {
     name: '10.0.0.7:6379 (resp-cache)',
     open: (given: StoreOptions) => {
-      parts = given
+      options = given
       return new FakeKeys(clock)
     },
   }
@@ -49,7 +49,7 @@ test('what fails for want of a store is known, and since when, until it answers 
       stores: { sessions: null, answers },
     },
   })
-  const change = (error: StoreError | null) => parts?.onChange(error)
+  const change = (error: StoreError | null) => options?.onChange(error)
   expect([...stores.values()]).toEqual([])
   const since = new Date(clock.wallMs()).toISOString()
   change(new StoreError('unreachable'))

@@ -15,17 +15,17 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
 
-/* What the process keeps, answers and sessions, and the stores by which it shares them with other replicas. */
+/* Answers and sessions of the process, and the stores that share them with other replicas. */
 
-/** A store, and what opens a connection to it. Null: there is none. */
+/** A store, and how to connect to it. Null: none. */
 type Store = {
-  /** `127.0.0.1:6379 (resp-cache)` */
+  /** Name such as `127.0.0.1:6379 (resp-cache)`. */
   readonly name: string
   /** @throws TlsFileError */
-  readonly open: (parts: StoreOptions) => SharedStore
+  readonly open: (options: StoreOptions) => SharedStore
 } | null
 
-/** Loads the clients of the stores in the config, some 6 MB and 40 ms, or more. */
+/** Loads the clients of the configured stores, at some 6 MB and 40 ms or more. */
 export async function loadStores({ store, cacheServer, cache }: RouterConfig) {
   const service = await loadService(cacheServer)
   const redis = await loadRedis(store, 'resp-cache')
@@ -39,7 +39,7 @@ async function loadService(address: RouterConfig['cacheServer']): Promise<Store>
   if (!address) return null
   const { CacheClient } = await import('../cache-server/cache-client.ts')
   const name = `${formatAddress(address)} (cache-be)`
-  return { name, open: (parts) => new CacheClient(address, parts) }
+  return { name, open: (options) => new CacheClient(address, options) }
 }
 
 async function loadRedis(store: StoreConfig | null, kind: string): Promise<Store> {
@@ -48,8 +48,8 @@ async function loadRedis(store: StoreConfig | null, kind: string): Promise<Store
   const { RedisKeys } = await import('../redis/shared-store.ts')
   return {
     name: `${store.addresses.map(formatAddress).join(', ')} (${kind})`,
-    open: (parts) =>
-      new RedisKeys(new RedisStore(store, { ...parts, tls: store.tls && readTls(store.tls) })),
+    open: (options) =>
+      new RedisKeys(new RedisStore(store, { ...options, tls: store.tls && readTls(store.tls) })),
   }
 }
 
@@ -58,17 +58,17 @@ export interface SharingOptions {
   readonly random: Random
   readonly logger: Logger
   readonly stores: Awaited<ReturnType<typeof loadStores>>
-  /** Knows what fails for want of a store. */
+  /** Records failures of stores. */
   readonly health?: Pick<Health, 'stores'>
   readonly onCommand?: Metrics['storeCommandEnded']
 }
 
 /**
- * @param down for people when the store fails
- * @param up when it answers again
+ * @param down message for operators when the store fails
+ * @param up message when it answers again
  */
 function open(
-  { logger, health, ...parts }: SharingOptions,
+  { logger, health, ...options }: SharingOptions,
   store: Store,
   commandTimeoutMs: number,
   down: string,
@@ -80,37 +80,37 @@ function open(
       return logger.info(up)
     }
     logger.warn(down, { error })
-    const since = health?.stores.get(down)?.since ?? timeOf(parts.clock.wallMs())
+    const since = health?.stores.get(down)?.since ?? timeOf(options.clock.wallMs())
     health?.stores.set(down, { name: store?.name ?? '', why: `${down}: ${error.message}`, since })
   }
-  return store?.open({ ...parts, commandTimeoutMs, onChange }) ?? null
+  return store?.open({ ...options, commandTimeoutMs, onChange }) ?? null
 }
 
-/** Where answers are kept; null: nowhere. @throws TlsFileError */
+/** Storage of answers; null: no cache. @throws TlsFileError */
 export function createCache(
   { cache }: RouterConfig,
-  parts: SharingOptions & { budget: ByteBudget },
+  deps: SharingOptions & { budget: ByteBudget },
 ) {
   if (cache.maxBytes === 0) return null
   const down = 'answers are not shared between replicas'
   const up = 'answers are shared between replicas again'
-  const keys = cache.isShared ? open(parts, parts.stores.answers, lookupTimeoutMs, down, up) : null
+  const keys = cache.isShared ? open(deps, deps.stores.answers, lookupTimeoutMs, down, up) : null
   const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
-  return { store: new MemoryStore(cache.maxBytes, parts.budget), shared }
+  return { store: new MemoryStore(cache.maxBytes, deps.budget), shared }
 }
 
-/** How long a request of a session waits for the store. */
+/** How long a session's request waits for the store. */
 const claimTimeoutMs = 1_000
 
-/** The sticky sessions of the process, shared with other replicas where the config says so. @throws TlsFileError */
+/** Sticky sessions, shared with other replicas if configured. @throws TlsFileError */
 export function createSessions(
   { sharedState, epochDurationMs }: RouterConfig,
-  parts: SharingOptions & { readonly metrics: Metrics },
+  deps: SharingOptions & { readonly metrics: Metrics },
 ) {
-  const { clock, logger, metrics, stores } = parts
+  const { clock, logger, metrics, stores } = deps
   const down = 'requests with rpc-stickiness may fail'
   const up = 'the store of sticky sessions answers'
-  const keys = sharedState ? open(parts, stores.sessions, claimTimeoutMs, down, up) : null
+  const keys = sharedState ? open(deps, stores.sessions, claimTimeoutMs, down, up) : null
   const figures = metrics.registerSticky(stickyOutcomes, () => sessions.size)
   const sessions = new Sessions({
     clock,
@@ -127,7 +127,7 @@ export function createSessions(
   return {
     sessions,
     keys,
-    /** Once, when the router starts. */
+    /** Called once, when the router starts. */
     warn() {
       if (keys) return
       const missing = [

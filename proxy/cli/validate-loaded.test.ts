@@ -11,7 +11,7 @@ direct-rpc: [{name: a, chain-id: ETH1, api-interface: jsonrpc, node-urls: [${url
 ${more}`
 }
 
-/** A listener and two upstreams, each with its own name for the chain. */
+/** A listener and two upstreams, each with its own alias of the chain. */
 function aliased(listener: string, ...upstreams: readonly string[]): string {
   const entries = upstreams.map(
     (chain, index) =>
@@ -53,7 +53,7 @@ test.each([
   ],
   ['no difference between the names of a chain', aliased('MOVECHAIN', 'APT1', 'aptos'), []],
   [
-    'a listener that nothing serves, and upstreams that no listener uses',
+    'a listener without upstreams, and upstreams without a listener',
     aliased('MOVECHAIN', 'hubchain', 'COSMOSHUB'),
     [
       '2 endpoints[0]: no upstream of direct-rpc serves MOVECHAIN rest',
@@ -75,7 +75,7 @@ test.each([
     ],
   ],
   [
-    'a TLS file that is not there and one that is a folder, beside an unknown key',
+    'a missing TLS file and one that is a folder, beside an unknown key',
     entry(
       'stratgy: latency',
       '{url: "wss://h", auth-config: {tls: {ca-file: /no/such.pem}}}, {url: "https://h", auth-config: {tls: {ca-file: /}}}',
@@ -114,7 +114,7 @@ skip-websocket-verification: true`,
     ],
   ],
   [
-    'a spec source that is not there',
+    'a missing spec source',
     entry('use-static-spec: [/no/such/specs]'),
     ['null use-static-spec: /no/such/specs: does not exist.'],
   ],

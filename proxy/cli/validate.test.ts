@@ -38,7 +38,7 @@ async function validate(
   return { code, ...written }
 }
 
-test('a right file: one line on stdout, exit code 0', async () => {
+test('a valid file: one line on stdout, exit code 0', async () => {
   expect(await validate(right)).toEqual({
     code: 0,
     stdout: `${configPath} is valid: 1 listener, 1 upstream\n`,
@@ -46,7 +46,7 @@ test('a right file: one line on stdout, exit code 0', async () => {
   })
 })
 
-test('a wrong file: a line per problem on stderr, exit code 2', async () => {
+test('an invalid file: a line per problem on stderr, exit code 2', async () => {
   const text = `${right.replace('api-interface: jsonrpc', 'api-interface: jsonrcp')}log-level: loud\n`
   expect(await validate(text, { flags: { strategy: ['fast'] } })).toEqual({
     code: 2,
@@ -68,7 +68,7 @@ test('a warning alone leaves the file valid', async () => {
   expect(stderr).toContain(':5:5: warning: direct-rpc[1]: ')
 })
 
-test('problems that need the chain specs have their line, in order, even in a file with other problems', async () => {
+test('problems that need chain specs appear in line order, beside other problems', async () => {
   const { code, stderr } = await validate(`stratgy: latency\n${right.replace('BTC', 'BTCX')}`)
   expect(code).toBe(2)
   expect(stderr).toMatch(
@@ -76,7 +76,7 @@ test('problems that need the chain specs have their line, in order, even in a fi
   )
 })
 
-test('as JSON everything is one document on stdout', async () => {
+test('JSON output is one document on stdout', async () => {
   const { code, stdout, stderr } = await validate('endpoint: []\n', { output: 'json' })
   expect([code, stderr]).toEqual([2, ''])
   expect(JSON.parse(stdout)).toMatchObject({
@@ -100,7 +100,7 @@ test('a missing file is reported like any problem', async () => {
   expect(stderr).toBe('nowhere.yml: error: the file cannot be read: there is no such file.\n')
 })
 
-test('a secret is not printed, even when another part puts it into a problem', async () => {
+test('a secret is not printed, even when another component puts it into a problem', async () => {
   const leaky = right
     .replace('http:', 'https:')
     .replace('}"}', '}", auth-config: {tls: {ca-file: "/canary-5f3c9e"}}}')

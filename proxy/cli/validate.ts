@@ -4,28 +4,28 @@ import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import { exitCodes, checkConfig, problemLine, type ConfigRequest } from './checked-config.ts'
 
-/** Where a command writes. `process.stdout` is one. */
+/** Where a command writes, such as `process.stdout`. */
 export interface TextSink {
   write(text: string): unknown
 }
 
-/** What a command has of the outer world. */
+/** A command's access to the outside world. */
 export interface CommandIo {
   readonly stdout: TextSink
   readonly stderr: TextSink
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** What `router validate` was asked. */
+/** Arguments of `router validate`. */
 export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
   readonly output: OutputFormat
 }
 
 /**
- * Checks a config file and prints every problem: as text on stderr, with a line of success on stdout, or as one JSON
- * document on stdout.
+ * Validates a config file and prints every problem: as text on stderr, with a success line on
+ * stdout, or as one JSON document on stdout.
  *
- * @returns the exit code: 0, or 2 when there is an error
+ * @returns the exit code: 0, or 2 on an error
  */
 export async function runValidate(arguments_: ValidateArguments, io: CommandIo): Promise<number> {
   const { configPath, output } = arguments_

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Random } from './random.ts'
 
-/** How long to wait between attempts: the first wait, doubling to the longest. */
+/** Wait between attempts: starts at `first`, and doubles up to the longest. */
 export interface BackoffRow {
   readonly firstMs: number
   readonly maxMs: number
-  /** Each wait is longer or shorter by up to this share, so that many do not retry at once. */
+  /** Varies each wait by up to this share in both directions, so that many do not retry at once. */
   readonly jitter?: number
 }
 
@@ -29,7 +29,7 @@ export class Backoff {
     return this.#random ? ms * (1 + jitter * (2 * this.#random.next() - 1)) : ms
   }
 
-  /** An attempt has succeeded. */
+  /** Resets the wait after a successful attempt. */
   reset(): void {
     this.#nextMs = this.#row.firstMs
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Cancellation, within } from './cancellation.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
-/** Never ends by itself; fails when it is aborted. */
+/** Never ends by itself; rejects when aborted. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(new Error('aborted'))
@@ -16,8 +16,8 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 
 const tooLate = () => new Error('too late')
 
-describe('work within a time', () => {
-  it('is aborted when its time is over, and fails by what is said for that', async () => {
+describe('work within a deadline', () => {
+  it('is aborted at the deadline, and fails with the given error', async () => {
     const clock = new VirtualClock()
     const failed: unknown[] = []
     const outer = new Cancellation()
@@ -29,7 +29,7 @@ describe('work within a time', () => {
     expect(failed).toEqual([new Error('too late'), new Error('aborted')])
   })
 
-  it('is aborted with its caller, also with one that has left already, and is not too late', async () => {
+  it('is aborted with its caller, even one that left earlier, and is not late', async () => {
     const clock = new VirtualClock()
     const outer = new Cancellation()
     const taken = within(clock, outer, 100, untilAborted, tooLate)
@@ -38,7 +38,7 @@ describe('work within a time', () => {
     await expect(within(clock, outer, 100, untilAborted, tooLate)).rejects.toThrow('aborted')
   })
 
-  it('leaves nothing behind when it has ended', async () => {
+  it('leaves no timer or listener behind', async () => {
     const clock = new VirtualClock()
     const outer = new Cancellation()
     let given: AbortSignal | undefined

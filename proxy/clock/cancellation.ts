@@ -2,25 +2,25 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from './clock.ts'
 
-/** What is under way. */
+/** Work in progress. */
 export interface Progress {
-  /** How far it has come, in a few words for the log. */
+  /** How far the work has come, in a few words for the log. */
   readonly progress: string
 }
 
-/** What may be cancelled listens to this. An `AbortSignal` is one, and so is a `Cancellation`. */
+/** Signal for work that may be cancelled, such as an `AbortSignal` or a `Cancellation`. */
 export interface CancelSignal {
   readonly aborted: boolean
-  /** Set by what listens to it, so that what gives up on it can say how far it had come. */
+  /** Set by the work, so that whoever cancels it can report its progress. */
   underWay?: Progress | null
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
 /**
- * A flag with listeners, each called once: an `AbortController` and its signal at a fraction of their
- * cost, since one is made for every call and every attempt, and nearly none is ever aborted. A signal that
- * was listened to would also outlive its call until a full collection, and the call with it.
+ * A flag with listeners, each called once. It replaces `AbortController` at a fraction of the cost,
+ * since every call and attempt makes one, and nearly none is ever aborted. A used `AbortSignal`
+ * would also outlive its call until a full collection, and retain the call.
  */
 export class Cancellation implements CancelSignal, Progress {
   underWay: Progress | null = null
@@ -55,7 +55,7 @@ export class Cancellation implements CancelSignal, Progress {
   }
 }
 
-/** What the work comes to, or the error as soon as the signal is aborted; the work goes on. */
+/** The result of the work, or the error once the signal is aborted; the work continues. */
 export function unlessAborted<T>(
   work: Promise<T>,
   signal: CancelSignal,
@@ -71,9 +71,9 @@ export function unlessAborted<T>(
 }
 
 /**
- * Runs work that takes a signal, which is aborted with the outer signal, and when its time is over.
- * No timer and no listener is left when the work has ended.
- * @param tooLate what it fails by when its time was over; where left out, by its own error
+ * Runs work with a signal that aborts with the outer signal, or after the deadline. Leaves no timer
+ * or listener behind.
+ * @param tooLate error after the deadline; absent: the work's own error
  */
 export async function within<T>(
   clock: Clock,

@@ -13,7 +13,7 @@ afterEach(() => {
 })
 
 test.each([1, 2 ** 31 - 1, 2 ** 31, 2 ** 32 + 5, 365 * dayMs])(
-  'what is due in %s ms runs then, once',
+  'a timer of %s ms runs on time, once',
   (delayMs) => {
     const ran: number[] = []
     const beginMs = Date.now()
@@ -27,7 +27,7 @@ test.each([1, 2 ** 31 - 1, 2 ** 31, 2 ** 32 + 5, 365 * dayMs])(
   },
 )
 
-test('what is due never, or in 400 centuries, does not run, and can be cancelled', () => {
+test('a timer at infinity, or in 400 centuries, does not run and can be cancelled', () => {
   let runs = 0
   const cancels = [Infinity, 3.6e14].map((delayMs) => systemClock.after(delayMs, () => (runs += 1)))
   vi.advanceTimersByTime(100 * dayMs)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Cancels what was scheduled. Harmless when it already ran or was cancelled. */
+/** Cancels a scheduled callback. No effect once it has run or was cancelled. */
 export type Cancel = () => void
 
 /**
- * Time, handed to everything that waits or measures, so that the whole engine can run in virtual
- * time. Nothing under `relay/`, `upstream/` or `subscription/` reads the time in another way.
+ * Time, passed to everything that waits or measures, so that the whole engine can run in virtual
+ * time. Code under `relay/`, `upstream/` and `subscription/` has no other time source.
  */
 export interface Clock {
   /** Monotonic time in milliseconds, with fractions, from an arbitrary origin. */
@@ -17,7 +17,7 @@ export interface Clock {
   after(delayMs: number, run: () => void): Cancel
 }
 
-/** What is later than this, Node's timers would run at once. */
+/** Node's timers would run at once beyond this delay. */
 const maxMs = 2 ** 31 - 1
 
 /** The machine's own time. */
@@ -52,23 +52,23 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
-/** Something that is due at a time, on the clock's monotonic scale, which may change. */
+/** An item with a due time on the clock's monotonic scale, which may change. */
 export interface Due {
   readonly dueMs: number
-  /** Its index among those that wait; -1 while it does not. For `DueTimes` alone. */
+  /** Index among the waiting items; -1 when not waiting. Only for `DueTimes`. */
   index: number
-  /** Called when the time has come; it sets the next time, or has itself removed. */
+  /** Called at the due time; sets the next time, or removes the item. */
   due(nowMs: number): void
 }
 
-/** Sums of fractions of milliseconds are not exact. */
+/** Sums of fractional milliseconds are inexact. */
 const toleranceMs = 1e-6
 
 /**
- * One timer for everything that waits. Most calls end long before anything is due: while others wait,
- * adding and removing one costs no timer, but a look at all each time the timer runs. It is an array, since
- * a `Set` leaves tables behind that keep what was in them alive until a full collection: 5 ms of scavenging
- * instead of 0.6.
+ * One timer for all waiting items. Most calls end long before they are due, so adding or removing
+ * an item costs no timer; instead each run of the timer scans all items. The items are in an array:
+ * a `Set` leaves tables that retain them until a full collection, at 5 ms of scavenging instead of
+ * 0.6.
  */
 export class DueTimes {
   readonly #clock: Clock
@@ -80,7 +80,7 @@ export class DueTimes {
     this.#clock = clock
   }
 
-  /** Adds it, or notes that it is due at another time. */
+  /** Adds the item, or updates its due time. */
   add(each: Due, nowMs: number): void {
     if (each.index < 0) each.index = this.#waiting.push(each) - 1
     this.#arm(each.dueMs, nowMs)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from './clock.ts'
 
-/** @returns counts one event, and calls `over` when more than `count` come within `inMs` */
+/** @returns counts one event, and calls `over` beyond `count` events within `inMs` */
 export function floodOf(
   clock: Pick<Clock, 'nowMs'>,
   { count, inMs }: { readonly count: number; readonly inMs: number },

@@ -5,81 +5,81 @@ import { expect, test } from 'vitest'
 import { keepalive } from './keepalive.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
-/** A connection with a peer at its other end, which answers when it is asked to. */
+/** A connection whose peer answers pings, if `answers` is set. */
 function connected({ answers = true }: { readonly answers?: boolean } = {}) {
   const clock = new VirtualClock()
-  const seen = { received: 0, asked: 0, lostAtMs: null as number | null, answers }
+  const state = { received: 0, asked: 0, lostAtMs: null as number | null, answers }
   const stop = keepalive({
     clock,
     everyMs: 10_000,
-    received: () => seen.received,
+    received: () => state.received,
     ask: () => {
-      seen.asked += 1
-      if (seen.answers) clock.after(5, () => (seen.received += 1))
+      state.asked += 1
+      if (state.answers) clock.after(5, () => (state.received += 1))
     },
     lost: () => {
-      expect(seen.lostAtMs).toBeNull()
-      seen.lostAtMs = clock.nowMs()
+      expect(state.lostAtMs).toBeNull()
+      state.lostAtMs = clock.nowMs()
     },
   })
-  return { clock, stop, seen }
+  return { clock, stop, state }
 }
 
-test('who answers when asked may be silent for ever', async () => {
-  const { clock, seen } = connected()
+test('a peer that answers may stay silent forever', async () => {
+  const { clock, state } = connected()
   await clock.advance(600_000)
-  expect(seen.lostAtMs).toBeNull()
-  expect(seen.asked).toBe(30)
+  expect(state.lostAtMs).toBeNull()
+  expect(state.asked).toBe(30)
 })
 
-test('who speaks is not asked', async () => {
-  const { clock, seen } = connected({ answers: false })
+test('a peer that sends is not pinged', async () => {
+  const { clock, state } = connected({ answers: false })
   for (let at = 0; at < 20; at++) {
-    seen.received += 1
+    state.received += 1
     await clock.advance(9_000)
   }
-  expect(seen).toMatchObject({ asked: 0, lostAtMs: null })
+  expect(state).toMatchObject({ asked: 0, lostAtMs: null })
 })
 
-test('who does not answer is lost at the next look, once', async () => {
-  const { clock, seen } = connected({ answers: false })
+test('an unresponsive peer is lost at the next check, once', async () => {
+  const { clock, state } = connected({ answers: false })
   await clock.advance(10_000)
-  expect(seen).toMatchObject({ asked: 1, lostAtMs: null })
+  expect(state).toMatchObject({ asked: 1, lostAtMs: null })
   await clock.advance(9_999)
-  expect(seen.lostAtMs).toBeNull()
+  expect(state.lostAtMs).toBeNull()
   await clock.advance(100_000)
-  expect(seen).toMatchObject({ asked: 1, lostAtMs: 20_000 })
+  expect(state).toMatchObject({ asked: 1, lostAtMs: 20_000 })
   expect(clock.pending).toBe(0)
 })
 
-test('an answer that is read behind the look counts: this process may have stood still', async () => {
-  const { clock, stop, seen } = connected({ answers: false })
+test('an answer read after the check counts, since the process may have been suspended', async () => {
+  const { clock, stop, state } = connected({ answers: false })
   await clock.advance(15_000)
-  // It lies there when the process goes on, and the timer is run first.
-  clock.after(5_000, () => queueMicrotask(() => (seen.received += 1)))
+  // The answer is in the socket when the process resumes, but the timer runs first.
+  clock.after(5_000, () => queueMicrotask(() => (state.received += 1)))
   await clock.advance(5_000)
-  expect(seen.lostAtMs).toBeNull()
+  expect(state.lostAtMs).toBeNull()
   stop()
 })
 
-test('nothing is left of one that was stopped', async () => {
-  const { clock, stop, seen } = connected({ answers: false })
+test('a stopped keepalive leaves nothing behind', async () => {
+  const { clock, stop, state } = connected({ answers: false })
   await clock.advance(15_000)
   stop()
   expect(clock.pending).toBe(0)
   await clock.advance(100_000)
-  expect(seen.lostAtMs).toBeNull()
+  expect(state.lostAtMs).toBeNull()
 })
 
-test('whenever it falls silent, it is lost at the third look behind that', async () => {
+test('a peer is lost at the third check after it falls silent, whenever that is', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 100_000 }), async (silentFromMs) => {
-      const { clock, seen } = connected()
+      const { clock, state } = connected()
       await clock.advance(silentFromMs)
-      seen.answers = false
-      seen.received += 1
+      state.answers = false
+      state.received += 1
       await clock.advance(40_000)
-      const afterMs = (seen.lostAtMs ?? Infinity) - silentFromMs
+      const afterMs = (state.lostAtMs ?? Infinity) - silentFromMs
       expect(afterMs).toBeGreaterThan(20_000)
       expect(afterMs).toBeLessThanOrEqual(30_000)
     }),

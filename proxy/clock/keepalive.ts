@@ -4,41 +4,40 @@ import type { Cancel, Clock } from './clock.ts'
 
 export interface KeepaliveOptions {
   readonly clock: Clock
-  /** How often is looked whether anything came. */
+  /** Interval between checks for received data. */
   readonly everyMs: number
-  /** How much has come from the other end so far, of whatever kind. */
+  /** Total data received so far, in any unit. */
   readonly received: () => number
-  /** Nothing came since it was looked before: the other end is to give a sign of life. */
+  /** Called after an interval without data: the peer should now respond. */
   readonly ask: () => void
-  /** It was asked, and nothing came since. Called once, and then nothing any more. */
+  /** Called once when the peer did not respond; no callbacks follow. */
   readonly lost: () => void
 }
 
 /**
- * Notices when the other end of a connection is gone, though the connection was never closed: a host
- * without power, an address translation that forgot it. One that falls silent is asked within two looks,
- * and counts as lost at the next one.
- * @returns stops it
+ * Detects a dead peer on a connection that was never closed, such as a host without power or a lost
+ * NAT entry. A silent peer is pinged within two checks, and counts as lost at the next one.
+ * @returns stops the checks
  */
 export function keepalive({ clock, everyMs, received, ask, lost }: KeepaliveOptions): Cancel {
-  let seen = received()
-  let isAsked = false
+  let lastReceived = received()
+  let isPinged = false
   let cancel: Cancel = () => {}
-  const look = () => {
-    const isSilent = received() === seen
-    if (isSilent && isAsked) return lost()
-    seen = received()
-    isAsked = isSilent
+  const check = () => {
+    const isSilent = received() === lastReceived
+    if (isSilent && isPinged) return lost()
+    lastReceived = received()
+    isPinged = isSilent
     if (isSilent) ask()
-    lookLater()
+    scheduleCheck()
   }
-  const lookLater = () => {
+  const scheduleCheck = () => {
     cancel = clock.after(everyMs, () => {
-      // What came while this process stood still is read before the second timer.
-      if (isAsked && received() === seen) cancel = clock.after(0, look)
-      else look()
+      // Reads data that arrived while the process was suspended before it decides.
+      if (isPinged && received() === lastReceived) cancel = clock.after(0, check)
+      else check()
     })
   }
-  lookLater()
+  scheduleCheck()
   return () => cancel()
 }

@@ -15,7 +15,7 @@ import type { Secret } from './secret.ts'
 import type { SettingName, SettingValue } from './settings.ts'
 import { buildStore } from './store.ts'
 
-/* The settings by the names that the program has for them. What each means is said in `settings.ts`. */
+/* Maps the file's settings to the names the program uses; `settings.ts` describes each. */
 
 const relaySettings = {
   strategy: 'strategy',
@@ -64,35 +64,35 @@ const processSettings = {
   logFormat: 'log-format',
 } as const
 
-/** Values of settings. Null: switched off. */
+/** Values of settings. Null: disabled. */
 export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
   readonly [Key in keyof Names]: SettingValue<Names[Key]>
 }
 
-/** How one listener relays. Set for all listeners at the top, overridable per endpoint. */
+/** How one listener relays. Set at the top for all listeners, overridable per endpoint. */
 export type RelayConfig = ValuesOf<typeof relaySettings>
-/** What one WebSocket of a client may cost. */
+/** Limits of one client WebSocket. */
 export type SocketLimits = ValuesOf<typeof socketSettings> & {
   readonly maxCalls: number
-  /** Behind these proxies, `X-Forwarded-For` names the client; null: each connection is a client. */
+  /** Proxies whose `X-Forwarded-For` names the client; null: each connection is a client. */
   readonly trustedProxies: BlockList | null
 }
-/** What one gRPC connection of a client may cost. */
+/** Limits of one client gRPC connection. */
 export type GrpcLimits = ValuesOf<typeof grpcSettings>
-/** How subscriptions are kept whole. */
+/** Limits of subscription recovery and topics. */
 export type SubscriptionConfig = ValuesOf<typeof subscriptionSettings>
-/** The listeners, the upstreams, and the settings of the process. */
+/** Listeners, upstreams, and process-wide settings. */
 export type RouterConfig = ReturnType<typeof buildRouterConfig>
-/** A listener: one chain through one interface. */
+/** One listener: one chain through one interface. */
 export type EndpointConfig = ReturnType<typeof buildEndpoint>
-/** How long the answers to some calls are kept. */
+/** How long the cache retains the answers to matching calls. */
 export type CachePolicy = ReturnType<typeof buildCachePolicy>
-/** An upstream: one provider's node, or several URLs that count as one. */
+/** One upstream: a provider's node, or several URLs that count as one. */
 export type UpstreamConfig = ReturnType<typeof buildUpstream>
 /** One URL of an upstream. */
 export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 
-/** Builds the config of the program from a file that passed every check. */
+/** Builds the program's config from a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile) {
   const grpc = valuesOf(grpcSettings, file)
   const ofAnswers = file.cache?.['resp-cache']
@@ -102,15 +102,15 @@ export function buildRouterConfig(file: ConfigFile) {
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
-    /** Policies of cross-validation that are active. */
+    /** Enabled policies of cross-validation. */
     policies: (file['cross-validation']?.policies ?? [])
       .filter(({ enabled = true }) => enabled)
       .map(buildPolicy),
-    /** Files, directories or URLs of chain specs, later ones win. Empty: the bundled ones. */
+    /** Files, directories or URLs of chain specs; later ones win. Empty: the bundled specs. */
     specSources: file['use-static-spec'] ?? [],
-    /** Pages of these origins are served; null: of any. */
+    /** Origins whose pages are served; null: any. */
     allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
-    /** Names by which browsers may open the admin address. */
+    /** Host names under which browsers may open the admin address. */
     adminHosts: file['admin-hosts'] ?? [],
     sockets: {
       ...valuesOf(socketSettings, file),
@@ -118,16 +118,16 @@ export function buildRouterConfig(file: ConfigFile) {
       trustedProxies: file['trusted-proxies'] ? addressesOf(file['trusted-proxies']) : null,
     },
     grpc,
-    /** The cache service that replicas share; null: none. */
+    /** Cache service that replicas share; null: none. */
     cacheServer: file['cache-be'] ?? null,
-    /** The Redis that replicas share; null: none. */
+    /** Redis that replicas share; null: none. */
     store: file['resp-cache'] ? buildStore(file['resp-cache']) : null,
     subscriptions: valuesOf(subscriptionSettings, file),
     cache: {
       maxBytes: file['cache-bytes'] ?? 0,
-      /** A Redis for answers alone; null: they are in the cache service, or in the Redis above. */
+      /** Separate Redis for answers; null: they use the cache service or the Redis above. */
       store: ofAnswers ? buildStore(ofAnswers) : null,
-      /** In the store. By default answers leave a Redis with sessions alone: full, it would fail these. */
+      /** Whether to share answers; by default not beside sessions, which a full Redis fails. */
       isShared:
         file.cache?.shared ??
         !(file['resp-cache'] && file['shared-state'] && !ofAnswers && !file['cache-be']),
@@ -157,14 +157,14 @@ function buildEndpoint(endpoint: ConfigFile['endpoints'][number], file: ConfigFi
 
 function buildCachePolicy(entry: CachePolicyEntry) {
   return {
-    /** Null: of every chain, and so on. */
+    /** Null matches every chain; likewise below. */
     chainId: entry['chain-id'] ?? null,
     apiInterface: entry['api-interface'] ?? null,
-    /** With `*` for any text. */
+    /** `*` matches any text. */
     method: entry.method,
     pattern: new RegExp(`^${entry.method.split('*').map(RegExp.escape).join('.*')}$`),
     ageClass: entry.class ?? null,
-    /** Null: never kept. */
+    /** Null: never cached. */
     ttlMs: entry.ttl,
   }
 }
@@ -173,7 +173,7 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   return {
     name: upstream.name,
     tier,
-    /** Upstreams of one group may be of one vendor; those without a label are one group. */
+    /** Upstreams of one group may share a vendor; those without a label form one group. */
     ...(upstream['group-label'] && { group: upstream['group-label'] }),
     chainId: upstream['chain-id'],
     apiInterface: upstream['api-interface'],
@@ -181,7 +181,7 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   }
 }
 
-/** The size that common nodes accept at least. */
+/** A batch size that common nodes accept. */
 const defaultMaxBatch = 100
 
 function buildNodeUrl(entry: NodeUrlEntry) {
@@ -191,25 +191,25 @@ function buildNodeUrl(entry: NodeUrlEntry) {
   for (const [name, value] of auth['auth-headers'] ?? []) authHeaders.set(name.toLowerCase(), value)
   if (basicAuth !== null) authHeaders.set('authorization', basicAuth)
   return {
-    /** The whole URL with its keys; its printable form is the origin, as written in the file. */
+    /** The whole URL with its keys; it prints as its origin, as written in the file. */
     url,
     scheme,
-    /** Replaces the per-attempt time that the router would compute. */
+    /** Overrides the per-attempt timeout that the router would compute. */
     timeoutMs: entry.timeout ?? null,
-    /** JSON-RPC by HTTP, where a request is known to be answered as a whole: items of a batch in one; 1: singly. */
+    /** Batch items per request, for JSON-RPC over HTTP; 1 sends them singly. */
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
-    /** Answers are asked for in gzip. */
+    /** Whether to request gzip answers. */
     compression: entry.compression ?? scheme === 'https',
-    /** Calls to it carry their trace context. */
+    /** Whether calls to this URL carry their trace context. */
     traceContext: entry['trace-context'] ?? false,
     /** Add-ons and extensions that this URL serves: `debug`, `trace`, `archive`, `bundler`, ... */
     addons: [...new Set(entry.addons)],
-    /** Names of start-up verifications to leave out; `*` for all. */
+    /** Start-up verifications to skip; `*` for all. */
     skipVerifications: entry['skip-verifications'] ?? [],
     authHeaders,
-    /** Added to the query string of every request. */
+    /** Prepended to the query string of every request. */
     authQuery: auth['auth-query'] ?? new Map<string, Secret>(),
-    /** As in the file: paths of PEM files. */
+    /** Paths of PEM files, as in the file. */
     tls: auth.tls ?? null,
   }
 }

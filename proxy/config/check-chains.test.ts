@@ -5,7 +5,7 @@ import { parse, problemsOf } from './config-text.fixture.ts'
 
 const of = 'chain-id: ETH1, api-interface: jsonrpc'
 
-/** Upstreams of these groups; an empty one is none. */
+/** Builds upstreams in these groups; an empty name means no group. */
 function config(policies: string, groups = ['', '', '']): string {
   const upstreams = groups.map((group, at) => {
     const label = group === '' ? '' : `, group-label: ${group}`
@@ -27,7 +27,7 @@ function policy(more: string): string {
   return `    - {${of}, method: eth_getBalance, ${more}}`
 }
 
-it('takes a bare number for a floor, and knows what is not said', () => {
+it('reads a bare number as the floor, and fills in defaults', () => {
   const text = config(policy('agreement-threshold: 2, max-participants: {cap: 3}'))
   expect(problemsOf(text)).toEqual([])
   expect(parse(text).config?.policies).toMatchObject([
@@ -45,7 +45,7 @@ it('takes a bare number for a floor, and knows what is not said', () => {
   ])
 })
 
-it('leaves out a policy that is not enabled', () => {
+it('drops a policy that is not enabled', () => {
   const text = config(policy('enabled: false, agreement-threshold: 9'))
   expect(problemsOf(text)).toEqual([])
   expect(parse(text).config?.policies).toEqual([])
@@ -62,7 +62,7 @@ test.each<[string, string[], string[]?]>([
   [
     policy('agreement-threshold: 3, max-participants: {cap: 2}'),
     [
-      'cross-validation.policies[0].agreement-threshold: 3 answers must match, and max-participants has no more than 2 upstreams asked',
+      'cross-validation.policies[0].agreement-threshold: 3 answers must match, but max-participants allows at most 2 upstreams',
     ],
   ],
   [
@@ -86,7 +86,7 @@ test.each<[string, string[], string[]?]>([
   [
     policy('min-groups: 2, per-group-quorum: 2, max-participants: {cap: 3}'),
     [
-      'cross-validation.policies[0]: 2 groups of 2 are needed, and max-participants has no more than 3 upstreams asked',
+      'cross-validation.policies[0]: 2 groups of 2 are needed, but max-participants allows at most 3 upstreams',
     ],
     ['a', 'a', 'b', 'b'],
   ],
@@ -111,7 +111,7 @@ test.each<[string, string[], string[]?]>([
   [policy('enabled: false'), []],
   [
     policy('max-participants: {}, per-group-quorum: 1, forbid-caller-cv: false'),
-    ['cross-validation.policies[0]: the policy has no effect, for it demands nothing'],
+    ['cross-validation.policies[0]: the policy has no effect, because it demands nothing'],
   ],
   [policy('ignore-fields: [a]'), []],
   [

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
-import { type Entries, type Placed, type PlacedUpstream, placed, type Partly } from './entries.ts'
+import { type Entries, type Located, type LocatedUpstream, locate, type Partly } from './entries.ts'
 import { nearest, suggestion } from './nearest.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import type { ApiInterface } from './types.ts'
 import type { PolicyEntry } from './cross-validation.ts'
 
-/** What a config can ask of a chain's interface. */
+/** Facts about a chain's interface that a config can refer to. */
 export interface KnownInterface {
   readonly addons: ReadonlySet<string>
-  /** What `skip-verifications` may name: also what the router never asks, and so skips anyway. */
+  /** Valid names for `skip-verifications`, including verifications that the router never runs. */
   readonly verificationNames: ReadonlySet<string>
 }
 
-/** A chain, as far as a config can ask for it. */
+/** Facts about a chain that a config can refer to. */
 export interface KnownChain {
   readonly id: string
-  /** Null where only its name is known. */
+  /** Null when only the chain's name is known. */
   readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface> | null
-  /** File of its spec, unless that is bundled. */
+  /** File of its spec; absent for a bundled one. */
   readonly ownFile?: string | null
 }
 
-/** The chains that a config is checked against: a catalog of chain specs, or what is known of one. */
+/** Chains to check a config against: a catalog of chain specs, or partial knowledge of one. */
 export interface KnownChains {
   readonly ids: readonly string[]
-  /** By id or alias. */
+  /** Finds by id or alias. */
   find(id: string): KnownChain | null
-  /** Whether clients can subscribe on the interface of a chain; null, as without this, where that is not known. */
+  /** Whether the chain's interface has subscriptions; null or absent when unknown. */
   subscribes?(id: string, apiInterface: ApiInterface): boolean | null
-  /** The add-on that an upstream must declare for a method; null, as without this, where none is known of. */
+  /** The add-on that an upstream must declare for a method; null or absent when none is known. */
   addonOf?(id: string, apiInterface: ApiInterface, method: string): string | null
 }
 
-/** Where nothing is known of the chains: any of them may be there. */
+/** Accepts any chain, for checks without chain specs. */
 export const anyChain: KnownChains = { ids: [], find: (id) => ({ id, interfaces: null }) }
 
-/** Reports what a config asks of chains and their specs do not have. */
+/** Reports references of a config that its chains' specs do not define. */
 export function checkChains(
   entries: Entries,
   known: KnownChains,
@@ -53,8 +53,8 @@ export function checkChains(
 }
 
 function checkEntry(
-  { entry, path }: Placed<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>,
-  urls: readonly Placed<NodeUrlEntry>[],
+  { entry, path }: Located<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>,
+  urls: readonly Located<NodeUrlEntry>[],
   known: KnownChains,
   report: Report,
 ): void {
@@ -64,11 +64,11 @@ function checkEntry(
   if (chain === null)
     report(`${path}.chain-id`, `No chain spec has the id "${chainId}".`, chainHint(chainId, known))
   const { id = '', interfaces = null } = chain ?? {}
-  const place = placeOf(chain)
+  const note = specNote(chain)
   if (interfaces === null || apiInterface === undefined) return
   const offered = interfaces.get(apiInterface)
   if (offered === undefined) {
-    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.${place}`
+    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.${note}`
     report(`${path}.api-interface`, `${id} is not served through ${apiInterface}.`, has)
     return
   }
@@ -78,16 +78,16 @@ function checkEntry(
   ] as const
   for (const url of urls)
     for (const [key, what, has] of rules)
-      for (const { path: at, entry: word } of placed<string>(url.entry[key], `${url.path}.${key}`))
+      for (const { path: at, entry: word } of locate<string>(url.entry[key], `${url.path}.${key}`))
         if (!has.includes(word)) {
           const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
           const known = suggestion(word, has, `Its ${what}s`, quote)
-          report(at, message, (has.length > 0 ? known : `It has no ${what}s.`) + place)
+          report(at, message, (has.length > 0 ? known : `It has no ${what}s.`) + note)
         }
 }
 
-/** A sentence that names the spec, unless that is bundled; else empty. */
-export function placeOf(chain: Pick<KnownChain, 'ownFile'> | null): string {
+/** A sentence that names the spec file; empty for a bundled spec. */
+export function specNote(chain: Pick<KnownChain, 'ownFile'> | null): string {
   return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
 
@@ -99,18 +99,18 @@ function chainHint(chainId: string, { ids }: KnownChains): string {
   return `Known chains: ${ids.slice(0, 20).join(', ')}${rest}. Others can be added with \`--use-static-spec\`.`
 }
 
-/* What is wrong with policies of cross-validation though each of their keys is right by itself. */
+/* Checks of cross-validation policies beyond their individual keys. */
 
-/** What a policy is about. */
+/** Keys that select calls or enable the policy, rather than demand something. */
 const namingKeys = ['chain-id', 'api-interface', 'method', 'enabled']
 
-/** What of a policy contradicts itself, and one that says nothing beside the usual. */
+/** Reports contradictions inside a policy, and a policy that changes nothing. */
 export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Report): void {
   const isSaid = ([key, value]: readonly [string, unknown]) =>
     !namingKeys.includes(key) && value !== false && value !== 1 && !isDeepStrictEqual(value, {})
   if (entry.enabled !== false && !Object.entries(entry).some(isSaid)) {
     const hint = 'Set agreement-threshold or forbid-caller-cv, or remove it.'
-    report(path, 'the policy has no effect, for it demands nothing', hint, 'warning')
+    report(path, 'the policy has no effect, because it demands nothing', hint, 'warning')
   }
   const floorOf = (key: 'agreement-threshold' | 'max-participants' | 'min-groups') => {
     const { floor = 1, cap = Infinity } = entry[key] ?? {}
@@ -126,18 +126,18 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   if (agreement > cap)
     report(
       `${path}.agreement-threshold`,
-      `${agreement} answers must match, and max-participants has no more than ${cap} upstreams asked`,
+      `${agreement} answers must match, but max-participants allows at most ${cap} upstreams`,
       'Raise the cap of max-participants, or lower agreement-threshold.',
     )
   if (groups * quorum > cap) {
-    const message = `${groups} groups of ${quorum} are needed, and max-participants has no more than ${cap} upstreams asked`
+    const message = `${groups} groups of ${quorum} are needed, but max-participants allows at most ${cap} upstreams`
     report(path, message, 'Raise max-participants, or lower min-groups or per-group-quorum.')
   }
   if (entry['one-vote-per-group'] === true && quorum > 1)
     report(`${path}.per-group-quorum`, 'with one-vote-per-group a group has no more than 1 answer')
 }
 
-/** What a policy demands that the upstreams of the file cannot give; and a policy that is there twice. */
+/** Reports demands that the file's upstreams cannot meet, and duplicate policies. */
 function checkPolicies(
   { endpoints, upstreams, policies }: Entries,
   known: KnownChains,
@@ -174,7 +174,7 @@ function checkPolicies(
     if (all.length === 0) continue
     const { 'chain-id': chainId = '', method = '' } = entry
     const addon = known.addonOf?.(chainId, entry['api-interface'], method) ?? null
-    const isAble = ({ urls }: PlacedUpstream) =>
+    const isAble = ({ urls }: LocatedUpstream) =>
       addon === null || urls.some((url) => url.entry.addons?.includes(addon))
     const own = all.filter(isAble)
     const having = addon === null ? '' : ` with the add-on ${quote(addon)} that ${method} needs`
@@ -195,7 +195,7 @@ function checkPolicies(
         )
     }
     const quorum = entry['per-group-quorum'] ?? 1
-    // That a method is served at all is no demand of a policy.
+    // Merely serving the method is no demand, so an agreement of one needs no group.
     const groups = entry['min-groups']?.floor ?? (quorum > 1 ? 1 : 0)
     const able = sizes.filter((size) => size >= quorum).length
     if (groups > able) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type KnownChains, checkPolicy } from './check-chains.ts'
-import type { Entries, Partly, Placed, PlacedUpstream } from './entries.ts'
+import type { Entries, Partly, Located, LocatedUpstream } from './entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
@@ -10,13 +10,13 @@ import { checkStore } from './store.ts'
 import { checkTlsPair } from './tls-section.ts'
 import type { Address, ApiInterface } from './types.ts'
 
-/* What is wrong with entries though each of their keys is right by itself. */
+/* Checks of entries beyond their individual keys. */
 
-/** What is wrong inside single entries. */
+/** Reports problems inside single entries. */
 export function checkEntries({ endpoints, upstreams, policies }: Entries, report: Report): void {
   for (const { entry, path } of endpoints) {
     const { 'network-address': address, 'listen-address': other } = entry
-    // Many files have both, with the same address.
+    // Many files set both keys to the same address.
     if (!address || !other || formatAddress(address) === formatAddress(other)) continue
     const message = 'network-address and listen-address are two names of one key'
     report(`${path}.listen-address`, message, 'Keep one of them.')
@@ -27,7 +27,7 @@ export function checkEntries({ endpoints, upstreams, policies }: Entries, report
 }
 
 const http = ['http', 'https'] as const
-/** The URL schemes of nodes of an interface. */
+/** URL schemes that nodes of an interface use. */
 const schemesOf: Readonly<Record<ApiInterface, readonly UpstreamUrl['scheme'][]>> = {
   jsonrpc: [...http, 'ws', 'wss'],
   tendermintrpc: [...http, 'ws', 'wss'],
@@ -36,7 +36,7 @@ const schemesOf: Readonly<Record<ApiInterface, readonly UpstreamUrl['scheme'][]>
 }
 
 function checkUrl(
-  { entry, path }: Placed<NodeUrlEntry>,
+  { entry, path }: Located<NodeUrlEntry>,
   apiInterface: ApiInterface | undefined,
   report: Report,
 ): void {
@@ -53,7 +53,7 @@ function checkUrl(
     report(`${path}.url`, message, `Write one of: ${allowed.join(', ')}.`)
   }
   if (apiInterface === 'grpc' || url.scheme.startsWith('grpc')) {
-    // The path is the method and nothing else: with a query behind it no node would know it.
+    // The path is the method alone, so no node would recognise it with a query.
     const message = 'gRPC has no query parameters'
     const hint = 'Write the key under auth-config, auth-headers: it is sent as metadata.'
     if (new URL(url.url.reveal()).search !== '') report(`${path}.url`, message, hint)
@@ -81,12 +81,12 @@ function checkAuth(
   checkTlsPair(tls, `${path}.tls`, report)
 }
 
-const keptFirst =
-  'Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.'
-const inTurn =
+const memoryFirst =
+  'Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.'
+const storeOrder =
   'Answers are in cache.resp-cache, else in cache-be, else in resp-cache; sessions, with shared-state, in resp-cache, else in cache-be.'
 
-/** What is wrong between the stores that replicas share, and what has no effect where nothing is kept in them. */
+/** Reports conflicts between shared stores, and settings that need a store and have none. */
 export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
   const { cache = {} } = file
   checkStore(file['resp-cache'], 'resp-cache', report)
@@ -99,10 +99,10 @@ export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
     report('cache.shared', 'there is no store to share answers in', 'Set cache-be or resp-cache.')
   const isOff = file['cache-bytes'] === 0
   const [why, hint] = isOff
-    ? [' while cache-bytes is 0', keptFirst]
+    ? [' while cache-bytes is 0', memoryFirst]
     : cache.shared === false
       ? [' while cache.shared is false', 'Remove one of them.']
-      : ['', inTurn]
+      : ['', storeOrder]
   const used = [
     why === '' && stores[0],
     file['shared-state'] !== false && stores.findLast((key) => key !== 'cache.resp-cache'),
@@ -115,7 +115,7 @@ export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
 
 const adminKey = 'metrics-listen-address'
 
-/** Addresses of a file that collide, and upstreams that are the router itself. */
+/** Reports listen addresses that collide, and upstreams that are the router itself. */
 export function checkAddresses(
   { endpoints, upstreams }: Entries,
   admin: Address | null,
@@ -143,12 +143,12 @@ export function checkAddresses(
     const own = url && listeners.find(({ address }) => leadsTo(url, address))
     if (!own) continue
     const message = `the URL is the router's own listener, ${formatAddress(own.address)} of ${own.of}`
-    const hint = 'Its calls would go round in a circle. Name the node itself.'
+    const hint = 'Its calls would loop. Name the node itself.'
     report(`${path}.url`, message, hint, 'warning')
   }
 }
 
-/** Whether a URL leads to this machine and the port of a listener. */
+/** Whether a URL leads to this machine and the listener's port. */
 function leadsTo(text: string, { host, port }: Address): boolean {
   const url = new URL(text.replace(/^(?:ws|grpc|http)(s?):/, 'http$1:'))
   const urlPort = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
@@ -161,8 +161,8 @@ function lineOf(path: string, locate: Locate): string {
 }
 
 /**
- * What is wrong between listeners and upstreams: repeated names and URLs, listeners without upstreams, upstreams without
- * listeners. An entry that cannot be understood is not reported here.
+ * Reports repeated names and URLs, listeners without upstreams, and upstreams without listeners.
+ * Skips entries that cannot be read.
  */
 export function checkServing(
   { endpoints, upstreams }: Entries,
@@ -170,8 +170,8 @@ export function checkServing(
   locate: Locate,
 ): readonly Problem[] {
   return gather(locate, (report) => {
-    /** `ETH1 jsonrpc`; null when the entry says nothing that can be understood. */
-    const servesOf = ({ entry }: Placed<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>) => {
+    /** `ETH1 jsonrpc`; null when the entry names no readable chain or interface. */
+    const servesOf = ({ entry }: Located<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>) => {
       const { 'chain-id': chainId, 'api-interface': apiInterface } = entry
       const chain = chainId === undefined ? null : known.find(chainId)
       return chain === null || apiInterface === undefined ? null : `${chain.id} ${apiInterface}`
@@ -179,7 +179,7 @@ export function checkServing(
     const offered = new Map(endpoints.map((endpoint) => [endpoint.path, servesOf(endpoint)]))
     const served = new Map(upstreams.map((upstream) => [upstream, servesOf(upstream)]))
     const byName = new Map<string, string>()
-    const byUrl = new Map<string, { readonly upstream: PlacedUpstream; readonly path: string }>()
+    const byUrl = new Map<string, { readonly upstream: LocatedUpstream; readonly path: string }>()
     for (const [upstream, serves] of served) {
       const { entry, path, urls } = upstream
       if (serves === null) continue
@@ -205,7 +205,7 @@ export function checkServing(
     const ids = new Set(primaries.map(([, serves]) => serves))
     for (const [path, serves] of ids.has(null) ? [] : offered)
       if (serves !== null && !ids.has(serves)) {
-        const hint = ids.size === 0 ? 'Add one.' : `Those there serve ${[...ids].join(', ')}.`
+        const hint = ids.size === 0 ? 'Add one.' : `Existing ones serve ${[...ids].join(', ')}.`
         report(path, `no upstream of direct-rpc serves ${serves}`, hint)
       }
     const listened = new Set(offered.values())

@@ -7,7 +7,7 @@ import { orderProblems } from './problem.ts'
 import { parseConfig } from './parse.ts'
 import type { ParsedConfig } from './parse.ts'
 
-/** A config that is right; the listener is on lines 1 to 4, the upstream on lines 5 to 10. */
+/** A valid config; the listener is on lines 1 to 4, the upstream on lines 5 to 10. */
 export const minimal = `endpoints:
   - network-address: 127.0.0.1:3360
     chain-id: ETH1
@@ -28,7 +28,7 @@ export function parse(
   return parseConfig(text, { environment, flags })
 }
 
-/** The problems of a text with each chain under one name, one line each: `line:column severity path: message | hint`. */
+/** One line per problem: `line:column severity path: message | hint`. */
 export function problemsOf(
   text: string,
   environment: Readonly<Record<string, string>> = {},

@@ -5,10 +5,10 @@ import { list, optional } from './fields/field.ts'
 import { apiInterface, boolean, chainId, integer, text } from './fields/fields.ts'
 import { Scalar } from './yaml/scalar.ts'
 
-/** The keyword of a map that may be written as a value alone: which of its keys that is. */
+/** Keyword for a map that a bare value may replace: names the key that the value sets. */
 export const bareKeyword = 'x-bare'
 
-/** A bare number is the floor. */
+/** Schema of a floor and a cap; a bare number is the floor. */
 function bounds(floor: string, cap: string) {
   const floorOf = (value: unknown) => (value instanceof Scalar ? { floor: value } : value)
   const shape = z.strictObject({
@@ -52,7 +52,7 @@ const policySchema = z.strictObject({
     'At least so many; what a caller asks for is raised to it.',
     'At most so many; what a caller asks for is cut to it.',
   ).describe(
-    'How many upstreams are asked. A number alone is the floor. A floor below `agreement-threshold` is raised to it.',
+    'How many upstreams to query. A number alone is the floor. A floor below `agreement-threshold` is raised to it.',
   ),
   'min-groups': bounds(
     'At least so many.',
@@ -64,10 +64,10 @@ const policySchema = z.strictObject({
     'How many answers must match within a group, for the group to count.',
   ),
   'one-vote-per-group': optional(boolean, 'false').describe(
-    'Ask one upstream of each group, so that two keys of one vendor have one vote.',
+    'Query one upstream per group, so that two keys of one vendor have one vote.',
   ),
   'ignore-fields': optional(list(fieldPath)).describe(
-    "Fields of the result that are each node's own, such as `context.slot`: they are not compared.",
+    'Fields of the result that differ by node, such as `context.slot`; they are not compared.',
   ),
   'forbid-caller-cv': optional(boolean, 'false').describe(
     'Refuse calls whose headers ask for cross-validation of this method.',
@@ -80,7 +80,7 @@ export const crossValidationSchema = z.strictObject({
 
 export type PolicyEntry = z.output<typeof policySchema>
 
-/** What an operator demands of the calls of one method. Infinity: no limit. */
+/** What an operator demands of one method's calls. Infinity: no limit. */
 export type PolicyConfig = ReturnType<typeof buildPolicy>
 
 export function buildPolicy(entry: PolicyEntry) {
@@ -95,7 +95,7 @@ export function buildPolicy(entry: PolicyEntry) {
     chainId: entry['chain-id'],
     apiInterface: entry['api-interface'],
     method: entry.method,
-    /** So many answers must match; 0: of calls whose caller asks for it alone. */
+    /** Matching answers required; 0: only for calls whose caller requests it. */
     agreement: floor ?? (majority || (minGrouped > 1 ? minGrouped : 0)),
     maxAgreement,
     participants,
@@ -108,7 +108,7 @@ export function buildPolicy(entry: PolicyEntry) {
   }
 }
 
-/** What is demanded of any other method: nothing. */
+/** Policy of all other methods, which demands nothing. */
 export const noPolicy = buildPolicy({
   'chain-id': '',
   'api-interface': 'jsonrpc',

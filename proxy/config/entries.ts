@@ -11,54 +11,54 @@ import { Scalar } from './yaml/scalar.ts'
 export const tiers = ['primary', 'backup'] as const
 export type Tier = (typeof tiers)[number]
 
-/** An entry of a list of the file, as far as it could be read. */
-export interface Placed<T> {
-  /** `endpoints[0]`, `direct-rpc[2].node-urls[0]`, ... */
+/** A list entry of the file, as far as it is readable. */
+export interface Located<T> {
+  /** Path such as `endpoints[0]` or `direct-rpc[2].node-urls[0]`. */
   readonly path: string
   readonly entry: Partly<T>
 }
 
-export interface PlacedUpstream extends Placed<UpstreamEntry> {
+export interface LocatedUpstream extends Located<UpstreamEntry> {
   readonly tier: Tier
-  readonly urls: readonly Placed<NodeUrlEntry>[]
+  readonly urls: readonly Located<NodeUrlEntry>[]
 }
 
-/** The entries of a file that may have mistakes; those that could not be read at all are left out. */
+/** Entries of a file that may contain mistakes; unreadable entries are omitted. */
 export interface Entries {
-  readonly endpoints: readonly Placed<ConfigFile['endpoints'][number]>[]
-  /** Of both tiers. */
-  readonly upstreams: readonly PlacedUpstream[]
-  /** Of cross-validation. */
-  readonly policies: readonly Placed<PolicyEntry>[]
+  readonly endpoints: readonly Located<ConfigFile['endpoints'][number]>[]
+  /** Upstreams of both tiers. */
+  readonly upstreams: readonly LocatedUpstream[]
+  /** Policies of cross-validation. */
+  readonly policies: readonly Located<PolicyEntry>[]
 }
 
 export function entriesOf(file: Partly<ConfigFile>): Entries {
   const upstreamsOf = (key: 'direct-rpc' | 'backup-direct-rpc', tier: Tier) =>
-    placed<UpstreamEntry>(file[key], key).map(({ entry, path }) => {
-      const urls = placed<NodeUrlEntry>(entry['node-urls'], `${path}.node-urls`)
+    locate<UpstreamEntry>(file[key], key).map(({ entry, path }) => {
+      const urls = locate<NodeUrlEntry>(entry['node-urls'], `${path}.node-urls`)
       return { entry, path, tier, urls }
     })
   return {
-    endpoints: placed<ConfigFile['endpoints'][number]>(file.endpoints, 'endpoints'),
+    endpoints: locate<ConfigFile['endpoints'][number]>(file.endpoints, 'endpoints'),
     upstreams: [
       ...upstreamsOf('direct-rpc', 'primary'),
       ...upstreamsOf('backup-direct-rpc', 'backup'),
     ],
-    policies: placed<PolicyEntry>(file['cross-validation']?.policies, 'cross-validation.policies'),
+    policies: locate<PolicyEntry>(file['cross-validation']?.policies, 'cross-validation.policies'),
   }
 }
 
 /** The readable entries of a list, each with its path. */
-export function placed<T>(
+export function locate<T>(
   list: Partly<readonly T[]> | undefined,
   path: string,
-): readonly Placed<T>[] {
+): readonly Located<T>[] {
   return (list ?? []).flatMap((entry, index) =>
     entry === undefined ? [] : [{ entry, path: `${path}[${index}]` }],
   )
 }
 
-/** The secrets anywhere in what was read: URLs, headers and queries. What is still a scalar is wrong, or not used. */
+/** Secrets in a parsed value: URLs, headers and queries. Remaining scalars are wrong or unused. */
 export function secretsIn(value: unknown): readonly Secret[] {
   if (value instanceof Secret) return value instanceof Scalar ? [] : [value]
   if (typeof value !== 'object' || value === null) return []
@@ -67,7 +67,7 @@ export function secretsIn(value: unknown): readonly Secret[] {
 
 type Leaf = Address | UpstreamUrl | ReadonlyMap<string, Secret>
 
-/** A value of which any part may be missing, because it was wrong. */
+/** A value of which any part may be missing because it was wrong. */
 export type Partly<T> = T extends Leaf
   ? T
   : T extends readonly (infer Item)[]
@@ -77,17 +77,17 @@ export type Partly<T> = T extends Leaf
       : T
 
 /**
- * Reads a tree of which some may be wrong: so that one mistake does not hide what else is wrong with a file.
- * @returns the part that the schema accepts, and what is wrong with the rest
+ * Parses a tree that may contain mistakes, so that one mistake does not hide the others.
+ * @returns the accepted part, and the issues of the rest
  */
 export function parsePartly<T>(schema: z.ZodType<T>, tree: unknown) {
-  // `safeParse` keeps to itself what was right, and `run` what is wrong in words.
+  // `safeParse` omits the valid part, and `run` omits the messages.
   const issues = schema.safeParse(tree).error?.issues ?? []
   // oxlint-disable-next-line no-underscore-dangle -- zod's own name of what its schemas are run by
   const run = schema._zod.run({ value: tree, issues: [] }, { async: false })
   const value = (run as z.core.ParsePayload).value as Partly<T>
   for (const { code, path } of issues) {
-    // An unknown key is not in the value, and an empty list is one.
+    // An unknown key is absent from the value, and an empty list is present.
     if (code === 'unrecognized_keys' || code === 'too_small') continue
     const last = path.at(-1)
     const parent = path.slice(0, -1).reduce<unknown>(partOf, value)

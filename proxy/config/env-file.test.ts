@@ -12,7 +12,7 @@ const read = (texts: readonly string[], environment: Record<string, string> = {}
   }
 }
 
-test('the environment beats the files, a later file beats an earlier one', () => {
+test('the environment overrides the files, and a later file overrides an earlier one', () => {
   const files = ['A=1\nB=1\nC=1', '# note\nexport B=2\nC="2 # no note"\nD=\'a\nb\'\nE=5']
   expect(read(files, { C: '3' })).toEqual({
     variables: { A: '1', B: '2', C: '3', D: 'a\nb', E: '5' },
@@ -20,7 +20,7 @@ test('the environment beats the files, a later file beats an earlier one', () =>
   })
 })
 
-test('a byte order mark and CRLF do no harm', () => {
+test('a byte order mark and CRLF are harmless', () => {
   expect(read(['\uFEFFA=1\r\nB=2\r\n']).variables).toEqual({ A: '1', B: '2' })
 })
 
@@ -40,22 +40,22 @@ test.each([
   expect(read([text])).toEqual({ variables: { KEY: value }, messages: [] })
 })
 
-test('a line that is no variable is reported by its number, and its text is not shown', () => {
+test('an invalid line is reported by number, without its text', () => {
   expect(
     read(["A='\n'\nsecret\n\nB='secret\n", 'C="secret" secret\n1=2\nD=4\nE=“secret”']),
   ).toEqual({
     variables: { A: '\n', D: '4' },
     messages: [
       'line 3 of 0.env is not NAME=value',
-      'line 5 of 0.env has a quote that is not closed, or a text behind one that is',
-      'line 1 of 1.env has a quote that is not closed, or a text behind one that is',
+      'line 5 of 0.env has an unclosed quote, or text after a closing quote',
+      'line 1 of 1.env has an unclosed quote, or text after a closing quote',
       'line 2 of 1.env is not NAME=value',
-      `line 4 of 1.env has typographic quotes, and plain ones (" or ') are meant`,
+      `line 4 of 1.env has typographic quotes instead of plain ones (" or ')`,
     ],
   })
 })
 
-test('a value that Node took from the file and cut at "#" does not beat the file', () => {
+test('a value that Node read from the file and cut at "#" does not override the file', () => {
   expect(read(['KEY=abc#def\nOWN=file'], { KEY: 'abc', OWN: 'environment' }).variables).toEqual({
     KEY: 'abc#def',
     OWN: 'environment',

@@ -10,18 +10,18 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface EnvFile {
   readonly name: string
   readonly text: string
-  /** The variable whose value the text is, but for one line break at its end; null: it has a line for each. */
+  /** Variable that gets the whole text without a final line break; null: a line per variable. */
   readonly variable?: string | null
 }
 
-/** One assignment: its name, and its value in double quotes, in single ones, or in none. */
+/** One assignment: a name, and a value that is double-quoted, single-quoted or bare. */
 const assignment =
   /[ \t]*(?:export[ \t]+)?([^\s=#]+)[ \t]*=(?:[ \t]*(?:"((?:\\[^]|[^"\\])*)"|'([^']*)')[ \t]*(?:[ \t]#[^\n]*)?|(?![ \t]*["'])([^\n]*))(?=\n|$)/y
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
 /**
- * Puts env files under an environment. The environment beats the files, and a later file beats an earlier one.
- * @returns the variables, and what is wrong with the files; no problem shows a value
+ * Layers an environment over env files. Later files override earlier ones.
+ * @returns the variables and the problems of the files; no problem shows a value
  */
 export function layerEnvironment(
   environment: Environment,
@@ -29,10 +29,10 @@ export function layerEnvironment(
 ): { readonly environment: Environment; readonly problems: readonly Problem[] } {
   const variables = new Map<string, string>()
   const problems = files.flatMap((file) => readEnvFile(file, variables))
-  // Node takes --env-file too where nothing keeps it from it, and cuts values at "#": those are not the environment's own.
+  // Node parses --env-file too, and cuts values at "#". Those do not count as environment.
   const ofLines = files.filter(({ variable }) => !variable)
   const byNode = Object.assign({}, ...ofLines.map(({ text }) => parseEnv(text))) as Environment
-  // Without a prototype, so that only names that were set are found.
+  // No prototype, so that lookups find only variables that were set.
   const names = Object.create(null) as Record<string, string | undefined>
   for (const [name, value] of Object.entries(environment))
     if (value !== byNode[name] || !variables.has(name)) names[name] = value
@@ -42,7 +42,7 @@ export function layerEnvironment(
 
 const hint = 'Lines are NAME=value; put a value with quotes or " #" in it in single quotes.'
 
-/** Reads `NAME=value` lines into the variables: see "Env files" in the reference of the config. */
+/** Reads `NAME=value` lines into the variables: see "Env files" in the config reference. */
 function readEnvFile(
   { name: file, text, variable = null }: EnvFile,
   variables: Map<string, string>,
@@ -75,7 +75,7 @@ function readEnvFile(
 
 function faultOf(line: string, name: string, plain: string): string | null {
   if (name === '' && /^[^#"']*=[ \t]*["']/.test(line))
-    return 'has a quote that is not closed, or a text behind one that is'
+    return 'has an unclosed quote, or text after a closing quote'
   return variableName.test(name) ? typographicFault(plain.trim()) : 'is not NAME=value'
 }
 

@@ -8,15 +8,15 @@ import { isSettingName } from './settings.ts'
 import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const maxListedKeys = 12
-/** Nobody reads more mistakes than this; explaining all mistakes of a long file would take minutes. */
+/** More messages help no reader, and explaining every mistake of a long file takes minutes. */
 const maxExplained = 100
 
 type Issue = z.core.$ZodIssue
 
 /**
- * Explains the issues that zod found: what is wrong, where, and what would be right.
+ * Explains zod issues: what is wrong, where, and how to fix it.
  *
- * @param sourceOf the flag or the variable that a key at the top is from; undefined when it is from the file
+ * @param sourceOf the flag or variable that set a top-level key; undefined when the file did
  */
 export function explainIssues(
   all: readonly Issue[],
@@ -41,10 +41,10 @@ export function explainIssues(
   })
   const others = issues.flatMap((issue) => {
     const path = issue.path as Path
-    // The part of the path that the file has.
+    // The part of the path that exists in the file.
     let known = path
     while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)
-    // What is missing because it is misspelt is said by the misspelling.
+    // The report of a misspelt key covers the key that is missing because of it.
     const isMisspelt = known.length < path.length && meant.has(formatPath(path))
     if (issue.code === 'unrecognized_keys' || isMisspelt) return []
     const [message, hint] = explainIssue(issue, valueAt(tree, known) ?? null, known, schema)
@@ -64,14 +64,14 @@ function knownKeys(known: readonly string[]): string {
   return `Known here: ${listed.join(', ')}${others}.`
 }
 
-/** @param actual what the file has at the known part of the issue's path */
+/** @param actual the file's value at the known part of the issue's path */
 function explainIssue(
   issue: Issue,
   actual: Tree,
   known: Path,
   schema: JsonSchema,
 ): readonly [message: string, hint?: string | null | undefined] {
-  // A field says itself what is wrong.
+  // Custom issues carry their own message and hint.
   if (issue.code === 'custom' && issue.params) return [issue.message, issue.params['hint']]
   const path = issue.path as Path
   if (known.length < path.length && (isMap(actual) || isList(actual))) {
@@ -81,14 +81,14 @@ function explainIssue(
   if (issue.code === 'too_small') return ['the list is empty', 'It needs at least one entry.']
   if (actual === null) return ['has no value']
   const is = isList(actual) ? 'a list' : isMap(actual) ? 'a map' : 'a single value'
-  return [`is ${is}, and ${wantedShape(sectionAt(schema, known))} is wanted`]
+  return [`is ${is}; expected ${expectedShape(sectionAt(schema, known))}`]
 }
 
 function valueAt(tree: Tree, path: Path): Tree | undefined {
   return path.reduce<Tree | undefined>(child, tree)
 }
 
-function wantedShape(section: JsonSchema | undefined): string {
+function expectedShape(section: JsonSchema | undefined): string {
   if (section?.items !== undefined)
     return section.items.properties === undefined ? 'a list' : 'a list of maps ("- key: value")'
   const map = section?.properties ?? section?.['additionalProperties']

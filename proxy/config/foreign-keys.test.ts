@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { minimal, problemsOf } from './config-text.fixture.ts'
 
-/* Keys of similar routers are refused, and the message names the known ones. */
+/* The parser refuses keys of similar routers and names ours. */
 
 const top = (text: string) => `${minimal}${text}\n`
 const url = (text: string) => `${minimal}        ${text}\n`
@@ -49,7 +49,7 @@ test.each<[text: string, problem: string]>([
       /network-address: .*/,
       'network-address: {address: ":3360", disable-tls: true}',
     ),
-    '2:5 error endpoints[0].network-address: is a map, and a single value is wanted | ',
+    '2:5 error endpoints[0].network-address: is a map; expected a single value | ',
   ],
   [
     minimal.replace('jsonrpc\n    node-urls', 'websocket\n    node-urls'),

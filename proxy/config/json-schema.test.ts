@@ -10,7 +10,7 @@ function properties(schema: JsonSchema): readonly (readonly [name: string, schem
   return [...own, ...inner.flatMap(properties)]
 }
 
-test('every key is described, and no keyword of ours is left', () => {
+test('every key has a description, and no private keyword remains', () => {
   const schema = configJsonSchema()
   for (const [name, property] of properties(schema)) {
     expect(property.description, name).toMatch(/\.$/)
@@ -18,7 +18,7 @@ test('every key is described, and no keyword of ours is left', () => {
   expect(JSON.stringify(schema)).not.toContain('"x-')
 })
 
-test('the top of the file has a key for every setting', () => {
+test('the top level has a key for every setting', () => {
   const keys = Object.keys(configJsonSchema().properties ?? {})
   expect(keys).toEqual(expect.arrayContaining([...settingNames, 'endpoints', 'direct-rpc']))
 })

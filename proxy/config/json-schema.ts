@@ -13,13 +13,13 @@ export interface JsonSchema {
   readonly required?: readonly string[]
   readonly items?: JsonSchema
   readonly default?: unknown
-  /** Our own: the default as it would be written in the file. */
+  /** Private keyword: the default, as written in a file. */
   readonly 'x-default'?: string
-  /** Our own: what the value is, in words. */
+  /** Private keyword: the kind of value, for readers. */
   readonly 'x-kind'?: string
 }
 
-/** The config file's schema with our own keywords (`x-kind`, `x-default`): for the reference and for suggestions. */
+/** The file's schema with private keywords, for the reference and for suggestions. */
 export function annotatedSchema(): JsonSchema {
   return z.toJSONSchema(configSchema, {
     io: 'input',
@@ -29,13 +29,13 @@ export function annotatedSchema(): JsonSchema {
   }) as JsonSchema
 }
 
-/** JSON Schema (draft 7, which editors' YAML servers know best) of a config file. */
+/** JSON Schema of a config file, in draft 7, which editors' YAML servers support best. */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...rest } = plain(annotatedSchema())
   return { $schema, title: 'rpc-router configuration', ...rest }
 }
 
-/** Turns our own keywords into standard ones. */
+/** Replaces private keywords by standard ones. */
 function plain(schema: JsonSchema): JsonSchema {
   const { [kindKeyword]: _kind, 'x-default': defaultText, properties, items, ...own } = schema
   const { [bareKeyword]: bare, ...rest } = own
@@ -64,7 +64,7 @@ function typed(text: string, type: unknown): unknown {
   return text
 }
 
-/** The schema of the section at a path; undefined when there is no such section. */
+/** Schema of the section at a path; undefined when there is none. */
 export function sectionAt(
   schema: JsonSchema,
   path: readonly (string | number)[],

@@ -21,7 +21,7 @@ test.each([
     before.replace('direct-rpc', '    relay: {strategy: latency}\ndirect-rpc'),
   ],
   ['policies of the cache', `${before}\ncache: {policies: [{method: '*', ttl: never}]}\n`],
-  ['what is as it is by default', `${before}\nlog-level: info\nepoch-duration: 900s\n`],
+  ['defaults written out', `${before}\nlog-level: info\nepoch-duration: 900s\n`],
 ])('%s can change while it runs', (_, after) => {
   expect(checkFixed(read(before), read(after))).toEqual([])
 })
@@ -40,7 +40,7 @@ test.each([
   expect(problem?.line).toBeGreaterThan(1)
 })
 
-test('a value of a secret counts, and is not in the message', () => {
+test('a changed secret counts, and the message omits its value', () => {
   const text = `${before}\nresp-cache: {addresses: [127.0.0.1:6379], password: '\${P}'}\n`
   const [one, two] = ['hunter2-hunter2', 'other-hunter2'].map((P) => read(text, { P }))
   expect(checkFixed(one!, one!)).toEqual([])
@@ -49,7 +49,7 @@ test('a value of a secret counts, and is not in the message', () => {
   expect(found).not.toContain('hunter2')
 })
 
-test('every live key is one of the config', () => {
+test('every live key exists in the config', () => {
   const pathsOf = (schema: JsonSchema, path: string): string[] =>
     Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
       const own = `${path}${name}`

@@ -14,8 +14,8 @@ const relaying = [
 ] as const
 
 /**
- * The keys that a running router takes over when its file changes; `[]` is each of a list. Every other key needs a new
- * process. The router, the operator and `docs/guides/changes.md` go by this list.
+ * Keys that a running router reloads; `[]` stands for each list item. Any other key needs a new
+ * process. The router, the operator and `docs/guides/changes.md` share this list.
  */
 export const liveKeys: ReadonlySet<string> = new Set([
   'direct-rpc',
@@ -29,7 +29,7 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'env-file',
 ])
 
-/** What a change of a key asks for, by its path such as `direct-rpc[].name`; null: its parts differ in that. */
+/** What a change of a key such as `direct-rpc[].name` requires; null when its parts differ. */
 export function changeOf(path: string): 'live' | 'restart' | null {
   const isIn = (inner: string, outer: string) => /^(?:$|\.|\[)/.test(inner.replace(outer, ''))
   const keys = [...liveKeys]
@@ -37,7 +37,7 @@ export function changeOf(path: string): 'live' | 'restart' | null {
   return keys.some((key) => key.startsWith(path) && isIn(key, path)) ? null : 'restart'
 }
 
-/** The rest of a file by its keys at the top, as text: equal where no new process is needed. It holds secrets. */
+/** Restart-only parts by top-level key, as text for comparison. They contain secrets. */
 export function fixedTexts(file: object): ReadonlyMap<string, string> {
   const fixed = Object.entries(file).map(([key, value]) => [key, fixedPart(value, key)] as const)
   return new Map(
@@ -45,7 +45,7 @@ export function fixedTexts(file: object): ReadonlyMap<string, string> {
   )
 }
 
-/** Undefined where nothing is left. */
+/** Undefined when nothing remains. */
 function fixedPart(value: unknown, path: string): unknown {
   if (liveKeys.has(path)) return undefined
   if (Array.isArray(value)) return value.map((each) => fixedPart(each, `${path}[]`) ?? null)
@@ -56,7 +56,7 @@ function fixedPart(value: unknown, path: string): unknown {
   return parts.length === 0 ? undefined : Object.fromEntries(parts)
 }
 
-/** What a router that runs with one config cannot take over from another. */
+/** Reports changes between configs that a running router cannot reload. */
 export function checkFixed(running: ParsedConfig, next: ParsedConfig): readonly Problem[] {
   const [before, after] = [fixedTexts(running.file), fixedTexts(next.file)]
   return gather(next.locate, (report) => {

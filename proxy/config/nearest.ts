@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /**
- * The candidate that a typo most likely meant: at most a third of its letters differ, or it alone begins so.
- *
- * @returns null when nothing is near
+ * The likeliest candidate for a typo: within a third of its letters, or the only one with this
+ * prefix. Null when none is near.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const normal = normalize(word)
@@ -13,15 +12,15 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
     const name = normalize(candidate)
     const distance = editDistance(normal, name)
     const most = Math.max(1, Math.floor(Math.max(normal.length, name.length) / 3))
-    return { candidate, distance, isNear: distance <= most, isBegun: name.startsWith(normal) }
+    return { candidate, distance, isNear: distance <= most, hasPrefix: name.startsWith(normal) }
   })
   const [best] = all.filter(({ isNear }) => isNear).toSorted((a, b) => a.distance - b.distance)
   if (best !== undefined) return best.candidate
-  const [begun, other] = all.filter(({ isBegun }) => isBegun)
-  return normal.length > 2 && other === undefined ? (begun?.candidate ?? null) : null
+  const [prefixed, other] = all.filter(({ hasPrefix }) => hasPrefix)
+  return normal.length > 2 && other === undefined ? (prefixed?.candidate ?? null) : null
 }
 
-/** What to write instead of a word that is none of the known ones. */
+/** Suggests a replacement for an unknown word. */
 export function suggestion(
   word: string,
   known: readonly string[],
@@ -32,13 +31,13 @@ export function suggestion(
   return `${near === null ? '' : `Did you mean ${show(near)}? `}${what}: ${known.join(', ')}.`
 }
 
-/** `chainId`, `chain_id` and `Chain-ID` are all spellings of `chain-id`. */
+/** Treats `chainId`, `chain_id` and `Chain-ID` as spellings of `chain-id`. */
 function normalize(word: string): string {
   const dashed = word.replace(/([a-z0-9])([A-Z])/g, '$1-$2')
   return dashed.replace(/[_\s]+/g, '-').toLowerCase()
 }
 
-/** Levenshtein distance in which two swapped neighbours count as one edit. */
+/** Levenshtein distance where swapping two neighbours is one edit. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY

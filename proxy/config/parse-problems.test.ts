@@ -209,7 +209,7 @@ const configCases: readonly Case[] = [
   ...['http://localhost:3360', 'ws://127.0.0.1:3360/x', 'http://[::1]:3360'].map((text) => ({
     text: url(text),
     problems: [
-      "10:14 warning direct-rpc[0].node-urls[0].url: the URL is the router's own listener, 127.0.0.1:3360 of endpoints[0] | Its calls would go round in a circle. Name the node itself.",
+      "10:14 warning direct-rpc[0].node-urls[0].url: the URL is the router's own listener, 127.0.0.1:3360 of endpoints[0] | Its calls would loop. Name the node itself.",
     ],
   })),
   {
@@ -225,8 +225,8 @@ const configCases: readonly Case[] = [
   {
     text: url('“https://x/SECRET”').replace('name: one', 'name: “one”'),
     problems: [
-      `6:11 error direct-rpc[0].name: "“one”" has typographic quotes, and plain ones (" or ') are meant | `,
-      `10:14 error direct-rpc[0].node-urls[0].url: the value has typographic quotes, and plain ones (" or ') are meant | `,
+      `6:11 error direct-rpc[0].name: "“one”" has typographic quotes instead of plain ones (" or ') | `,
+      `10:14 error direct-rpc[0].node-urls[0].url: the value has typographic quotes instead of plain ones (" or ') | `,
     ],
   },
   {
@@ -320,9 +320,7 @@ const configCases: readonly Case[] = [
   { text: url(''), problems: ['10:14 error direct-rpc[0].node-urls[0].url: has no value | '] },
   {
     text: url('[]'),
-    problems: [
-      '10:9 error direct-rpc[0].node-urls[0].url: is a list, and a single value is wanted | ',
-    ],
+    problems: ['10:9 error direct-rpc[0].node-urls[0].url: is a list; expected a single value | '],
   },
   {
     text: url('wss://x').replaceAll('jsonrpc', 'rest'),
@@ -357,7 +355,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://x\n        timeout: 0s'),
     problems: [
-      '11:18 error direct-rpc[0].node-urls[0].timeout: "0s" is too small | The least is 1ms.',
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "0s" is too small | The minimum is 1ms.',
     ],
   },
   {
@@ -369,7 +367,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://x\n        timeout: 48h'),
     problems: [
-      '11:18 error direct-rpc[0].node-urls[0].timeout: "48h" is too large | The most is 24h.',
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "48h" is too large | The maximum is 24h.',
     ],
   },
   {
@@ -380,7 +378,7 @@ const configCases: readonly Case[] = [
       '12:47 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Connection: the header "Connection" belongs to the connection and cannot be set | ',
       '12:57 error direct-rpc[0].node-urls[0].auth-config.auth-headers["a b"]: "a b" is not a header name | ',
       '12:63 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | ',
-      '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a single value is wanted | ',
+      '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: expected a single value | ',
       '12:80 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: has no value | ',
       '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" is repeated; header names have no case | ',
       '12:91 error direct-rpc[0].node-urls[0].auth-config.auth-headers.W: the value has a character that a header cannot carry | ',
@@ -389,7 +387,7 @@ const configCases: readonly Case[] = [
   {
     text: auth('auth-headers: []'),
     problems: [
-      '12:11 error direct-rpc[0].node-urls[0].auth-config.auth-headers: is a list, and a map ("key: value") is wanted | ',
+      '12:11 error direct-rpc[0].node-urls[0].auth-config.auth-headers: is a list; expected a map ("key: value") | ',
     ],
   },
   {
@@ -402,7 +400,7 @@ const configCases: readonly Case[] = [
   {
     text: auth('auth-query: {a: b, c: [] }'),
     problems: [
-      '12:30 error direct-rpc[0].node-urls[0].auth-config.auth-query.c: a single value is wanted | ',
+      '12:30 error direct-rpc[0].node-urls[0].auth-config.auth-query.c: expected a single value | ',
     ],
   },
   {
@@ -459,7 +457,7 @@ const configCases: readonly Case[] = [
     text: auth('auth-headers: {X: "${A}", Y: "${A", Z: "${A:-b}"}'),
     environment: { A: 'CANARY\n' },
     problems: [
-      '12:29 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | Look at the variables that it is made of.',
+      '12:29 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | Check the variables in it.',
       '12:40 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a placeholder is not well formed | Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
       '12:50 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: a placeholder is not well formed | Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
     ],
@@ -468,7 +466,7 @@ const configCases: readonly Case[] = [
     text: minimal.replace('name: one', 'name: ${N}'),
     environment: { N: 'CANARY' },
     problems: [
-      '6:11 error direct-rpc[0].name: "${N}" cannot hold a placeholder, for this is shown in logs, metrics or headers | Write the text itself.',
+      '6:11 error direct-rpc[0].name: "${N}" cannot hold a placeholder, because logs, metrics or headers show it | Write the text itself.',
     ],
   },
   {
@@ -485,13 +483,13 @@ const configCases: readonly Case[] = [
     text: minimal.replace('127.0.0.1:3360', '${H}:1'),
     environment: { H: 'CANARY' },
     problems: [
-      '2:22 error endpoints[0].network-address: "${H}:1" is not an IP address with a port once rendered | A placeholder can give nothing else here.',
+      '2:22 error endpoints[0].network-address: "${H}:1" is not an IP address with a port once rendered | A placeholder cannot yield anything else here.',
     ],
   },
   {
     text: minimal.replace('127.0.0.1:3360', 'http://x'),
     problems: [
-      '2:22 error endpoints[0].network-address: "http://x" is a URL, and an address is wanted | Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.',
+      '2:22 error endpoints[0].network-address: "http://x" is a URL; expected an address | Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.',
     ],
   },
   {
@@ -503,7 +501,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('jsonrpc', 'grpc'),
     problems: [
-      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc.',
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Existing ones serve ETH1 jsonrpc.',
       '6:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
     ],
   },
@@ -564,7 +562,7 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}cache-bytes: 0\ncache-be: cache\n`,
     problems: [
-      '12:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '12:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
     ],
   },
   {
@@ -589,9 +587,9 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}cache: {resp-cache: {addresses: a}, policies: [{method: m, ttl: 1s}]}\nresp-cache: {addresses: r}\ncache-bytes: 0\n`,
     problems: [
-      '11:9 warning cache.resp-cache: cache.resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
-      '11:37 warning cache.policies: cache.policies has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
-      '12:1 warning resp-cache: resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '11:9 warning cache.resp-cache: cache.resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
+      '11:37 warning cache.policies: cache.policies has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
+      '12:1 warning resp-cache: resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: each replica caches answers in its memory first.',
     ],
   },
   {
@@ -624,13 +622,13 @@ const configCases: readonly Case[] = [
 `,
     problems: [
       '13:3 error resp-cache.addresses: topology standalone has one address | Is it a sentinel or a cluster?',
-      '13:24 error resp-cache.addresses[1]: the address is there already | ',
+      '13:24 error resp-cache.addresses[1]: the address is listed twice | ',
       '13:35 error resp-cache.addresses[2]: ":6379" has no host to connect to | Write host:port, such as store.example.com:6379.',
-      '13:44 error resp-cache.addresses[3]: "redis://h" is a URL, and an address is wanted | Write host:port, such as store.example.com:6379.',
+      '13:44 error resp-cache.addresses[3]: "redis://h" is a URL; expected an address | Write host:port, such as store.example.com:6379.',
       '13:57 error resp-cache.addresses[4]: "a b" is not an address | Write host:port, such as store.example.com:6379.',
       '14:16 error resp-cache.master-name: master-name is for topology sentinel alone | Remove it.',
       '15:13 error resp-cache.username: username needs password or password-file beside it | ',
-      '16:7 error resp-cache.db: "70000" is too large | The most is 65535.',
+      '16:7 error resp-cache.db: "70000" is too large | The maximum is 65535.',
       '17:15 error resp-cache.key-prefix: "a b" cannot be a prefix | Printable ASCII without spaces, 128 characters at most.',
       '18:20 error resp-cache.tls.cert-file: cert-file needs key-file beside it | ',
     ],
@@ -656,24 +654,24 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}${wrongSettings}`,
     problems: [
-      '11:21 error max-relay-attempts: "0" is too small | The least is 1.',
-      '12:24 error set-relay-retry-limit: "-1" is too small | The least is 0.',
+      '11:21 error max-relay-attempts: "0" is too small | The minimum is 1.',
+      '12:24 error set-relay-retry-limit: "-1" is too small | The minimum is 0.',
       '13:20 error max-request-bytes: "big" is not a size | Write one such as 10MiB or 512KiB.',
       '14:30 error skip-websocket-verification: "maybe" is neither true nor false | ',
-      '15:17 error epoch-duration: "1ms" is too small | The least is 1s.',
-      '16:16 error drain-timeout: "2h" is too large | The most is 1h.',
+      '15:17 error epoch-duration: "1ms" is too small | The minimum is 1s.',
+      '16:16 error drain-timeout: "2h" is too large | The maximum is 1h.',
       '17:28 error max-sessions-per-provider: "1e3" is not a whole number | Write one from 1 to 1000000.',
       '18:26 error liveness-probe-interval: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',
       '19:18 error use-static-spec: "https://a:b@c/" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
       '20:12 error log-level: "trace" is not one of the allowed values | Allowed: debug, info, warn, error.',
-      '22:1 error upstream-failure-threshold: is a map, and a single value is wanted | ',
-      '23:1 error health-check-interval: is a list, and a single value is wanted | ',
+      '22:1 error upstream-failure-threshold: is a map; expected a single value | ',
+      '23:1 error health-check-interval: is a list; expected a single value | ',
       '24:10 error strategy: has no value | ',
     ],
   },
 ]
 
-test('the minimal config is right', () => {
+test('the minimal config has no problems', () => {
   expect(problemsOf(minimal)).toEqual([])
 })
 

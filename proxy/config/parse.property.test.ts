@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { minimal, parse } from './config-text.fixture.ts'
 
-/** Whatever is read, a config comes out or an error says why not. */
+/** Any text yields a config or an error that explains itself. */
 function check(text: string): void {
   const { config, problems } = parse(text, { KEY: 'value' })
   const refused = problems.some((problem) => problem.severity === 'error')
@@ -12,7 +12,7 @@ function check(text: string): void {
   for (const problem of problems) expect(problem.message).not.toBe('')
 }
 
-test('any text is read or refused', () => {
+test('any text is parsed or refused', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), check))
 })
 
@@ -62,14 +62,14 @@ const yamlPieces = fc.constantFrom(
   '\\',
 )
 
-test('any heap of YAML pieces is read or refused', () => {
+test('any sequence of YAML fragments is parsed or refused', () => {
   fc.assert(
     fc.property(fc.array(yamlPieces, { maxLength: 40 }), (pieces) => check(pieces.join(''))),
     { numRuns: 500 },
   )
 })
 
-test('a config with a piece cut out or put in anywhere is read or refused', () => {
+test('a config with a fragment removed or inserted is parsed or refused', () => {
   const at = fc.nat({ max: minimal.length })
   fc.assert(
     fc.property(at, fc.nat({ max: 20 }), yamlPieces, (start, length, piece) =>
@@ -96,7 +96,7 @@ const tree = fc.letrec((tie) => ({
   ),
 })).value
 
-test('any values under any keys are read or refused', () => {
+test('any values under any keys are parsed or refused', () => {
   const key = fc.constantFrom(
     'endpoints',
     'direct-rpc',

@@ -57,17 +57,17 @@ test('fills in every default', () => {
   })
 })
 
-test('a listener without an address takes port 3360 on all interfaces', () => {
+test('a listener without an address uses port 3360 on all interfaces', () => {
   const text = minimal.replace('network-address: 127.0.0.1:3360\n    ', '')
   expect(configOf(text).endpoints[0]?.address).toEqual({ host: '0.0.0.0', port: 3360 })
 })
 
-test('listen-address is another name of network-address', () => {
+test('listen-address is an alias of network-address', () => {
   const text = minimal.replace('network-address: 127.0.0.1:3360', 'listen-address: 3377')
   expect(configOf(text).endpoints[0]?.address).toEqual({ host: '0.0.0.0', port: 3377 })
 })
 
-test('a listener says what it does otherwise than the rest', () => {
+test('a listener overrides the top-level settings', () => {
   const relay = 'api-interface: jsonrpc\n    relay: {strategy: latency, set-relay-retry-limit: 0}'
   const text = `${minimal.replace('api-interface: jsonrpc', relay)}max-relay-attempts: 4\n`
   expect(configOf(text, {}, { strategy: ['round-robin'] }).endpoints[0]?.relay).toMatchObject({
@@ -77,7 +77,7 @@ test('a listener says what it does otherwise than the rest', () => {
   })
 })
 
-test('names and values that YAML takes for numbers are what is written', () => {
+test('names and values that look like YAML numbers stay as written', () => {
   const text = minimal
     .replace('name: one', 'name: 1e3')
     .replace('ETH1', '0123')
@@ -92,7 +92,7 @@ test('names and values that YAML takes for numbers are what is written', () => {
   ])
 })
 
-test('a URL loses its user and password to a header, and prints as its origin', () => {
+test("a URL's user and password become a header, and it prints as its origin", () => {
   const { url, authHeaders } = nodeUrlOf('https://me:p%40ss@${HOST}:8545/v2/KEY?a=b', {
     HOST: 'h.example',
   })
@@ -115,7 +115,7 @@ test.each([
   expect(String(nodeUrlOf(written, environment).url)).toBe(printed)
 })
 
-test('query parameters come as a map or as a text', () => {
+test('query parameters may be a map or a text', () => {
   for (const query of ['{a: 1, b: x y}', 'a=1&b=x%20y']) {
     const { authQuery } = nodeUrlOf(`http://x\n        auth-config: {auth-query: ${query}}`)
     expect([...authQuery].map(([name, value]) => [name, value.reveal()])).toEqual([
@@ -125,7 +125,7 @@ test('query parameters come as a map or as a text', () => {
   }
 })
 
-test('a WebSocket URL may be beside another one', () => {
+test('a WebSocket URL may accompany another URL', () => {
   const text = minimal.replace('https://one.example.com/v1', 'ws://x\n      - url: http://y')
   expect(configOf(text).upstreams[0]?.nodeUrls.map(({ scheme }) => scheme)).toEqual(['ws', 'http'])
 })
@@ -169,7 +169,7 @@ test.each([
   expect(problemsOf(text)).toEqual([])
 })
 
-test('a value of a placeholder is no YAML', () => {
+test("a placeholder's value is not parsed as YAML", () => {
   const headers = 'http://x\n        auth-config: {auth-headers: {X: "${V}", Y: $<V>}}'
   const value = 'a: {b: [c'
   expect([...nodeUrlOf(headers, { V: value }).authHeaders.values()].map((v) => v.reveal())).toEqual(
@@ -177,7 +177,7 @@ test('a value of a placeholder is no YAML', () => {
   )
 })
 
-test('placeholders give numbers, switches, durations and ports too', () => {
+test('placeholders also set numbers, switches, durations and ports', () => {
   const text = `${minimal.replace('3360', '${PORT}')}max-relay-attempts: \${N}\nskip-websocket-verification: $<B>\ndrain-timeout: \${D}s\n`
   const environment = { PORT: '3399', N: '7', B: 'true', D: '3' }
   expect(configOf(text, environment)).toMatchObject({
@@ -187,7 +187,7 @@ test('placeholders give numbers, switches, durations and ports too', () => {
   })
 })
 
-describe('a flag beats the environment, which beats the file, which beats the default', () => {
+describe('a flag overrides the environment, which overrides the file, which overrides the default', () => {
   const text = `${minimal}use-static-spec: [file-a, file-b]\nlog-level: error\n`
   test.each([
     ['default', minimal, {}, {}, 'info', []],
@@ -209,7 +209,7 @@ describe('a flag beats the environment, which beats the file, which beats the de
   })
 })
 
-test('off and on in a flag undo and do what the file says', () => {
+test('off and on in a flag override what the file says', () => {
   const text = `${minimal}metrics-listen-address: :7779\n`
   expect(configOf(text).metricsListenAddress).toEqual({ host: '0.0.0.0', port: 7779 })
   const flags = { 'metrics-listen-address': ['off'], 'liveness-probe-interval': ['on'] }
@@ -219,7 +219,7 @@ test('off and on in a flag undo and do what the file says', () => {
   })
 })
 
-test('wrong flags and variables are reported with their names', () => {
+test('errors in flags and variables name them', () => {
   const flags = { 'epoch-duration': ['5'], 'shared-state': ['yes'], 'cache-be': [':1'] }
   expect(problemsOf(minimal, { SR_LOG_LEVEL: 'loud' }, flags)).toEqual([
     '-:- error --epoch-duration: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',
@@ -229,7 +229,7 @@ test('wrong flags and variables are reported with their names', () => {
   ])
 })
 
-test('places of the file can be located', () => {
+test('paths of the file can be located', () => {
   const parsed = parse(minimal)
   expect(parsed.locate('endpoints[0].chain-id')).toEqual({ line: 3, column: 15 })
   expect(parsed.locate('endpoints[0]')).toEqual({ line: 2, column: 5 })
@@ -259,7 +259,7 @@ test.each([
   expect(config.cache.isShared).toBe(isShared)
 })
 
-test('a store is read with its defaults, and its password is not printed', () => {
+test('a store has defaults, and its password is not printed', () => {
   const text = `${minimal}resp-cache: {addresses: redis, username: u, password: "pass-\${P}"}\n`
   const config = configOf(text, { P: 'word' })
   expect(config.store).toMatchObject({

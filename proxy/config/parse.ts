@@ -12,35 +12,35 @@ import type { RouterConfig } from './types.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 import { Scalar, type TreeMap } from './yaml/scalar.ts'
 
-/** What a config depends on besides its file. */
+/** Inputs of a config besides its file. */
 export interface ParseOptions {
-  /** Variables for placeholders and for settings: the environment, with the env files under it. */
+  /** Variables for placeholders and settings: the environment layered over env files. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly flags: FlagValues
 }
 
-/** The result of parsing a config file. Can be printed whole without showing a secret. */
+/** Result of parsing a config file. It prints without showing a secret. */
 export interface ParsedConfig {
-  /** Null when there is at least one error among `problems`. */
+  /** Null when `problems` contains an error. */
   readonly config: RouterConfig | null
-  /** Errors and warnings, in the order of the file. */
+  /** Errors and warnings, in file order. */
   readonly problems: readonly Problem[]
-  /** The file with flags, variables and defaults, as far as it can be read. */
+  /** The file with flags, variables and defaults, as far as it is readable. */
   readonly file: Partly<ConfigFile>
-  /** Listeners and upstreams, known as far as they can be read even when something else is wrong. */
+  /** Readable listeners and upstreams, even when other parts are wrong. */
   readonly entries: Entries
   /** Files, directories or URLs of chain specs; empty for the bundled ones. */
   readonly specSources: readonly string[]
-  /** The position of a path such as `endpoints[0].chain-id`, or of the nearest one around it. */
+  /** Position of a path such as `endpoints[0].chain-id`, or of its nearest ancestor. */
   readonly locate: Locate
-  /** The values that must not be printed. */
+  /** Values that must not be printed. */
   readonly hidden: () => readonly string[]
 }
 
 /**
- * Reads, renders, checks and completes a config file. Reports every problem at once; never throws.
+ * Parses, renders, checks and completes a config file. Reports all problems; never throws.
  *
- * @param source the text of the file, or why there is none: then the rest is what flags and environment say
+ * @param source the file's text, or why it is missing: then only flags and environment count
  */
 export function parseConfig(
   source: string | readonly Problem[],
@@ -51,17 +51,17 @@ export function parseConfig(
       ? readYaml(source, options.environment)
       : { tree: null, problems: source, filledIn: [], locate: () => null }
   const { locate } = yaml
-  const given = givenSettings(options)
-  const tree = withSettings(yaml.tree, given)
+  const overrides = overridesOf(options)
+  const tree = withSettings(yaml.tree, overrides)
   const { value: file, issues } = parsePartly(configSchema, tree)
   const entries = entriesOf(file)
-  // Of a file that cannot be read nothing is missing.
+  // An unreadable file gets no reports of missing keys.
   const reported = yaml.tree
     ? issues
-    : issues.filter(({ path: [key] }) => given.has(key as SettingName))
+    : issues.filter(({ path: [key] }) => overrides.has(key as SettingName))
   const problems = orderProblems([
     ...yaml.problems,
-    ...explainIssues(reported, tree, locate, (key) => given.get(key as SettingName)?.source),
+    ...explainIssues(reported, tree, locate, (key) => overrides.get(key as SettingName)?.source),
     ...gather(locate, (report) => {
       checkEntries(entries, report)
       checkSharing(file, report)
@@ -80,10 +80,10 @@ export function parseConfig(
   }
 }
 
-/** The env files that a config names, by flags or in the file: they must be read before it is parsed. */
+/** Env files that flags or the file name; they must be read before parsing. */
 export function envFilesOf(text: string, flags: FlagValues): readonly string[] {
   const environment = {}
-  const tree = withSettings(readYaml(text, environment).tree, givenSettings({ environment, flags }))
+  const tree = withSettings(readYaml(text, environment).tree, overridesOf({ environment, flags }))
   return wholeList(parsePartly(configSchema, tree).value['env-file'])
 }
 
@@ -91,35 +91,35 @@ function wholeList(list: readonly (string | undefined)[] = []): readonly string[
   return list.filter((each) => each !== undefined)
 }
 
-/** What a flag or a variable says of a setting. */
-interface Given {
-  /** `--strategy`, `SR_LOG_LEVEL`. */
+/** A setting's values from a flag or a variable. */
+interface Override {
+  /** Source, such as `--strategy` or `SR_LOG_LEVEL`. */
   readonly source: string
   readonly texts: readonly string[]
 }
 
-/** A flag beats a variable, and both beat the file. */
-function givenSettings({ flags, environment }: ParseOptions): ReadonlyMap<SettingName, Given> {
-  const given = new Map<SettingName, Given>()
+/** Flags override variables, and both override the file. */
+function overridesOf({ flags, environment }: ParseOptions): ReadonlyMap<SettingName, Override> {
+  const overrides = new Map<SettingName, Override>()
   for (const name of settingNames) {
     const { variable } = settings[name]
     const value = variable === null ? undefined : environment[variable]
     const flag = flags[name]
-    if (flag !== undefined) given.set(name, { source: `--${name}`, texts: flag })
-    else if (variable && value) given.set(name, { source: variable, texts: [value] })
+    if (flag !== undefined) overrides.set(name, { source: `--${name}`, texts: flag })
+    else if (variable && value) overrides.set(name, { source: variable, texts: [value] })
   }
-  return given
+  return overrides
 }
 
-/** The file with the defaults under it, and over it what flags and variables say. */
-function withSettings(file: TreeMap | null, given: ReadonlyMap<SettingName, Given>): TreeMap {
+/** The file over the defaults, with flags and variables over the file. */
+function withSettings(file: TreeMap | null, over: ReadonlyMap<SettingName, Override>): TreeMap {
   const defaults = settingNames.flatMap((name) => {
     const { default: text } = settings[name]
     return text === null ? [] : [[name, new Scalar(text)] as const]
   })
-  const over = [...given].map(([name, { texts }]) => {
+  const set = [...over].map(([name, { texts }]) => {
     const scalars = texts.map((text) => new Scalar(text))
     return [name, settings[name].repeatable ? scalars : (scalars.at(-1) ?? null)] as const
   })
-  return { ...Object.fromEntries(defaults), ...file, ...Object.fromEntries(over) }
+  return { ...Object.fromEntries(defaults), ...file, ...Object.fromEntries(set) }
 }

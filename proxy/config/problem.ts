@@ -2,34 +2,34 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getSystemErrorMessage } from 'node:util'
 
-/** One thing that is wrong with a config file, placed and with its remedy. */
+/** One problem of a config file, with its position and remedy. */
 export interface Problem {
-  /** An error keeps the router from starting; a warning does not. */
+  /** An error prevents the router from starting; a warning does not. */
   readonly severity: 'error' | 'warning'
-  /** The place in the document, e.g. `endpoints[0].chain-id`; empty for the file as a whole. */
+  /** Path in the document, such as `endpoints[0].chain-id`; empty for the whole file. */
   readonly path: string
-  /** 1-based; null where the file has no such place. */
+  /** Starts at 1; null when the path has no position in the file. */
   readonly line: number | null
   readonly column: number | null
-  /** What is wrong. Never holds a rendered placeholder. */
+  /** What is wrong. Never contains a rendered placeholder. */
   readonly message: string
-  /** What would be right, as a sentence; null when the message says it already. */
+  /** How to fix it, as a sentence; null when the message says so. */
   readonly hint: string | null
 }
 
-/** A place in the file, 1-based. */
+/** A position in the file; line and column start at 1. */
 export interface Position {
   readonly line: number
   readonly column: number
 }
 
 /**
- * The position in the file of a path such as `endpoints[0].chain-id`, or of the nearest one around it. A scalar is where
- * its value begins, or its key if that is wanted.
+ * Position of a path such as `endpoints[0].chain-id`, or of its nearest ancestor. For a scalar it
+ * is where the value begins, or its key if `wantsKey`.
  */
 export type Locate = (path: string, wantsKey?: boolean) => Position | null
 
-/** A place in the document: keys of maps and indexes of lists. */
+/** A path in the document: map keys and list indexes. */
 export type Path = readonly (string | number)[]
 
 export function problemAt(
@@ -43,7 +43,7 @@ export function problemAt(
   return { severity, path, line, column, message, hint }
 }
 
-/** Notes what is wrong at a path of the file. */
+/** Reports a problem at a path of the file. */
 export type Report = (
   path: string,
   message: string,
@@ -51,7 +51,7 @@ export type Report = (
   severity?: Problem['severity'],
 ) => void
 
-/** Gathers what is reported, each at its place in the file. */
+/** Collects reported problems with their positions in the file. */
 export function gather(locate: Locate, check: (report: Report) => void): readonly Problem[] {
   const problems: Problem[] = []
   check((path, message, hint, severity) =>
@@ -60,7 +60,7 @@ export function gather(locate: Locate, check: (report: Report) => void): readonl
   return problems
 }
 
-/** Writes `endpoints[0].chain-id`; a key that would not read well is quoted. */
+/** Formats a path such as `endpoints[0].chain-id`, quoting unusual keys. */
 export function formatPath(path: Path): string {
   let text = ''
   for (const part of path) {
@@ -73,20 +73,20 @@ export function formatPath(path: Path): string {
 
 const longest = 60
 
-/** A text of the file as a message shows it: quoted, on one line, never long. */
+/** Quotes a text of the file for a message: one line, truncated. */
 export function quote(text: string): string {
   const shown = text.length > longest ? `${text.slice(0, longest)}…` : text
   return `"${shown.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\uFFFD')}"`
 }
 
-/** In the order of the file, the command line first. */
+/** Sorts by position in the file; problems of the command line come first. */
 export function orderProblems(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
 }
 
-/** Why a file could not be opened or read, in words. */
+/** Explains why a file could not be opened or read. */
 export function whyUnreadable(error: unknown): string {
   const { code, errno } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return 'there is no such file'
@@ -95,14 +95,14 @@ export function whyUnreadable(error: unknown): string {
   return errno === undefined ? String(error) : getSystemErrorMessage(errno)
 }
 
-/** Why a file could not be made, in words. */
+/** Explains why a file could not be created. */
 export function whyUnwritable(error: unknown): string {
   const isFolderMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
   return isFolderMissing ? 'its folder is missing' : whyUnreadable(error)
 }
 
-/** What is wrong with a text whose quotes are those of a word processor; null for any other text. */
+/** Describes typographic quotes around a text; null when there are none. */
 export function typographicFault(text: string): string | null {
-  const message = `has typographic quotes, and plain ones (" or ') are meant`
+  const message = `has typographic quotes instead of plain ones (" or ')`
   return /^[\u2018-\u201F]/.test(text) ? message : null
 }

@@ -25,33 +25,33 @@ import { Scalar } from './yaml/scalar.ts'
 
 const authSchema = z.strictObject({
   'auth-headers': optional(authHeaders).describe(
-    'Headers that are sent with every request to this URL, for gRPC as metadata. They replace those of the client with the same names.',
+    'Headers sent with every request to this URL, for gRPC as metadata. They replace client headers of the same names.',
   ),
   'auth-query': optional(authQuery).describe(
-    "Parameters that are put at the head of the query string of every request. A client's own of the same names are left out. Not for gRPC.",
+    'Parameters prepended to the query string of every request. Client parameters of the same names are dropped. Not for gRPC.',
   ),
   tls: optional(tlsSchema).describe('TLS settings, for https, wss and grpcs.'),
 })
 
 const nodeUrlSchema = z.strictObject({
   url: upstreamUrl.describe(
-    'http, https, ws or wss URL. A user and a password in it are sent as Basic authentication.',
+    'http, https, ws or wss URL. The router sends its user and password as Basic authentication.',
   ),
   timeout: optional(duration('1ms', '24h')).describe(
-    'Time for one attempt at this URL, after which it is aborted. Unset: the router computes from the method when it is late.',
+    'Timeout of one attempt at this URL. Unset: the router computes it from the method.',
   ),
   'max-batch': optional(integer(1, 1_000), '100').describe(
-    "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
+    'JSON-RPC over HTTP: batch items sent to this URL in one request; 1 sends them singly. The router lowers it when the node refuses a batch.',
   ),
-  compression: optional(boolean, 'true for https').describe('Ask this URL for answers in gzip.'),
+  compression: optional(boolean, 'true for https').describe('Request gzip answers from this URL.'),
   'trace-context': optional(boolean, 'false').describe(
-    'Send the trace context of a call (W3C: `traceparent`, `tracestate`) to this URL, over HTTP and gRPC. Switch it on for nodes and gateways that you trace.',
+    'Send the trace context of a call (W3C: `traceparent`, `tracestate`) to this URL, over HTTP and gRPC. Enable it for nodes and gateways that you trace.',
   ),
   addons: optional(list(word('add-on').transform((name) => name.toLowerCase()))).describe(
     'Add-ons and extensions that this URL serves, such as `debug`, `trace`, `archive`, `bundler`.',
   ),
   'skip-verifications': optional(list(word('verification'))).describe(
-    'Names of start-up verifications to leave out, or `"*"` for all.',
+    'Names of start-up verifications to skip, or `"*"` for all.',
   ),
   'auth-config': optional(authSchema).describe('How the router authenticates itself to this URL.'),
   'grpc-config': z
@@ -59,7 +59,7 @@ const nodeUrlSchema = z.strictObject({
     .optional()
     .meta({ [kindKeyword]: 'map' })
     .describe(
-      'Settings of a gRPC upstream. Taken, with a warning in the log, and without effect: calls are relayed as bytes, without descriptors and reflection, and TLS follows from the scheme of the URL.',
+      'Settings of a gRPC upstream. Accepted with a warning in the log, but without effect: calls are relayed as bytes, without descriptors and reflection, and the scheme of the URL determines TLS.',
     ),
 })
 
@@ -67,46 +67,46 @@ const upstreamSchema = z.strictObject({
   name: label('name').describe(
     'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
   ),
-  'chain-id': chainId.describe('Chain that it serves, by the id or an alias of its spec.'),
-  'api-interface': apiInterface.describe('Interface that it serves.'),
+  'chain-id': chainId.describe('Chain of the upstream, by the id or an alias of its spec.'),
+  'api-interface': apiInterface.describe('Interface of the upstream.'),
   'group-label': optional(label('group label')).describe(
-    'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only; upstreams without one are one group.',
+    'Free label for a group of upstreams, such as `external` and `internal`. Used by cross-validation only; upstreams without a label form one group.',
   ),
   'node-urls': list(nodeUrlSchema, 1).describe(
-    'One or more URLs of this upstream, which fail over among themselves.',
+    'One or more URLs of this upstream, which fail over to each other.',
   ),
 })
 
-/** By how long an answer stays true. */
+/** Classes of calls by how long an answer stays valid. */
 export const ageClasses = ['finalized', 'near-head', 'latest'] as const
 
 const cachePolicySchema = z.strictObject({
   'chain-id': optional(chainId).describe(
-    'Chain that it is about, by the id or an alias of its spec. Unset: all.',
+    'Chain to match, by the id or an alias of its spec. Unset: all.',
   ),
-  'api-interface': optional(apiInterface).describe('Interface that it is about. Unset: all.'),
+  'api-interface': optional(apiInterface).describe('Interface to match. Unset: all.'),
   method: methodPattern.describe(
-    'Method, or path without its verb, as the chain spec names it; `*` stands for any text.',
+    'Method, or path without its verb, as the chain spec names it; `*` matches any text.',
   ),
-  class: optional(oneOf(ageClasses)).describe('Class that it is about. Unset: all.'),
+  class: optional(oneOf(ageClasses)).describe('Class to match. Unset: all.'),
   ttl: durationOrNever('24h').describe(
-    'How long such answers are kept at most. `never`: they are not kept.',
+    'How long to cache such answers at most. `never`: not at all.',
   ),
 })
 
 const cacheSchema = z.strictObject({
-  shared: optional(boolean, 'true, but false where sessions are in the same Redis').describe(
+  shared: optional(boolean, 'true, but false if sessions use the same Redis').describe(
     'Share the answers with other replicas through `cache-be` or a Redis.',
   ),
   'resp-cache': optional(storeSchema).describe(
-    'A Redis for answers alone, which may evict them. Then `resp-cache` or `cache-be` keeps sessions alone.',
+    'A separate Redis for answers, which may evict them. Then `resp-cache` or `cache-be` stores only sessions.',
   ),
   policies: optional(list(cachePolicySchema)).describe(
-    'Times other than the usual ones. Of several that fit a call, the first counts.',
+    'Overrides of cache times. The first matching policy applies.',
   ),
 })
 
-/** The port of a listener that names none. */
+/** Port of a listener that specifies none. */
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
@@ -118,7 +118,7 @@ type SettingShape<Names extends SettingName> = {
   >
 }
 
-/** Settings as keys of the file. */
+/** Schema keys for settings. */
 function settingShape<N extends SettingName>(names: readonly N[], withDefaults: boolean) {
   const shape = names.map((name) => {
     const { field, repeatable, description, default: text } = settings[name]
@@ -135,29 +135,29 @@ const endpointSchema = z.strictObject({
   'network-address': optional(address(defaultPort), `0.0.0.0:${defaultPort}`).describe(
     `Bind address. Without a host: all interfaces; without a port, as in \`localhost\`: ${defaultPort}.`,
   ),
-  'listen-address': optional(address(defaultPort)).describe('Another name of `network-address`.'),
+  'listen-address': optional(address(defaultPort)).describe('Alias of `network-address`.'),
   'chain-id': chainId.describe(
-    'Chain that is served, by the id or an alias of its spec, such as `ETH1`.',
+    'Chain to serve, by the id or an alias of its spec, such as `ETH1`.',
   ),
-  'api-interface': apiInterface.describe('Interface that is served. The chain must have it.'),
+  'api-interface': apiInterface.describe('Interface to serve. The chain must have it.'),
   relay: optional(z.strictObject(settingShape(relaying, false))).describe(
-    'What this listener does otherwise than the settings at the top and the flags say.',
+    'Settings of this listener that override the top-level settings and the flags.',
   ),
 })
 
-/** The whole file: the sections, and every process-wide setting as a separate key. */
+/** The whole file: its sections, and one key per process-wide setting. */
 export const configSchema = z.strictObject({
   endpoints: list(endpointSchema, 1).describe('Listeners: one per chain and interface.'),
   'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),
   'backup-direct-rpc': optional(list(upstreamSchema)).describe(
-    'Upstreams that take over when no primary one is left.',
+    'Upstreams that take over when no primary upstream is available.',
   ),
   'cross-validation': optional(crossValidationSchema).describe(
-    'Which answers are compared between upstreams before one is given.',
+    'Which answers to compare between upstreams before returning one.',
   ),
-  cache: optional(cacheSchema).describe('How long answers are kept.'),
+  cache: optional(cacheSchema).describe('How long to cache answers.'),
   'resp-cache': optional(storeSchema).describe(
-    'A Redis, or what speaks its protocol, that the replicas share.',
+    'A Redis, or a compatible store, that the replicas share.',
   ),
   ...settingShape(settingNames, true),
 })

@@ -9,7 +9,7 @@ import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 const canary = 'canary-5f3c9e'
 const environment = { CANARY: canary, LINE: `${canary}\n`, USER: `me:${canary}` }
 
-/** A config that uses the canary wherever a secret belongs. */
+/** A config with the canary in set of every secret. */
 const secretive = minimal.replace(
   '- url: https://one.example.com/v1',
   `- url: https://me:\${CANARY}@one.example.com/\${CANARY}?key=$<CANARY>
@@ -21,15 +21,14 @@ const secretive = minimal.replace(
       - url: \${SCHEME}://\${CANARY}`,
 )
 
-/** The places of a file, from its schema, each as a function that puts a text there. */
-function placesOf(schema: JsonSchema): readonly ((text: string) => unknown)[] {
+/** Functions that put a text at each value of a file, derived from its schema. */
+function settersOf(schema: JsonSchema): readonly ((text: string) => unknown)[] {
   if (schema.properties !== undefined) {
     return Object.entries(schema.properties).flatMap(([key, property]) =>
-      placesOf(property).map((place) => (text: string) => ({ [key]: place(text) })),
+      settersOf(property).map((set) => (text: string) => ({ [key]: set(text) })),
     )
   }
-  if (schema.items !== undefined)
-    return placesOf(schema.items).map((place) => (text) => [place(text)])
+  if (schema.items !== undefined) return settersOf(schema.items).map((set) => (text) => [set(text)])
   return [(text) => text, (text) => [text], (text) => ({ [`x-${text.length}`]: text })]
 }
 
@@ -42,7 +41,7 @@ function everythingPrinted(value: unknown): string {
   ].join('\n')
 }
 
-test('a config that holds secrets can be printed whole', () => {
+test('a config that contains secrets can be printed whole', () => {
   const parsed = parse(secretive, { ...environment, SCHEME: 'https' })
   expect(parsed.problems).toEqual([])
   expect(everythingPrinted(parsed)).not.toContain(canary)
@@ -50,7 +49,7 @@ test('a config that holds secrets can be printed whole', () => {
   expect(String(parsed.config?.upstreams[0]?.nodeUrls[0]?.url)).toBe('https://one.example.com')
 })
 
-test('what must not be printed is known to the redactor', () => {
+test('the redactor knows every value that must not be printed', () => {
   const parsed = parse(secretive, { ...environment, SCHEME: 'https' })
   const redact = createRedactor(parsed.hidden())
   for (const { url, authHeaders, authQuery } of parsed.config?.upstreams[0]?.nodeUrls ?? []) {
@@ -61,7 +60,7 @@ test('what must not be printed is known to the redactor', () => {
   }
 })
 
-test('keys in the file itself are known to the redactor too', () => {
+test('the redactor also knows keys written in the file', () => {
   const text = minimal.replace(
     'https://one.example.com/v1',
     'https://me:open-sesame@one.example.com/v2/0123456789abcdef?k=query-secret',
@@ -78,14 +77,14 @@ test.each([
   'a${CANARY}:1',
   '$<CANARY>${MISSING}',
   '${CANARY',
-])('whatever place %s is put in, nothing prints its value', (text) => {
-  for (const place of placesOf(configJsonSchema())) {
-    const parsed = parse(JSON.stringify(place(text)), environment)
+])('%s at any key is never printed', (text) => {
+  for (const set of settersOf(configJsonSchema())) {
+    const parsed = parse(JSON.stringify(set(text)), environment)
     expect(everythingPrinted(parsed)).not.toContain(canary)
   }
 })
 
-test('a place that is shown refuses a placeholder, though the rest of the file is right', () => {
+test('a public value refuses a placeholder, though the rest of the file is valid', () => {
   for (const [key, value] of [
     ['name', 'one'],
     ['chain-id', 'ETH1'],

@@ -136,7 +136,7 @@ test.each([
   expect(masked).toEqual(new Set(keys))
 })
 
-test('a URL that is but an origin is no secret: the log shows it', () => {
+test('a URL that is only an origin is no secret: the log shows it', () => {
   const origin = 'grpc://127.0.0.1:9090'
   expect(hiddenInLogs([new Secret(origin, origin, [])])).toEqual([])
 })

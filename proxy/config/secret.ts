@@ -3,8 +3,8 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that must not be printed. Whatever turns it into text, be it a template, JSON, a logger
- * or a crash dump, gets the printable form; only `reveal()` gives the value.
+ * A value that must not be printed. Every conversion to text (templates, JSON, loggers, crash
+ * dumps) yields the printable form; only `reveal()` returns the value.
  */
 export class Secret<T = string> {
   readonly #value: T
@@ -22,7 +22,7 @@ export class Secret<T = string> {
     return this.#value
   }
 
-  /** What of it is certainly a key, and no word that an answer may have. For what hides keys in answers. */
+  /** Parts that are certainly keys, not words of an answer. For redaction in answers. */
   keys(): readonly string[] {
     return this.#keys
   }
@@ -40,29 +40,29 @@ export class Secret<T = string> {
   }
 }
 
-/** A value as text with its secrets: to see whether two are equal, never to be printed. */
+/** A value as text including its secrets, for comparison only; never print it. */
 export function exactText(value: unknown): string {
   return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, printable) {
-    // What `toJSON` has made of it is `printable`.
+    // `toJSON` has already replaced the value with its printable form.
     const own = this[key]
     if (own instanceof Secret) return own.reveal() as unknown
     return own instanceof Map ? [...own] : (printable as unknown)
   })
 }
 
-/* What is a key, in headers and URLs: see docs/decisions/0034. */
+/* Heuristics for keys in headers and URLs: see docs/decisions/0034. */
 
 const minLength = 8
-/** So long a text is a key, whatever it is made of. */
+/** A text of this length counts as a key, whatever its characters. */
 const surelyKeyLength = 16
 
 const keyName = /key|token|secret|passw|pwd|auth|access|credential|signature|jwt|cookie|session/i
 const host = /^(?:(?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
-/** `mainnet`, `Query`, `v1alpha1`, `testnet4`, and the number of `cosmoshub-4`. */
+/** Matches `mainnet`, `Query`, `v1alpha1`, `testnet4`, and the number of `cosmoshub-4`. */
 const wordOrNumber = /^(?:[a-z]+|[A-Z]?[a-z]+\d{1,2}|[A-Z]{1,4}\d|v\d+[a-z]+\d*|\d{1,4})$/
 const network = /mainnet|testnet|devnet|sepolia|holesky|hoodi|chain/i
 
-/** A part of a URL as a server understands it. */
+/** Part of a URL, decoded as a server would. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -72,40 +72,39 @@ export function decoded(part: string): string {
   }
 }
 
-/** What looks like a key in the value of a placeholder, be it more than one, such as a whole URL or `Bearer …`. */
+/** Likely keys in a placeholder's value, which may be a whole URL or `Bearer …`. */
 export function likelyKeys(value: string): readonly string[] {
   return [value, ...piecesOf(value)].filter(looksLikeKey)
 }
 
 /**
- * The keys in a header: all of one whose name sounds like a key, without the scheme of `Bearer …` too. Nothing of any
- * other one, unless it came from a placeholder.
+ * Keys in a header: the whole value if its name suggests a key, also without an auth scheme such as
+ * `Bearer`. Any other header has none, unless it came from a placeholder.
  */
 export function keysOfHeader(name: string, value: string): readonly string[] {
   if (!keyName.test(name)) return []
   return [value, value.replace(/^[A-Za-z][\w-]*\s+/, ''), ...likelyKeys(value)]
 }
 
-/** The keys in a query parameter: its value, if its name or the value itself says so. */
+/** Keys in a query parameter: its value, if its name or the value itself suggests one. */
 export function keysOfParameter(name: string, value: string): readonly string[] {
   return [...[name, value].filter(looksLikeKey), ...(keyName.test(name) ? [value] : [])]
 }
 
-/** The keys in a URL. */
 export function keysOfUrl(url: URL): readonly string[] {
   const inQuery = [...url.searchParams].flatMap(([name, value]) => keysOfParameter(name, value))
   return [...url.pathname.split('/').filter(looksLikeKey), ...inQuery]
 }
 
 /**
- * Whether a text looks long and random enough to be a key. Words, names of networks, short numbers, hosts and paths do
- * not: answers are full of them.
+ * Whether a text is long and random enough to be a key. Words, network names, short numbers, hosts
+ * and paths are not, because answers contain many of them.
  */
 function looksLikeKey(text: string): boolean {
   const value = decoded(text).trim()
   if (/^\d+$/.test(value)) return value.length >= 12
   if (value.length < minLength || host.test(value)) return false
-  // Encoded, a slash is part of a key.
+  // In encoded form, a slash is part of a key.
   if (text.includes('/')) return false
   if (isName(value)) return value.length >= surelyKeyLength && !network.test(value)
   return value.length >= surelyKeyLength || (/\p{L}/u.test(value) && /\d/.test(value))
@@ -116,21 +115,21 @@ function isName(value: string): boolean {
   return value.split(/[\s_.+:/-]+/).every((part) => wordOrNumber.test(part))
 }
 
-/** Not the host of a URL. */
+/** Excludes the host of a URL. */
 function piecesOf(value: string): readonly string[] {
   return value.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[\s/?&=#:@;,]+/)
 }
 
 /**
- * What logs hide of secrets: the values, the keys and the other parts of them, save for single words such as `mainnet`,
- * which are in every other message.
+ * Texts that logs redact: secrets, their keys and their other parts. Single words such as `mainnet`
+ * are exempt, because ordinary messages contain them.
  */
 export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
   const isWord = (piece: string) =>
     piece.length < surelyKeyLength && /^(?:[A-Z]?[a-z]+(?:[-_.][a-z]+)*)$/.test(piece)
   return secrets.flatMap((secret) => {
     const value = secret.reveal()
-    // An origin, which is shown.
+    // The value is an origin, which is public.
     if (value === String(secret)) return []
     const query = URL.parse(value)?.searchParams.values() ?? []
     return [value, ...secret.keys(), ...query, ...piecesOf(value).filter((each) => !isWord(each))]

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Scalar } from './yaml/scalar.ts'
 import { settingNames, settings } from './settings.ts'
 
-test.each(settingNames)('the default of %s is a value that it allows', (name) => {
+test.each(settingNames)('the default of %s is a valid value', (name) => {
   const { default: text, field } = settings[name]
   expect(text === null || field.safeParse(new Scalar(text)).success).toBe(true)
 })

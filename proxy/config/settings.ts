@@ -17,7 +17,7 @@ import {
 } from './fields/fields.ts'
 import { urlWithoutPort } from './fields/address.ts'
 
-/** Of the cache service. */
+/** Default port of the cache service. */
 export const cachePort = 20_100
 
 export const strategies = [
@@ -34,9 +34,9 @@ export const logFormats = ['json', 'text'] as const
 /**
  * A process-wide setting: a key at the top of the file and a flag of the same name.
  *
- * @param defaultText as one would write it; null when the setting is unset by default
- * @param repeatable it can be given several times, and is a list in the file
- * @param variable the environment variable that sets it too: beats the file, is beaten by the flag
+ * @param defaultText as written in a file; null when unset by default
+ * @param repeatable a repeatable flag, and a list in the file
+ * @param variable environment variable that also sets it: overrides the file, yields to the flag
  */
 function setting<F extends Field<unknown>, D extends string | null>(
   field: F,
@@ -54,7 +54,7 @@ const specSource = text({
   hint: 'Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
 })
 
-/** As browsers write it in `Origin`: lower case, no path, no usual port. */
+/** As in `Origin` headers: lower case, without path or default port. */
 const origin = text({
   kind: 'origin',
   pattern: /^(?:null|(?!http:.*:80$|https:.*:443$)[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]*)$/,
@@ -69,22 +69,22 @@ const hostName = text({
   hint: 'Write one such as router.example.org: lower case, without a scheme, a port or a path.',
 })
 
-/** Every process-wide setting, once, under the headings of `--help`. */
+/** Every process-wide setting, under the headings of `--help`. */
 export const settingGroups = {
   Chains: {
     'use-static-spec': setting(specSource, null, {
       repeatable: true,
       variable: 'SR_SPEC',
     }).describe(
-      'Chain specs beside the bundled ones: a file, a directory, or the URL of a repository archive. A later spec of the same id replaces an earlier one, also a bundled one.',
+      'Additional chain specs: a file, a directory, or the URL of a repository archive. A later spec replaces an earlier or bundled one of the same id.',
     ),
     'skip-websocket-verification': setting(boolean, 'false').describe(
-      'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error.',
+      'Start even if a chain with subscriptions has no upstream with a WebSocket URL. Clients that subscribe there get an error.',
     ),
   },
-  /** What an endpoint can have otherwise, under `relay`. */
+  /** Settings that an endpoint can override under `relay`. */
   Relaying: {
-    strategy: setting(oneOf(strategies), 'balanced').describe('How upstreams are chosen.'),
+    strategy: setting(oneOf(strategies), 'balanced').describe('How to select upstreams.'),
     'set-relay-retry-limit': setting(integer(0, 100), '2').describe(
       'Retries after the first attempt. 0: no retry and no hedge.',
     ),
@@ -92,76 +92,76 @@ export const settingGroups = {
       'Attempts of all kinds for one call, hedges included. Writes have no such limit: they go to every eligible upstream.',
     ),
     'default-processing-timeout': setting(duration('1ms', '24h'), '30s').describe(
-      'The whole time that one call may take.',
+      'Total time of one call.',
     ),
     'min-relay-timeout': setting(duration('0s', '24h'), '1s').describe(
-      'The least time that the router itself gives an attempt.',
+      'Minimum timeout that the router computes for an attempt.',
     ),
     integrity: setting(oneOf(integrityLevels), 'core').describe(
-      'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
+      'How to check answers: `off`, `envelope` (complete and well-formed), `core` (also against the request), `full` (also recomputes Ethereum hashes).',
     ),
     'retry-missing-blocks': setting(boolean, 'false').describe(
-      'Ask another upstream also when one answers null for a tag, or for a block that the tip says exists and its own head has not reached.',
+      'Retry another upstream also when an answer is null for a tag, or for a block up to the tip that its own head has not reached.',
     ),
   },
   Clients: {
     'max-request-bytes': setting(byteSize('1B', '1GiB'), '10MiB').describe(
-      'The largest request body that is taken.',
+      'Largest request body accepted.',
     ),
     'max-buffered-bytes': setting(byteSize('1MiB', '1024GiB'), null).describe(
-      'Bytes of requests and answers that the process holds at once. With more, new requests with a body are refused. Unset: a third of the heap limit of Node.js.',
+      'Bytes of requests and answers that the process buffers at once. Beyond this it refuses new requests with a body. Unset: a third of the heap limit of Node.js.',
     ),
     'allowed-origins': setting(origin, null, { repeatable: true }).describe(
-      'Origins of the pages that are served, over HTTP and WebSocket. Unset: any. Clients that are no browsers send no origin, and are always served.',
+      'Origins whose pages are served, over HTTP and WebSocket. Unset: any. Clients other than browsers send no origin, and are always served.',
     ),
     'trusted-proxies': setting(addressRange, null, { repeatable: true }).describe(
       'Addresses of the proxies in front of the router, as ranges. Behind them, `X-Forwarded-For` names the client whose WebSockets share the last tenth of `subscription-max-topics`. Unset: each connection counts as a client.',
     ),
     'max-calls-per-connection': setting(integer(1, 100_000), '128').describe(
-      'Calls in flight on one connection: streams of gRPC, and messages of a WebSocket. More wait. Over HTTP/1 it is one.',
+      'Calls in flight on one connection: gRPC streams, and WebSocket messages. Further calls wait. HTTP/1 has one.',
     ),
     'grpc-idle-timeout': setting(switchableDuration('1s', '24h', '10m'), '10m').describe(
-      'A stream whose client has not ended its request is ended when neither side has sent anything for this long. `off`: never.',
+      'A stream with an open request ends after neither side has sent anything for this long. `off`: never.',
     ),
     'websocket-max-message-bytes': setting(byteSize('1B', '1GiB'), '10MiB').describe(
-      'The largest message that is taken from a client.',
+      'Largest message accepted from a client.',
     ),
     'websocket-max-calls': setting(integer(1, 100_000), null).describe(
-      'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: `max-calls-per-connection`.',
+      'Calls in flight on one connection. Further calls wait, and the router stops reading the connection. Unset: `max-calls-per-connection`.',
     ),
     'websocket-max-subscriptions': setting(integer(0, 100_000), '100').describe(
-      'Subscriptions of one connection.',
+      'Subscriptions per connection.',
     ),
     'websocket-max-buffered-bytes': setting(byteSize('1KiB', '1GiB'), '8MiB').describe(
-      'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008.',
+      'Unread answers and notifications of one client. Beyond this the router accepts no more of its calls, and closes the connection with 1008.',
     ),
     'websocket-idle-timeout': setting(switchableDuration('1s', '24h', '10m'), '10m').describe(
-      'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
+      'A connection without calls and subscriptions for this long is closed with 1000. `off`: never.',
     ),
   },
   Subscriptions: {
     'subscription-max-gap-blocks': setting(integer(1, 100_000), '1000').describe(
-      'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
+      'Missed blocks to backfill when a subscription moves to another upstream. Beyond this its clients are disconnected with a reason.',
     ),
     'subscription-stall-blocks': setting(integer(1, 10_000), '3').describe(
       'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall.',
     ),
     'subscription-max-topics': setting(integer(1, 1_000_000), '10000').describe(
-      'Different subscriptions of all clients of one chain and interface. Clients can still join those that exist.',
+      'Distinct subscriptions of all clients of one chain and interface. Clients can still join existing ones.',
     ),
   },
   Upstreams: {
     'max-sessions-per-provider': setting(integer(1, 1_000_000), '1000').describe(
-      'Calls at once to one upstream; then it is full, not failed.',
+      'Calls in flight to one upstream; beyond this it is full, not failed.',
     ),
     'upstream-failure-threshold': setting(integer(1, 1_000_000), '5').describe(
-      'Failures in a row that disable an upstream.',
+      'Consecutive failures that disable an upstream.',
     ),
     'epoch-duration': setting(duration('1s', '24h'), '15m').describe(
-      'Length of an epoch. At its end disabled upstreams are tried again.',
+      'Length of an epoch. At its end the router retries disabled upstreams.',
     ),
     'health-check-interval': setting(duration('100ms', '24h'), '5m').describe(
-      'Time between two checks of an upstream.',
+      'Interval between health checks of an upstream.',
     ),
     'liveness-probe-interval': setting(switchableDuration('100ms', '24h', '5s'), 'off').describe(
       'A light probe between health checks. `on` means every 5s.',
@@ -169,44 +169,44 @@ export const settingGroups = {
   },
   'Sharing and caching': {
     'cache-bytes': setting(byteSize('0B', '1024GiB'), '32MiB').describe(
-      'Memory for answers of upstreams that are kept. The least recently used go first. 0: none are kept, and identical calls at the same time are not joined.',
+      'Memory of the answer cache, which evicts the least recently used first. 0: no cache, and concurrent identical calls are not joined.',
     ),
     'cache-be': setting(remoteAddress(cachePort), null).describe(
-      `Address of the cache service (\`router cache\`) that replicas share. With \`resp-cache\` beside it, that keeps the sessions. Without a port: ${cachePort}.`,
+      `Address of the cache service (\`router cache\`) that replicas share. If \`resp-cache\` is set too, it stores the sessions. Without a port: ${cachePort}.`,
     ),
     'shared-state': setting(boolean, 'false').describe(
-      'Share sticky sessions between replicas in the store of `resp-cache` or `cache-be`. Without both each replica keeps them to itself.',
+      'Share sticky sessions between replicas through `resp-cache` or `cache-be`. Without either, each replica has its own.',
     ),
   },
   Process: {
     'metrics-listen-address': setting(switchableAddress(7779), 'off').describe(
-      'Where metrics and health are served.',
+      'Address that serves metrics and health.',
     ),
     'admin-page': setting(oneOf(['on', 'off']), 'on').describe(
-      'Show upstreams and failed calls to browsers there, as the page `/`.',
+      'Serve a page `/` there with upstreams and failed calls.',
     ),
     'admin-hosts': setting(hostName, null, { repeatable: true }).describe(
-      'Public host names by which that address may be opened, such as that of an Ingress. Other public names are refused for all but metrics and probes.',
+      'Public host names of that address, such as that of an Ingress. Under other public names it serves only metrics and probes.',
     ),
     'enable-selection-stats': setting(boolean, 'false').describe(
-      'Say in a response header how the upstream was chosen.',
+      'Report in a response header how the upstream was selected.',
     ),
     'drain-timeout': setting(duration('0s', '1h'), '25s').describe(
       'How long a stop waits for calls in flight.',
     ),
     'log-level': setting(oneOf(logLevels), 'info', { variable: 'SR_LOG_LEVEL' }).describe(
-      'The least level that is logged.',
+      'Minimum level to log.',
     ),
     'log-format': setting(oneOf(logFormats), 'json', { variable: 'SR_LOG_FORMAT' }).describe(
-      'How the log is written: `json` for programs, `text` for people.',
+      'Format of the log: `json` for programs, `text` for people.',
     ),
     'env-file': setting(filePath, null, { repeatable: true }).describe(
-      'A file of NAME=value lines for placeholders, or a directory with a file for each; see Env files. The environment beats it; of several, later ones win.',
+      'A file of NAME=value lines for placeholders, or a directory with one file per variable; see Env files. The environment overrides it, and later files override earlier ones.',
     ),
   },
 } as const
 
-/** The keys at the top of the file, the flags, `--help`, the JSON Schema and the reference all follow from these. */
+/** Source of the file's top-level keys, the flags, `--help`, the JSON Schema and the reference. */
 export const settings = {
   ...settingGroups.Chains,
   ...settingGroups.Relaying,
@@ -220,14 +220,14 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
-/** What a setting is once resolved; null where that switches it off, or when it is unset by default. */
+/** A resolved setting; null when it is disabled, or unset by default. */
 export type SettingValue<N extends SettingName> =
   z.output<(typeof settings)[N]['field']> | Extract<(typeof settings)[N]['default'], null>
 
-/** True when the text names a setting. */
+/** Whether the text names a setting. */
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settings, name)
 }
 
-/** What was given on the command line, by setting: each value as written, in order. */
+/** Command-line values by setting: each as written, in order. */
 export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>

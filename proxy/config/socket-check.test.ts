@@ -38,12 +38,12 @@ test('a chain with subscriptions needs one WebSocket URL', () => {
   expect(without('ETHEREUM', 'https://a.example')).toMatchObject([{ serves: 'ETH1 jsonrpc' }])
 })
 
-test('a chain without subscriptions needs none, and of an unknown one it is not certain', () => {
+test('a chain without subscriptions needs none, and an unknown one is uncertain', () => {
   expect(without('BTC', 'https://a.example')).toEqual([])
   expect(without('OWN', 'https://a.example')).toMatchObject([{ isCertain: false }])
 })
 
-test('the problem names the line to add, and goes with the flag', () => {
+test('the problem names the line to add, and the flag silences it', () => {
   const problemsOf = (more: string) =>
     checkSockets(parsed('ETH1', ['https://a.example'], more), known)
   expect(problemsOf('')).toMatchObject([

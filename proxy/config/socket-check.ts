@@ -5,19 +5,19 @@ import type { ParsedConfig } from './parse.ts'
 import { gather, type Problem } from './problem.ts'
 import type { RouterConfig } from './types.ts'
 
-/** A listener whose clients may want to subscribe, and whose upstreams have no WebSocket URL. */
+/** A listener whose clients may subscribe, but whose upstreams have no WebSocket URL. */
 export interface ListenerWithoutSocket {
-  /** Of its endpoint in the config. */
+  /** Index of its endpoint in the config. */
   readonly index: number
-  /** `ETH1 jsonrpc`. */
+  /** Chain and interface, such as `ETH1 jsonrpc`. */
   readonly serves: string
   /** Names of its upstreams. */
   readonly upstreams: readonly string[]
-  /** False where it is not known whether the chain has subscriptions. */
+  /** False when it is unknown whether the chain has subscriptions. */
   readonly isCertain: boolean
 }
 
-/** The listeners that lack a WebSocket URL, each chain and interface once. */
+/** Listeners that lack a WebSocket URL, once per chain and interface. */
 export function listenersWithoutSocket(
   { endpoints, upstreams }: Pick<RouterConfig, 'endpoints' | 'upstreams'>,
   known: KnownChains,
@@ -45,7 +45,7 @@ export function socketText({ upstreams }: Pick<ListenerWithoutSocket, 'upstreams
   return `none of its upstreams (${upstreams.join(', ')}) has a WebSocket URL`
 }
 
-/** Says of a config that is to serve subscriptions where it cannot, and which line to add. */
+/** Reports listeners whose subscriptions cannot work, with the line to add. */
 export function checkSockets(
   { config, locate }: Pick<ParsedConfig, 'config' | 'locate'>,
   known: KnownChains,

@@ -9,7 +9,7 @@ import type { Report } from './problem.ts'
 import { Secret } from './secret.ts'
 import { checkTlsPair, tlsSchema } from './tls-section.ts'
 
-/* The store that replicas share: what the file says of it, and what the program gets. */
+/* The store that replicas share: its schema, checks and built form. */
 
 const topologies = ['standalone', 'sentinel', 'cluster'] as const
 const defaultPort = 6379
@@ -31,7 +31,7 @@ const username: Field<Secret> = field(
 )
 
 export const storeSchema = z.strictObject({
-  topology: optional(oneOf(topologies), 'standalone').describe('How the store is deployed.'),
+  topology: optional(oneOf(topologies), 'standalone').describe('Deployment type of the store.'),
   addresses: list(remoteAddress(defaultPort), 1).describe(
     `Addresses of its nodes; of the sentinels with topology sentinel. Without a port: ${defaultPort}.`,
   ),
@@ -49,10 +49,10 @@ export const storeSchema = z.strictObject({
   ),
   password: optional(password).describe('Password. Best as a placeholder.'),
   'password-file': optional(filePath).describe(
-    'A file that holds the password; a line break at its end does not count. It is read again when it changes, and when the store refuses the password.',
+    'A file with the password; a final line break is ignored. The router rereads it when it changes, and when the store refuses the password.',
   ),
   db: optional(integer(0, 65_535), '0').describe(
-    'Number of the database. One that cannot be selected is a store that is down. A cluster has none but 0.',
+    'Number of the database. If it cannot be selected, the store counts as down. A cluster only has 0.',
   ),
   'key-prefix': text({
     kind: 'text',
@@ -63,7 +63,7 @@ export const storeSchema = z.strictObject({
     .optional()
     .meta({ 'x-default': defaultPrefix })
     .describe(
-      'What every key begins with. Routers that use one store and do not share their state need different ones.',
+      'Prefix of every key. Routers that use one store without sharing state need different prefixes.',
     ),
   tls: optional(tlsSchema).describe(
     'TLS settings. Present, even empty as `{}`: the connection is encrypted.',
@@ -71,10 +71,10 @@ export const storeSchema = z.strictObject({
 })
 
 type StoreSection = z.output<typeof storeSchema>
-/** The store as the program needs it. */
+/** The store settings as the program uses them. */
 export type StoreConfig = ReturnType<typeof buildStore>
 
-/** What is wrong with the section though each of its keys is right by itself. */
+/** Checks the section beyond its individual keys. */
 export function checkStore(
   store: Partly<StoreSection> | undefined,
   path: string,
@@ -98,7 +98,7 @@ export function checkStore(
   for (const [index, address] of addresses.entries()) {
     if (address === undefined) continue
     const name = formatAddress(address)
-    if (seen.has(name)) report(at(`addresses[${index}]`), 'the address is there already')
+    if (seen.has(name)) report(at(`addresses[${index}]`), 'the address is listed twice')
     seen.add(name)
   }
 }
@@ -113,7 +113,7 @@ export function buildStore(store: StoreSection) {
     passwordFile: store['password-file'] ?? null,
     db: store.db ?? 0,
     keyPrefix: store['key-prefix'] ?? defaultPrefix,
-    /** As in the file: paths of PEM files. Null: no TLS. */
+    /** Paths of PEM files, as in the file. Null: no TLS. */
     tls: store.tls ?? null,
   }
 }

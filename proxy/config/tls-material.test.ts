@@ -28,7 +28,7 @@ describe('PEM texts', () => {
   })
 
   test.each<[string, TlsTexts, string, RegExp]>([
-    ['an authority that is none', { ca: 'hunter2' }, 'ca-file', /no certificates/],
+    ['an invalid authority', { ca: 'hunter2' }, 'ca-file', /no certificates/],
     ['an empty authority', { ca: '' }, 'ca-file', /no certificates/],
     ['a key for an authority', { ca: key }, 'ca-file', /no certificates/],
     ['half an authority', { ca: halfOf(cert) }, 'ca-file', /no BEGIN CERTIFICATE with its END/],

@@ -3,7 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 
-/** What the files of a `tls` section hold; a part that is not set is not judged. */
+/** Contents of a `tls` section's files; unset parts are not validated. */
 export interface TlsTexts {
   readonly ca?: string | undefined
   readonly cert?: string | undefined
@@ -12,13 +12,13 @@ export interface TlsTexts {
 
 /** Why a TLS file cannot be used. */
 export interface TlsFault {
-  /** The key of the `tls` section. */
+  /** The affected key of the `tls` section. */
   readonly key: 'ca-file' | 'cert-file' | 'key-file'
-  /** Goes behind the name of the file. Holds no part of it. */
+  /** Follows the name of the file. Quotes none of its contents. */
   readonly message: string
 }
 
-/** Judges PEM texts as the router does when it starts. Null when they are good. */
+/** Validates PEM texts as the router does at start. Null when they are valid. */
 export function validateTls({ ca, cert, key }: TlsTexts): TlsFault | null {
   const faults = [
     fault('ca-file', ca, readCertificates),
@@ -48,11 +48,11 @@ function fault(
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Node itself skips what is no certificate, and then trusts no server. */
+/** Node silently skips invalid certificates, and would then trust no server. */
 function readCertificates(text: string): void {
   const found = text.match(certificate) ?? []
-  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
+  const opened = text.split('-----BEGIN CERTIFICATE-----').length - 1
   if (found.length === 0) throw new Error('there is no BEGIN CERTIFICATE with its END')
-  if (begun > found.length) throw new Error('one of them has no end')
+  if (opened > found.length) throw new Error('one of them has no end')
   for (const each of found) new X509Certificate(each)
 }

@@ -6,7 +6,7 @@ import { optional } from './fields/field.ts'
 import { boolean, filePath, word } from './fields/fields.ts'
 import type { Report } from './problem.ts'
 
-/** How TLS is spoken to an upstream or a store. */
+/** TLS settings of a connection to an upstream or a store. */
 export const tlsSchema = z.strictObject({
   'ca-file': optional(filePath).describe(
     'PEM file of the authorities to trust instead of those of the system.',
@@ -19,7 +19,7 @@ export const tlsSchema = z.strictObject({
   'insecure-skip-verify': optional(boolean, 'false').describe('Accept any certificate. For tests.'),
 })
 
-/** A certificate and its key come together. */
+/** Reports a certificate without its key, or a key without its certificate. */
 export function checkTlsPair(
   tls: Partly<z.output<typeof tlsSchema>>,
   path: string,

@@ -3,9 +3,8 @@
 import type { integrityLevels, logFormats, logLevels, strategies } from './settings.ts'
 
 /*
- * What the program works with: the config file once it was checked, rendered and merged with the
- * flags: every default filled in, every duration in milliseconds. The shape of the YAML itself is
- * in `schema.ts`.
+ * The built config: checked, rendered and merged with the flags, with every default filled in and
+ * durations in milliseconds. `schema.ts` has the shape of the YAML.
  */
 
 export type * from './build.ts'
@@ -17,7 +16,7 @@ export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
 export type { StoreConfig } from './store.ts'
 export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
 
-/** A part of the config that a reload replaces: it is read anew for each call, and nobody keeps a copy. */
+/** A part of the config that a reload replaces. Read it anew for each call; do not copy it. */
 export interface Live<T> {
   readonly now: T
 }

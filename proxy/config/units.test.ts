@@ -32,7 +32,7 @@ describe('parseDuration', () => {
     expect(parseDuration(text)).toBe(ms)
   })
 
-  test('takes any text and answers null or a time', () => {
+  test('returns null or a time for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const ms = parseDuration(text)

@@ -3,14 +3,14 @@
 
 const unitMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** The syntax that `parseDuration` reads, as a source of a regular expression without anchors. */
+/** Syntax of `parseDuration`, as an unanchored regular expression. */
 export const durationPattern = '(?:[0-9]+(?:\\.[0-9]+)?(?:ns|us|µs|ms|s|m|h))+|0'
 const wholeDuration = new RegExp(`^(?=.{1,64}$)(?:${durationPattern})$`)
 
 /**
- * Reads `500ms`, `5s`, `1m30s`, `1.5h`, `0`.
+ * Parses `500ms`, `5s`, `1m30s`, `1.5h`, `0`.
  *
- * @returns milliseconds, never negative, possibly with a fraction; null when it is not a duration
+ * @returns non-negative milliseconds, possibly fractional; null when invalid
  */
 export function parseDuration(text: string): number | null {
   if (!wholeDuration.test(text)) return null
@@ -25,14 +25,14 @@ const unitBytes: Readonly<Record<string, number>> = {
   ...{ Ki: 1024, KiB: 1024, Mi: 1024 ** 2, MiB: 1024 ** 2, Gi: 1024 ** 3, GiB: 1024 ** 3 },
 }
 
-/** The syntax that `parseByteSize` reads, as a source of a regular expression without anchors. */
+/** Syntax of `parseByteSize`, as an unanchored regular expression. */
 export const byteSizePattern = '[0-9]{1,15}(?:\\.[0-9]{1,3})? ?(?:B|[kK]B|[MG]B|[KMG]iB?)?'
 const wholeByteSize = new RegExp(`^(?:${byteSizePattern})$`)
 
 /**
- * Reads `10MiB`, `512KiB`, `1.5GB`, `10485760`.
+ * Parses `10MiB`, `512KiB`, `1.5GB`, `10485760`.
  *
- * @returns whole bytes, rounded down; null when it is not a size
+ * @returns whole bytes, rounded down; null when invalid
  */
 export function parseByteSize(text: string): number | null {
   if (!wholeByteSize.test(text)) return null

@@ -4,20 +4,20 @@ import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
 import type { Look } from './view.ts'
 
 type Tables = Readonly<Record<string, Counts>>
-/** An upstream with its own part of the counts of its process. */
+/** An upstream with its share of the process's counters. */
 type SomeUpstream = UpstreamFacts & { readonly counts: Tables }
-/** A chain as well. */
+/** A chain with its share of the counters. */
 export type SomeChain = Omit<ChainFacts, 'upstreams'> & {
   readonly counts: Tables
   readonly upstreams: readonly SomeUpstream[]
 }
 
-/** Seconds after the start of the process as a time of the day. */
+/** Time of day, given in seconds after the start of the process. */
 export function at(seconds: number): string {
   return new Date(Date.UTC(2026, 0, 31, 3) + seconds * 1_000).toISOString()
 }
 
-/** Durations: so many up to 0.1 s, so many more up to 1 s, to 10 s, and above. */
+/** Durations: counts up to 0.1 s, up to 1 s, up to 10 s, and above. */
 export function took(fast: number, slow = 0, slower = 0, above = 0): Counts {
   const [second, third] = [fast + slow, fast + slow + slower]
   return { 0.1: fast, 1: second, 10: third, '+Inf': third + above }
@@ -51,14 +51,14 @@ export function someFacts(
   }
 }
 
-/** What a replica has said. @param before by default when nothing was counted yet */
+/** A replica's answer. @param before by default all zero */
 export function someLook(now: Facts | string, before = someFacts(0, []), name = 'one:7779'): Look {
   return typeof now === 'string'
     ? { at: name, past: [], problem: now }
     : { at: name, past: [before, now], problem: null }
 }
 
-/** @param more and of its counts: `outcomes`, `durations`, `cache` */
+/** @param more also its counters: `outcomes`, `durations`, `cache` */
 export function someChain(
   upstreams: readonly SomeUpstream[],
   { outcomes = {}, durations = took(0), cache = {}, ...more }: Partial<ChainFacts> & Some = {},
@@ -72,7 +72,7 @@ export function someChain(
 }
 type Some = Partial<Record<'outcomes' | 'durations' | 'cache', Counts>>
 
-/** @param more and of its counts: `attempts` by their kind, `durations`, `disputes` */
+/** @param more also its counters: `attempts` by kind, `durations`, `disputes` */
 export function someUpstream(
   name: string,
   { attempts = {}, durations = took(0), disputes = {}, ...more }: Own = {},

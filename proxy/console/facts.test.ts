@@ -76,14 +76,14 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   expect(failed).toMatchObject([{ chain: 'ETH1', outcome: 'timeout', why: 'late' }])
 })
 
-test('a store that fails is said, by its kind and address', async () => {
+test('a failing store is reported, by kind and address', async () => {
   const { health, read } = make()
   const trouble = { name: '127.0.0.1:6379 (resp-cache)', why: 'no answer', since: 'now' }
   health.stores.set('sessions', trouble)
   expect((await read()).stores).toEqual([trouble])
 })
 
-test('a config that was refused is said, and when the process was started', async () => {
+test('a refused config is reported, and the start time of the process', async () => {
   const { clock, config, read } = make()
   config.refused({ why: '2 errors, see the log', sha256: 'cd34', retries: false })
   await clock.advance(500)

@@ -8,14 +8,14 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { type Series, series } from '../telemetry/series.ts'
 
 /*
- * The page `/facts` of the admin address: what `router top` and the page `/` are made from. Counters count since the
- * start of the process, so that a reader takes the difference of two looks. No URL with a key, no parameter of a call.
+ * The page `/facts` of the admin address, the source of `router top` and of the page `/`. Counters
+ * start with the process, so a reader subtracts two samples. Excludes keys in URLs and call params.
  */
 export type Facts = Awaited<ReturnType<ReturnType<typeof createFacts>>>
 export type ChainFacts = Facts['chains'][number]
 export type UpstreamFacts = ChainFacts['upstreams'][number]
 export type FailedCall = Facts['failed'][number]
-/** By a word of the router, such as an outcome. */
+/** Keyed by a router term, such as an outcome. */
 export type Counts = Readonly<Record<string, number>>
 
 interface FactsOptions {
@@ -24,23 +24,23 @@ interface FactsOptions {
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
-  /** Where the clients of a chain and interface reach it. */
+  /** Addresses where clients reach a chain and interface. */
   readonly addresses: (chain: string, apiInterface: string) => readonly string[]
 }
 
-/** Reads the facts from the series that exist anyway; nothing is counted for them. */
+/** Reads the facts from existing metric series, without extra counters. */
 export function createFacts({ metrics, health, calls, config, clock, addresses }: FactsOptions) {
   const started = timeOf(clock.wallMs())
   return async () => ({
-    /** Times of the day are in ISO 8601. */
+    /** Times are in ISO 8601. */
     at: timeOf(clock.wallMs()),
-    /** Another one: the process was started anew, and its counters as well. */
+    /** A different value means that the process restarted and its counters with it. */
     started,
-    /** Why the config that its files have is not served; null while it is. */
+    /** Why the config in its files is not in use; null while it is. */
     refused: config.facts.refused?.why ?? null,
-    /** What fails for want of a store, and since when. */
+    /** Failing stores, and since when. */
     stores: [...health.stores.values()],
-    /** Each through one interface: `ETH1 jsonrpc`, and where clients reach it. */
+    /** One entry per chain and interface, such as `ETH1 jsonrpc`, with its addresses. */
     chains: health.look().map(({ pool, name, ...at }) => {
       return { ...pool, name, addresses: addresses(at.chain, at.interface) }
     }),
@@ -49,7 +49,7 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
   })
 }
 
-/** Each table with its series, and the labels that make up its words. Any other word is used literally. */
+/** Each table with its series, and the labels that form its keys. Other words are literal. */
 const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['outcomes', series.requests, 'outcome'],
   ['durations', series.requestDuration, 'le'],
@@ -61,12 +61,12 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['disputes', series.missingBlockAnswers, 'missing-blocks'],
 ]
 
-/** Tables such as `ETH1 jsonrpc outcomes` and `ETH1 jsonrpc node-a attempts`, there by `hedge answer`. */
+/** Tables such as `ETH1 jsonrpc node-a attempts`, keyed by phrases such as `hedge answer`. */
 async function countsOf(metrics: FactsOptions['metrics']) {
   const all: Record<string, Record<string, number>> = {}
   for (const [table, one, ...by] of counted)
     for (const { labels, value } of await metrics.samples(one)) {
-      // Lines of a histogram that have no bound are its sum and its count.
+      // Histogram lines without a bound are its sum and its count.
       if (by[0] === 'le' && !('le' in labels)) continue
       const { chain, interface: iface, upstream = '' } = labels
       const counts = (all[`${chain} ${iface} ${upstream} ${table}`.replace('  ', ' ')] ??= {})
@@ -76,7 +76,7 @@ async function countsOf(metrics: FactsOptions['metrics']) {
   return all
 }
 
-/** The last failed calls, the newest first: the short of what `/explain?failed` says. */
+/** Latest failed calls, newest first: a summary of `/explain?failed`. */
 function failedCalls(calls: Pick<CallHistory, 'list'>) {
   return calls.list('failed', 20).calls.map(({ error, attempts, ...call }) => {
     const { guid, at, chain, interface: iface, method, outcome, totalMs } = call

@@ -29,7 +29,7 @@ const call: FailedCall = {
   ...{ interface: 'jsonrpc', method: 'eth\r\ngetLogs', outcome: 'timeout', totalMs: 30_000 },
   why: 'node-b attempt-timeout',
 }
-/** @param failed the calls that have failed */
+/** @param failed the failed calls */
 const viewWith = (...failed: FailedCall[]) => viewOf([someLook({ ...now, failed })])
 const view = viewWith(call)
 interface Shown {
@@ -42,7 +42,7 @@ const texts = ({ columns = 80, filter = '', sort }: Shown = {}) =>
     .filter((line) => isShown(line, filter))
     .map(({ text }) => text)
 
-test('at 80 columns: what is wrong, the chains with the worst upstream first, the failed calls', () => {
+test('at 80 columns: problems, chains with the worst upstream first, failed calls', () => {
   expect(texts()).toEqual([
     'BAD  node-b (ETH1 jsonrpc) since 03:00:40 (60s): disabled:',
     '     connection-refused; until 03:15:00 at the latest',
@@ -59,7 +59,7 @@ test('at 80 columns: what is wrong, the chains with the worst upstream first, th
   ])
 })
 
-test('a wide terminal has retries, hedges, cooldowns, disputes and why; and the errors of a chain by class', () => {
+test('a wide terminal adds retries, hedges, cooldowns, disputes, reasons, and errors by class', () => {
   expect(texts({ columns: 150 }).find((line) => line.startsWith(' node-b'))).toMatch(
     / 60s +0 +0\/0 +- +0 connection-refused; no blocks before 900000$/,
   )
@@ -72,7 +72,7 @@ test('a wide terminal has retries, hedges, cooldowns, disputes and why; and the 
     for (const line of linesOf(view, columns)) expect(line.text.length).toBeLessThanOrEqual(columns)
 })
 
-test('rows are filtered and sorted, and calls with them', () => {
+test('rows are filtered and sorted, including calls', () => {
   const rows = (more: Shown) =>
     texts(more)
       .filter((line) => /^ [a-z]/.test(line))
@@ -99,7 +99,7 @@ test('Enter opens the call or the upstream of a line', () => {
   expect(lines).toContain('oldestBlocks    {"blocks":900000}')
 })
 
-test('of a failed call it says why, and how it is sent again', () => {
+test('a failed call shows its reason and how to send it again', () => {
   const last = (more: Partial<FailedCall>, columns = 200) =>
     linesOf(viewWith({ ...call, ...more }), columns).at(-1)
   expect(last({ why: 'no\nanswer' })?.text).toMatch(/getLogs: no\ufffdanswer$/)
@@ -116,7 +116,7 @@ test('of a failed call it says why, and how it is sent again', () => {
   expect(last({ method: 'other', interface: 'rest' })?.curl).toBeNull()
 })
 
-test('when nothing is wrong it says so, and not before it has measured anything', () => {
+test('reports that nothing is wrong, once it has measured something', () => {
   const well = someFacts(100, [someChain([someUpstream('a')])])
   const once = viewOf([someLook(well, well)])
   expect(linesOf(once, 80)[0]).toMatchObject({ text: 'Measuring ...', tone: 'plain' })

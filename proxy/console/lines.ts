@@ -5,20 +5,20 @@ import type { FailedCall } from './facts.ts'
 import { age, clean, countsText, percent, time } from '../telemetry/format.ts'
 import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
 
-/** What console and page show. */
+/** One line of the console or the page. */
 export interface Line {
   readonly text: string
-  /** How it is coloured; without colours the words say the same. */
+  /** Colour of the line; without colours the text says the same. */
   readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'plain'
-  /** What a filter looks in; a line without it is shown whatever is looked for. */
+  /** Text that a filter searches; lines without it are always shown. */
   readonly about?: string
-  /** What Enter shows: an upstream by its key, such as `ETH1 jsonrpc node-a`, or a call by its guid. */
+  /** Target of Enter: an upstream's key, such as `ETH1 jsonrpc node-a`, or a call's guid. */
   readonly opens?: string | null
-  /** Sends the call of this line again. */
+  /** Sends this line's call again. */
   readonly curl?: string | null
 }
 
-/** By what upstreams can be sorted, and chains by the first of theirs. */
+/** Sort keys of upstreams; chains sort by their first upstream. */
 const sortedBy = {
   state: ({ state }) => badnessOf(state),
   name: () => 0,
@@ -28,7 +28,7 @@ const sortedBy = {
 type Sort = keyof typeof sortedBy
 export const sorts = Object.keys(sortedBy) as Sort[]
 
-/** What is wrong, every chain with its upstreams, and the last failed calls. */
+/** Problems, every chain with its upstreams, and the latest failed calls. */
 export function linesOf(view: View, columns: number, sort: Sort = 'state'): readonly Line[] {
   const { at, calls } = view
   const worth = sortedBy[sort]
@@ -43,7 +43,7 @@ export function linesOf(view: View, columns: number, sort: Sort = 'state'): read
       return [chainLine(chain, own, columns), ...own]
     }),
     { text: '', tone: 'plain' },
-    { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed call is kept.', tone: 'head' },
+    { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed calls recorded.', tone: 'head' },
     ...calls.map((call) => callLine(call, view, columns)),
   ]
 }
@@ -54,7 +54,7 @@ export function isShown({ about }: Line, filter: string): boolean {
 
 const ageBetween = (from: string, to: string) => age(Date.parse(to) - Date.parse(from))
 
-/** Which node, since when, why: in this order. */
+/** Node, start time and reason, in this order. */
 function problemLines({ at, problems, seconds }: View, columns: number): readonly Line[] {
   if (seconds === 0 && problems.length === 0) return [{ text: 'Measuring ...', tone: 'plain' }]
   if (problems.length === 0)
@@ -74,14 +74,14 @@ function problemLines({ at, problems, seconds }: View, columns: number): readonl
   })
 }
 
-/** What stands above the columns: of chains, and below it of upstreams where that is something else. */
+/** Column titles of chains, and below them of upstreams if different. */
 const heads = [
   'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE|||||'.split('|'),
   ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP|WHY'.split('|'),
 ]
-/** Of each column but the last; below 0: to the left. */
+/** Width of each column but the last; negative: left-aligned. */
 const widths = [-16, -10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
-/** Where the terminal is not as wide as that, the first columns are shown. */
+/** Below this width only the first columns are shown. */
 const wideColumns = 110
 const narrow = 9
 
@@ -107,9 +107,9 @@ function chainLine(chain: ChainView, own: readonly Line[], columns: number): Lin
 function upstreamLine(each: UpstreamView, at: string, columns: number): Line {
   const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why } = each
   const pruned = Object.entries(each.oldestBlocks).map(([data, at]) => `no ${data} before ${at}`)
-  const behind = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
-  // Of one that is out of service the head is an old one.
-  const lag = isServing(state) ? `${lagBlocks ?? '-'}${behind}` : '-'
+  const ageText = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
+  // The head of an upstream out of service is stale.
+  const lag = isServing(state) ? `${lagBlocks ?? '-'}${ageText}` : '-'
   const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
   const cells = [` ${each.name}`, state, ...traffic(each), percent(each.share), lag]
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
@@ -135,11 +135,11 @@ function callLine(call: FailedCall, { chains }: View, columns: number): Line {
   return { text, tone: 'plain', about, opens: guid, curl: curlOf(call, address) }
 }
 
-/** Parameters are not kept: what stands in braces is to be filled in. Null: no curl can be made. */
+/** Parameters are not recorded, so braces mark what to fill in. Null: no curl exists. */
 function curlOf({ interface: iface, method }: FailedCall, address: string): string | null {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
   const url = `http://${address}`
-  // `other` is a method that the spec does not know; the paths of a spec begin with a slash.
+  // `other` is a method that the spec does not know; paths in a spec begin with a slash.
   if (iface === 'grpc' || method === null || method === 'other') return null
   if (iface === 'rest') return `curl -gsi -X '{GET or POST}' ${quoted(url + method)}`
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
@@ -147,7 +147,7 @@ function curlOf({ interface: iface, method }: FailedCall, address: string): stri
   return `curl -si ${quoted(url)} ${type} -d ${quoted(body)}`
 }
 
-/** All that is known of each upstream, a line each, by its key. */
+/** Details of each upstream, a line each, by its key. */
 export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
   const all = chains.flatMap(({ upstreams }) => upstreams)
   const rowsOf = (each: UpstreamView) =>

@@ -25,7 +25,7 @@ function make() {
     return someFacts(requests, [someChain([someUpstream('node-a')], { outcomes })])
   }
   const page = createLivePage(facts, clock, 'pod-1')
-  /** The frames that one more open page gets. */
+  /** The frames that another open page receives. */
   const open = () => {
     const frames: Frame[] = []
     const stream = Readable.from(page.events()).on('error', () => {})
@@ -37,7 +37,7 @@ function make() {
   return { clock, page, open, requestCount: () => requests }
 }
 
-test('the policy of the page lets nothing run or be loaded but what stands in it', () => {
+test("the page's policy allows only its inline content", () => {
   const { page } = make()
   const policy = page.headers['content-security-policy'] ?? ''
   for (const [tag, name] of [
@@ -60,7 +60,7 @@ const texts = (frame: Frame | undefined) => frame?.lines.map(({ text }) => text)
 const head = (second: number, rates: number) =>
   `rpc-router on pod-1, 03:00:0${second} UTC, rates of ${rates} s`
 
-test('a frame a second goes to each page from the same facts, and without pages nothing is done', async () => {
+test('one frame a second goes to all pages from the same facts, and no pages cost no work', async () => {
   const { clock, open, requestCount } = make()
   const [first, second] = [open(), open()]
   await clock.advance(0)
@@ -77,11 +77,11 @@ test('a frame a second goes to each page from the same facts, and without pages 
   first.stream.destroy()
   second.stream.destroy()
   await clock.advance(10_000)
-  // The frame that was waited for when they left is the last.
+  // The frame in progress when the pages closed is the last.
   expect(requestCount()).toBe(4)
 })
 
-test('a slow page is sent nothing until it takes it', async () => {
+test('a slow page receives nothing until it is ready', async () => {
   const { clock, page, requestCount } = make()
   const slow = page.events()
   await slow.next()
@@ -89,7 +89,7 @@ test('a slow page is sent nothing until it takes it', async () => {
   expect(requestCount()).toBe(1)
 })
 
-test('facts that cannot be had end the page, and the next one is served', async () => {
+test('unavailable facts end the page, and the next page is served', async () => {
   const { clock, open } = make()
   const first = open()
   await clock.advance(0)

@@ -10,10 +10,10 @@ import { viewOf } from './view.ts'
 import { remembered } from './replicas.ts'
 
 const everyMs = 1_000
-/** Lines are not cut or wrapped here: browsers do that. */
+/** Browsers wrap lines, so they are not cut here. */
 const columns = 2_000
 
-/** The page `/`, and what keeps it up to date. @param name of this process, for people */
+/** The page `/`, and its updates. @param name of this process, for readers */
 export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: string) {
   const html = readFileSync(join(import.meta.dirname, 'router-page.html'), 'utf8')
   const hashOf = (tag: string) => {
@@ -37,18 +37,18 @@ export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: 
     html,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      // Nothing is run or shown but what stands in the page itself.
+      // Allows only the page's inline content.
       'content-security-policy':
         `default-src 'none'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; ` +
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     },
-    /** Server-sent events for one page, one a second until its reader has enough. All pages share the work. */
+    /** Server-sent events for one page, once a second until it closes. All pages share the work. */
     async *events() {
       for (; ; await sleep(clock, everyMs)) {
         const nowMs = clock.nowMs()
-        // Timers may be a little early.
+        // Timers may fire slightly early.
         if (nowMs >= last.untilMs) last = { frame: make(), untilMs: nowMs + everyMs / 2 }
         yield `data: ${await last.frame}\n\n`
       }

@@ -7,8 +7,8 @@ import { viewOf } from './view.ts'
 type Upstream = Parameters<typeof someUpstream>[1]
 type Chain = Parameters<typeof someChain>[1]
 
-/** What is said of a chain with upstreams `a`, which is as given, and `b`, which is well. */
-function said(a: Upstream, chain: Chain = {}): string[] {
+/** Problems of a chain with upstreams `a`, as given, and a healthy `b`. */
+function problemsOf(a: Upstream, chain: Chain = {}): string[] {
   const b = someUpstream('b', {
     attempts: { first: { answer: 20 } },
     latencyMs: 50,
@@ -43,7 +43,7 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['odd | a | 3 failures in a row, the last: probe: timeout'],
   ],
-  ['two failures are none', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
+  ['two failures are no problem', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
   [
     'in service, and failing',
     first({ answer: 7, 'attempt-timeout': 2, 'connection-reset': 1 }),
@@ -71,7 +71,7 @@ test.each<[string, Upstream, Chain, string[]]>([
     ['bad | ETH1 jsonrpc | 12 % of calls fail: timeout 12'],
   ],
   [
-    'next to nothing is served',
+    'hardly anything is served',
     {},
     { outcomes: { success: 5, timeout: 95 } },
     ['down | ETH1 jsonrpc | 95 % of calls fail: timeout 95'],
@@ -92,17 +92,17 @@ test.each<[string, Upstream, Chain, string[]]>([
     ['bad | a | wrong about finalized blocks (votes lost: 39) since 00:00:07; it still serves 50%'],
   ],
   [
-    'the chain stands still',
+    'the chain is stalled',
     {},
     { tipAgeMs: 75_000 },
     ['bad | ETH1 jsonrpc | 00:25 | no new block after 100, usually every 12s'],
   ],
   ['the chain pauses', {}, { tipAgeMs: 45_000 }, []],
 ])('%s', (_name, upstream, chain, expected) => {
-  expect(said(upstream, chain)).toEqual(expected)
+  expect(problemsOf(upstream, chain)).toEqual(expected)
 })
 
-test('a fault, a state and a store that fails name their replicas where not all have them', () => {
+test('a fault, a state and a failing store name their replicas unless all share them', () => {
   const fault = 'all 8 sessions are taken (max-sessions-per-provider) since 03:01:30'
   const store = { name: '127.0.0.1:6379 (resp-cache)', since: at(60) }
   const sticky = { ...store, why: 'requests with rpc-stickiness may fail: no answer' }
@@ -123,7 +123,7 @@ test('a fault, a state and a store that fails name their replicas where not all 
   expect(texts(full)).toEqual([named, `bad | a |  | ${fault}; it still serves -`])
 })
 
-test('the worst stands first: no upstream serves, then why each of them does not', () => {
+test('the worst comes first: no upstream serves, then why', () => {
   const bad = { state: 'rejected', why: 'chain-id: another network' }
   const upstreams = [
     someUpstream('a', { state: 'lagging', since: at(90) }),

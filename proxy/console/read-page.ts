@@ -13,7 +13,7 @@ export async function readPage(url: string) {
     const text = await answer.text()
     if (answer.ok) return { text, fault: null }
     const said = clean(text.trim().slice(0, 300))
-    // A router that knows no such page or call says so itself.
+    // A router without this page or call explains so in plain text.
     const isText = answer.headers.get('content-type')?.startsWith('text/plain')
     if (answer.status === 404 && isText) return { text: null, fault: said }
     const other = `HTTP ${answer.status} (is it an admin address, 7779 by default?)`

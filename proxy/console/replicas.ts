@@ -4,10 +4,10 @@ import type { Facts } from './facts.ts'
 import { readPage } from './read-page.ts'
 import { type Look, type View, viewOf } from './view.ts'
 
-/** Rates are of so much time: short enough to follow an outage, long enough for a quiet chain. */
+/** Window for rates: short enough to follow an outage, long enough for a quiet chain. */
 const windowMs = 30_000
 
-/** What rates are taken from: the facts of the last 30 s, and of one process, since another counts anew. */
+/** Input of rates: facts of the last 30 s from one process, because a restart resets counters. */
 export function remembered(past: readonly Facts[], facts: Facts): readonly Facts[] {
   const fromMs = Date.parse(facts.at) - windowMs
   const own = past.filter(({ started }) => started === facts.started)
@@ -16,7 +16,7 @@ export function remembered(past: readonly Facts[], facts: Facts): readonly Facts
 
 /** The replicas that a console is attached to. */
 export class Replicas {
-  /** By the URL that the pages of a replica are below. */
+  /** Keyed by the base URL of a replica's pages. */
   readonly #looks: Map<string, Look>
 
   /** @param urls by the names of the replicas */
@@ -29,7 +29,7 @@ export class Replicas {
     return viewOf([...this.#looks.values()])
   }
 
-  /** Asks all of them once. Never rejects: one that does not answer is a problem of the view. */
+  /** Polls all replicas once. Never rejects: a silent replica becomes a problem in the view. */
   async ask(): Promise<void> {
     const pending = [...this.#looks].map(async ([url, look]) => {
       const { text, fault } = await readPage(`${url}/facts`)
@@ -38,7 +38,7 @@ export class Replicas {
     await Promise.all(pending)
   }
 
-  /** The text that explains a call, of the replica that knows it. */
+  /** The explanation of a call, from the replica that knows it. */
   async explain(guid: string): Promise<string> {
     const path = `/explain/${encodeURIComponent(guid)}?format=text`
     const pages = await Promise.all([...this.#looks.keys()].map((url) => readPage(url + path)))

@@ -14,14 +14,14 @@ const colours: Partial<Record<Line['tone'], string>> = {
 interface ScreenOptions {
   readonly replicas: Replicas
   readonly clock: Clock
-  /** False: attributes and words alone. */
+  /** False: attributes and words only. */
   readonly isColoured: boolean
 }
 
-/** Shows the replicas on this terminal until the user leaves. Of React nothing is compiled: no JSX. */
+/** Shows the replicas on this terminal until the user quits. Plain React calls: no JSX. */
 export async function showScreen(options: ScreenOptions): Promise<void> {
   const app = render(createElement(Screen, options), {
-    // One line less than the terminal has: what is as high would be cleared each time, and flicker.
+    // One line less than the terminal: full height would be cleared each time, and flicker.
     ...{ alternateScreen: true, incrementalRendering: true, maxFps: 4 },
     ...{ interactive: true, patchConsole: false },
   })
@@ -32,14 +32,14 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const { exit } = useApp()
   const { columns, rows } = useWindowSize()
   const [, redraw] = useReducer((frames: number) => frames + 1, 0)
-  // Keys come faster than frames: each changes what the one before it has made.
+  // Keys may arrive faster than frames, and each must change the latest state.
   const [model] = useState(() => ({
     view: replicas.view,
-    /** On which of the lines that can be opened it stands. */
+    /** Index of the cursor among the lines that can be opened. */
     cursor: 0,
-    /** What Enter has opened: an upstream, of which there are details, or a call with its text. */
+    /** What Enter opened: an upstream with details, or a call with its text. */
     opened: null as { readonly name: string; text: string } | null,
-    /** First line of what is open. */
+    /** First visible line of what is open. */
     scroll: 0,
     ...{ filter: '', isTyping: false, sort: 0, isPaused: false },
   }))
@@ -58,7 +58,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const { view, filter, isTyping, opened, isPaused } = model
   const sort = sorts[model.sort % sorts.length] ?? 'state'
   const text = opened && (detailsOf(view).get(opened.name) ?? opened.text)
-  // One column is the cursor's.
+  // One column is reserved for the cursor.
   const table = linesOf(view, columns - 1, sort).filter((one) => isShown(one, filter))
   const all = text?.split('\n').map((each): Line => ({ text: each, tone: 'plain' })) ?? table
   const height = Math.max(1, rows - 3)
@@ -101,7 +101,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     else if (input === ' ') model.isPaused = !model.isPaused
   }
   useInput((input: string, key: Key) => {
-    // What was typed at once may come as one text; a key without a character comes as none.
+    // Fast typing may arrive as one text; a key without a character arrives as none.
     for (const each of input === '' ? [''] : input)
       press(each, { ...key, return: key.return || each === '\r' })
     redraw()
@@ -115,7 +115,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     return createElement(Text, { key, wrap: 'truncate', ...style }, shown)
   }
   const answering = view.replicas.filter(({ problem }) => problem === null).length
-  // What the user has switched first: the end may not fit.
+  // The user's settings come first, because the end may not fit.
   const head = [
     `router top  ${view.at.slice(11, 19)} UTC`,
     ...(isPaused ? ['PAUSED'] : []),

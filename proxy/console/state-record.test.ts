@@ -19,7 +19,7 @@ const epochSeconds = 900
 /** A time on the virtual wall clock, in seconds after its start. */
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString()
 
-/** Upstreams `a` and `b` of one chain, of which `b` is well, and all that shows their states. */
+/** Upstreams `a` and a healthy `b` of one chain, and every surface that shows their states. */
 class Fixture extends PoolFixture {
   readonly changes: string[] = []
   readonly metrics
@@ -94,11 +94,11 @@ class Fixture extends PoolFixture {
 interface Row {
   readonly arrange: (fixture: Fixture) => Promise<void> | void
   readonly state: StateRecord['state']
-  /** In seconds after the start. */
+  /** Seconds after the start. */
   readonly since: number
   readonly why: string | null
   readonly until?: number
-  /** The lines of the log. The number of missing blocks depends on which node reports first. */
+  /** Log lines. The number of missing blocks depends on which node reports first. */
   readonly log: readonly string[]
 }
 
@@ -111,7 +111,7 @@ const verify = async (fixture: Fixture) => {
   for (const name of 'ab') fixture.sees(name, 100)
   await fixture.passed(5)
 }
-/** The tip moves away from `a`, which reports its progress. */
+/** Moves the tip away from `a`, which reports its progress. */
 const fallBehind = (
   fixture: Fixture,
   blocks: number,
@@ -131,7 +131,7 @@ test.each<[string, Row]>([
     { arrange: verify, state: 'eligible', since: 5, why: null, log: [verified] },
   ],
   [
-    'one that serves and fails at times',
+    'an upstream that serves and fails at times',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -146,7 +146,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one behind the tip',
+    'a lagging upstream',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -159,7 +159,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that is syncing',
+    'an upstream that is syncing',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -172,7 +172,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one with an old block that is syncing and far behind',
+    'an upstream with an old block that is syncing and far behind',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -185,7 +185,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one whose latest block is old',
+    'an upstream with an old latest block',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -198,7 +198,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that caught up',
+    'an upstream that caught up',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -214,7 +214,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one in cooldown',
+    'an upstream in cooldown',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -229,7 +229,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one whose cooldown ended long before anybody looked',
+    'an upstream whose cooldown ended long before the check',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -244,7 +244,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that fell behind during its cooldown',
+    'an upstream that fell behind during its cooldown',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -260,7 +260,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that fell behind after its cooldown',
+    'an upstream that fell behind after its cooldown',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -275,7 +275,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that is limited again within a minute',
+    'an upstream that is limited again within a minute',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -291,7 +291,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that was never asked',
+    'an upstream that was never probed',
     {
       arrange: (fixture) => fixture.passed(60),
       state: 'unverified',
@@ -301,7 +301,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that never answered',
+    'an upstream that never answered',
     {
       arrange: async (fixture) => {
         await fixture.passed(60)
@@ -314,7 +314,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that limits even its first verification',
+    'an upstream that limits even its first verification',
     {
       arrange: async (fixture) => {
         await fixture.passed(60)
@@ -327,7 +327,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one whose head has jumped',
+    'an upstream whose head has jumped',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -345,7 +345,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one of another chain',
+    'an upstream of another chain',
     {
       arrange: async (fixture) => {
         await fixture.passed(3)
@@ -364,7 +364,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that fails',
+    'an upstream that fails',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -379,7 +379,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that fails while it lags',
+    'an upstream that fails while it lags',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -395,7 +395,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that comes back, still behind the tip',
+    'an upstream that recovers, still behind the tip',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -411,7 +411,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that fails its trial at each epoch',
+    'an upstream that fails its trial at each epoch',
     {
       arrange: async (fixture) => {
         await verify(fixture)
@@ -438,7 +438,7 @@ test.each<[string, Row]>([
     },
   ],
   [
-    'one that failed again after a minute',
+    'an upstream that failed again after a minute',
     {
       arrange: async (fixture) => {
         await verify(fixture)

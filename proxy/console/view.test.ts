@@ -13,7 +13,7 @@ test.each<[string, number, readonly [number, number, number, number], number | n
   ['the edge of two', 0.5, [5, 5, 0, 0], 0.1],
   ['an empty bucket between', 0.99, [99, 0, 1, 0], 0.1],
   ['above all bounds it is the last of them', 0.99, [0, 0, 0, 4], 10],
-  ['one alone', 0.99, [0, 1, 0, 0], 0.991],
+  ['a single count', 0.99, [0, 1, 0, 0], 0.991],
 ])('a quantile: %s', (_name, share, counts, value) => {
   const found = quantile(share, took(...counts))
   if (value === null) expect(found).toBeNull()
@@ -53,7 +53,7 @@ const late = someFacts(110, [
 ])
 const look = someLook(late, early)
 
-test('between two looks: rates, errors by class, quantiles, cache, shares, retries, hedges', () => {
+test('between two samples: rates, errors by class, quantiles, cache, shares, retries, hedges', () => {
   const view = viewOf([look])
   const [chain] = view.chains
   expect(view).toMatchObject({ at: at(110), seconds: 10 })
@@ -73,7 +73,7 @@ test('between two looks: rates, errors by class, quantiles, cache, shares, retri
   expect(b).toMatchObject({ count: 10, share: 0.2, errorRatio: 1, p50Seconds: null })
 })
 
-test('replicas add up; a state is that of the replica where it is the worst', () => {
+test('replicas add up; a state is the worst over all replicas', () => {
   const other = (second: number, success: number) =>
     someFacts(second, [
       someChain(
@@ -101,7 +101,7 @@ test('replicas add up; a state is that of the replica where it is the worst', ()
   ])
 })
 
-test('failed calls of all replicas are listed, the newest first', () => {
+test('failed calls of all replicas are listed, newest first', () => {
   const call = (guid: string, second: number) => ({
     ...{ guid, at: at(second), chain: 'ETH1', interface: 'jsonrpc', method: 'eth_call' },
     ...{ outcome: 'timeout', totalMs: 1, why: '' },
@@ -112,12 +112,12 @@ test('failed calls of all replicas are listed, the newest first', () => {
   expect(viewOf(looks).calls.map(({ guid }) => guid)).toEqual(['a', 'c', 'b'])
 })
 
-test('without any answer there is a view all the same', () => {
+test('a view exists even without any answer', () => {
   const view = viewOf([someLook('no answer')])
   expect(view).toMatchObject({ chains: [], problems: [{ what: 'no answer' }] })
 })
 
-test('rates are of the last 30 s, and of one process', () => {
+test('rates cover the last 30 s of one process', () => {
   const timesOf = (past: readonly Facts[]) => past.map((each) => each.at)
   let past: readonly Facts[] = []
   for (let second = 0; second <= 96; second += 8) past = remembered(past, someFacts(second, []))
@@ -127,7 +127,7 @@ test('rates are of the last 30 s, and of one process', () => {
   expect(timesOf(remembered(past, anew))).toEqual([at(97)])
 })
 
-test('failures of long ago are no outage at the first look', () => {
+test('old failures are no outage in the first sample', () => {
   const old = (second: number, timeout: number) =>
     someFacts(second, [someChain([someUpstream('a')], { outcomes: { success: 900, timeout } })])
   const first = remembered([], old(90_000, 100))

@@ -4,34 +4,34 @@ import { isServing, type UpstreamState, upstreamStates } from '../upstream/obser
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
-/** What one replica said. */
+/** The latest answer of one replica, with its history. */
 export interface Look {
-  /** Its address, as the reader has it. */
+  /** Address of the replica, as the reader names it. */
   readonly at: string
-  /** Of one process, from where rates begin; empty before its first answer. */
+  /** Facts of one process, for rates; empty before its first answer. */
   readonly past: readonly Facts[]
   /** Why it does not answer; null while it does. */
   readonly problem: string | null
 }
 
-/** What console and page show, and `--json` prints. */
+/** Content of console and page, which `--json` prints. */
 export type View = ReturnType<typeof viewOf>
 export type ChainView = ReturnType<typeof chainView>
 export type UpstreamView = ChainView['upstreams'][number]
-/** Of calls, or of attempts. */
+/** Rates and errors of calls, or of attempts. */
 export type Traffic = ReturnType<typeof trafficOf>
 
-/** `down`: nothing is served. `bad`: calls fail, or something is broken. `odd`: it serves, but not well. */
+/** `down`: nothing is served; `bad`: calls fail or something is broken; `odd`: degraded. */
 const severities = ['down', 'bad', 'odd'] as const
 
-/** Something that may be wrong; false or null: it is not. Since when, in ISO 8601, where that is known. */
+/** A possible problem; false or null: none. Start time in ISO 8601, if known. */
 type Problem = readonly [(typeof severities)[number], what: string | false | null, since?: string]
 
-/** Few failures are no outage: from so many on, and from this share of all. */
+/** Thresholds for an outage: a minimum count, and a minimum share of all. */
 const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1, isDown: 0.9 } as const
-/** Slower than the fastest upstream of its chain by so much, and by at least 250 ms. Calls: from 2 s on. */
+/** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
 const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
-/** A chain may pause for some blocks. */
+/** Thresholds for a stalled chain, which may pause for some blocks. */
 const still = { blocks: 5, ms: 30_000 } as const
 
 const serves = ({ state }: UpstreamFacts) => isServing(state)
@@ -39,20 +39,20 @@ const serves = ({ state }: UpstreamFacts) => isServing(state)
 export const badnessOf = (state: UpstreamState) => upstreamStates.indexOf(state)
 
 /**
- * What is wrong, the worst first, and rates, ratios and quantiles of the time between the looks, over all replicas.
- * Null: unknown, or no calls.
+ * Problems, worst first, and rates, ratios and quantiles between samples, over all replicas. Null:
+ * unknown, or no calls.
  */
 export function viewOf(looks: readonly Look[]) {
-  const heard = looks.filter(({ past, problem }) => past.length > 0 && problem === null)
-  const all = heard.map(({ at: replica, past }) => ({ ...(past.at(-1) as Facts), replica }))
+  const answered = looks.filter(({ past, problem }) => past.length > 0 && problem === null)
+  const all = answered.map(({ at: replica, past }) => ({ ...(past.at(-1) as Facts), replica }))
   const at = new Date(Math.max(0, ...all.map((each) => Date.parse(each.at)))).toISOString()
   const replicas = looks.map(({ at: replica, past, problem }) => {
     return { at: replica, refused: past.at(-1)?.refused ?? null, problem }
   })
-  const growth = growthOf(heard)
-  const parts = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
-  const chains = byName(parts).map((same) => chainView(same, growth))
-  /** @param where `ETH1 jsonrpc` or a replica. @param upstream where it is of one alone */
+  const growth = growthOf(answered)
+  const flat = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
+  const chains = byName(flat).map((same) => chainView(same, growth))
+  /** @param where `ETH1 jsonrpc` or a replica @param upstream null unless it concerns only one */
   const found = (where: string, upstream: string | null, findings: readonly Problem[]) =>
     findings.flatMap(([severity, what, since = null]) =>
       what ? [{ severity, where, upstream, since, what }] : [],
@@ -80,22 +80,22 @@ export function viewOf(looks: readonly Look[]) {
     ...{ at, seconds: growth.seconds, replicas },
     problems: severities.flatMap((rank) => problems.filter(({ severity }) => severity === rank)),
     chains,
-    /** The last failed ones, the newest first. */
+    /** Latest failed calls, newest first. */
     calls: all.flatMap(({ failed }) => failed).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
   }
 }
 
-/** What one replica knows of something. */
+/** One replica's record of something. */
 type Part<T> = T & { readonly replica: string }
 
-/** The same thing at each replica. */
+/** Groups records of the same name from all replicas. */
 function byName<T extends { readonly name: string }>(all: readonly T[]): readonly T[][] {
   return [...Map.groupBy(all, ({ name }) => name).values()]
 }
 
 type Growth = ReturnType<typeof growthOf>
 
-/** By how much counts have grown over all replicas, and in what time: none before the second look. */
+/** Growth of counters over all replicas, and its duration: zero before the second sample. */
 function growthOf(looks: readonly Look[]) {
   const tables = new Map<string, Record<string, number>>()
   let seconds = 0
@@ -111,27 +111,27 @@ function growthOf(looks: readonly Look[]) {
   return { seconds, of: (table: string): Counts => tables.get(table) ?? {} }
 }
 
-/** What is known of it is what the replica knows where the tip is the highest. */
+/** A chain as reported by the replica with the highest tip. */
 function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const cache = growth.of(`${name} cache`)
-  const parts = all.flatMap(({ replica, upstreams }) =>
+  const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
   )
-  const upstreams = byName(parts).map((same) => upstreamView(same, name, growth))
+  const upstreams = byName(flat).map((same) => upstreamView(same, name, growth))
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
     ...{ name, addresses, tip, tipAgeMs, blockTimeMs },
     ...trafficOf(name, 'outcomes', growth),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
-    /** How many of its upstreams serve, at the replica where they are the fewest. */
+    /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(serves).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
 
-/** What is known of it is what the replica knows where its state is the worst, or it has a fault. */
+/** An upstream as reported by the replica with its worst state or a fault. */
 function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth: Growth) {
   const badness = ({ state, fault }: UpstreamFacts) => 2 * badnessOf(state) + Number(fault !== null)
   const worst = all.reduce((a, b) => (badness(b) > badness(a) ? b : a))
@@ -148,18 +148,18 @@ function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth
     hedges: totalOf(attempts, 'hedge'),
     /** Hedges that answered first. */
     hedgesWon: totalOf(attempts, 'hedge answer') + totalOf(attempts, 'hedge node-error'),
-    /** What speaks against its answers. */
+    /** Counts of disputed answers. */
     disputes: growth.of(`${key} disputes`),
   }
 }
 
 const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
 
-/** @param table of what has ended; the last part of a word is the result */
+/** @param table of finished calls; the last part of a key is the result */
 function trafficOf(key: string, table: string, { of, seconds }: Growth) {
   const [counts, durations] = [of(`${key} ${table}`), of(`${key} durations`)]
   const count = totalOf(counts)
-  /** By class. */
+  /** Errors by class. */
   const errors: Record<string, number> = {}
   for (const [word, n] of Object.entries(counts)) {
     const result = word.split(' ').at(-1) ?? word
@@ -173,22 +173,22 @@ function trafficOf(key: string, table: string, { of, seconds }: Growth) {
 }
 
 /**
- * The value that this share of what was counted is not above; within a bucket it is taken to be spread evenly.
- * @param durations how many are not above each bound
+ * Quantile of a histogram, interpolated linearly within a bucket.
+ * @param durations cumulative counts by upper bound
  */
 export function quantile(share: number, durations: Counts): number | null {
   const buckets = Object.entries(durations)
     .map(([bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), count] as const)
     .toSorted(([a], [b]) => a - b)
-  const wanted = share * (durations['+Inf'] ?? 0)
-  const at = buckets.findIndex(([, count]) => count >= wanted)
+  const rank = share * (durations['+Inf'] ?? 0)
+  const at = buckets.findIndex(([, count]) => count >= rank)
   const [lower, below] = buckets[at - 1] ?? [0, 0]
   const [upper, count] = buckets[at] ?? [0, 0]
-  if (wanted === 0) return null
-  return upper === Infinity ? lower : lower + ((upper - lower) * (wanted - below)) / (count - below)
+  if (rank === 0) return null
+  return upper === Infinity ? lower : lower + ((upper - lower) * (rank - below)) / (count - below)
 }
 
-/** @param begin of the words that are counted */
+/** @param begin prefix of the keys to sum */
 function totalOf(counts: Counts, begin = ''): number {
   const counted = Object.entries(counts).filter(([word]) => word.startsWith(begin))
   return counted.reduce((sum, [, count]) => sum + count, 0)
@@ -223,25 +223,25 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const fastest = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
   const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
   const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
-  const doubts = countsText(each.disputes)
+  const disputes = countsText(each.disputes)
   return [
     ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     ['odd', isEligible && why],
     [state === 'lagging' ? 'odd' : 'bad', !isEligible && standing, since],
-    // Of one that is out of service the state says it already.
+    // For an upstream out of service the state already says so.
     ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
     ['odd', isSlow && count >= slow.attempts && fault === null && slowness],
-    ['odd', fault === null && doubts && `its answers are doubtful: ${doubts}`],
+    ['odd', fault === null && disputes && `its answers are doubtful: ${disputes}`],
   ]
 }
 
-/** ` at one:7779 only`; empty where that is none, or all. */
+/** Clause such as ` at one:7779 only`; empty when none or all match. */
 function only<T>(all: readonly Part<T>[], has: (each: Part<T>) => boolean): string {
   const some = all.filter(has).map(({ replica }) => replica)
   return some.length > 0 && some.length < all.length ? ` at ${some.join(', ')} only` : ''
 }
 
-/** `12 % of calls fail: timeout 8, no-upstream 3`; null where too few do. */
+/** Clause such as `12 % of calls fail: timeout 8, no-upstream 3`; null below the threshold. */
 function failures({ errors, errorRatio }: Traffic, share: number, what: string) {
   if (totalOf(errors) < failing.count || (errorRatio ?? 0) < share) return null
   return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${countsText(errors)}`

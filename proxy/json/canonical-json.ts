@@ -3,11 +3,11 @@
 import { lowerHex } from './canonical-params.ts'
 
 /**
- * Equal values give equal text: sorted members, no spaces, unrounded numbers. Null for a text that is no JSON, nests too
- * deep, or has a duplicate member, of which clients may read either.
+ * Canonical text of JSON: sorted members, no spaces, unrounded numbers. Null for invalid JSON,
+ * excessive nesting, or duplicate members, which clients read differently.
  *
- * @param member of the document that is wanted, where it is an object that has it; null: the whole document
- * @param ignored paths of fields to leave out, such as `context.slot`; `*` is every element of a list
+ * @param member of the document to render, if it has that member; null: the whole document
+ * @param ignored paths of fields to omit, such as `context.slot`; `*` is every element of a list
  * @param anyCaseHex whether to ignore the case of hex digits
  */
 export function canonicalJson(
@@ -30,11 +30,11 @@ export function canonicalJson(
   }
 }
 
-/** A value of JSON. */
+/** A JSON value. */
 export type Json =
   string | number | boolean | null | Json[] | { [name: string]: Json } | ExactNumber
 
-/** A number that a double cannot hold. */
+/** A number that a double cannot represent. */
 class ExactNumber {
   readonly source: string
 
@@ -52,7 +52,7 @@ function membersIn(value: Json): number {
   )
 }
 
-/** Number of member names in a valid document: outside strings, a colon follows each name and nothing else. */
+/** Number of member names in a valid document: each colon outside strings follows a name. */
 function namesIn(text: string): number {
   let names = 0
   for (let at = 0; at < text.length; at++)
@@ -65,8 +65,8 @@ function namesIn(text: string): number {
 function exactNumber(_name: string, value: Json, context?: { source?: string }): Json {
   const { source } = context ?? {}
   if (typeof value !== 'number' || source === undefined) return value
-  const isHeld = value === 0 ? /^[-0.]+(?:e|$)/i.test(source) : Math.abs(value) > 1e-300
-  return isHeld && source.length < 16 && Number.isFinite(value) ? value : new ExactNumber(source)
+  const isExact = value === 0 ? /^[-0.]+(?:e|$)/i.test(source) : Math.abs(value) > 1e-300
+  return isExact && source.length < 16 && Number.isFinite(value) ? value : new ExactNumber(source)
 }
 
 const verbatim = (text: string) => text

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf, Cursor, foldedName, spaceEnd } from './scanner.ts'
 
-/** Nested deeper, or longer, it has no canonical form. */
+/** Params that nest deeper, or are longer, have no canonical form. */
 const maxNesting = 32
 export const maxCanonicalBytes = 64 * 1024
 
-/** Where the case of hex digits is irrelevant: everywhere, nowhere, or in these params, by position or name. */
+/** Where the case of hex digits is irrelevant: a flag, or params by position or name. */
 export type AnyCaseHex = boolean | ReadonlySet<number | string>
 
-/** Bytes that occur only in non-canonical text: white space, objects, and capitals if the case of hex is irrelevant. */
+/** Bytes only in non-canonical text: white space, objects, capitals if hex case is irrelevant. */
 const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((bytes) => {
   const table = new Uint8Array(256)
   for (const byte of Buffer.from(bytes)) table[byte] = 1
@@ -17,10 +17,10 @@ const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((byte
 }) as [Uint8Array, Uint8Array]
 
 /**
- * Equal bytes for all spellings of the params: no white space, members sorted by name, and hex in lower case if its case
- * is irrelevant. Numbers and escapes stay unchanged, so that different values never have the same bytes.
- * @returns the bytes unchanged if they are too long, nest too deep, or have names that decoders match differently: names with
- * escapes or letters beyond ASCII, or names that differ only in case
+ * Maps all spellings of params to equal bytes: no white space, sorted members, and lower-case hex
+ * if its case is irrelevant. Numbers and escapes stay unchanged, to keep values distinct.
+ * @returns the bytes unchanged if they are too long, nest too deep, or have names that decoders
+ * match differently: with escapes or non-ASCII letters, or differing in case
  */
 export function canonicalParams(bytes: Uint8Array, hex: AnyCaseHex = false): Uint8Array {
   if (bytes.length > maxCanonicalBytes) return bytes
@@ -35,14 +35,14 @@ export function canonicalParams(bytes: Uint8Array, hex: AnyCaseHex = false): Uin
 
 const hexText = /^"?0x[0-9A-Fa-f]*"?$/
 
-/** Hex with its digits in lower case; any other text unchanged. */
+/** Text of a hex value in lower case; other text unchanged. */
 export function lowerHex(text: string): string {
   return hexText.test(text) ? text.toLowerCase() : text
 }
 
 type Text = string | null
 
-/** @param end of the value; of the outermost, of the bytes */
+/** @param end of the value; for the outermost value, of the bytes */
 function valueText(bytes: Buffer, start: number, end: number, depth: number, hex: AnyCaseHex) {
   const first = bytes[start]
   if (first !== 0x7b && first !== 0x5b) {

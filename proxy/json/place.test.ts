@@ -23,7 +23,7 @@ test.each<[string, (string | number)[], unknown]>([
   ['[1]', ['x'], unreadable],
   ['["x"]', [0, 'x'], unreadable],
   ['{"a":"}],[{","x":2}', ['x'], 2],
-  // Some nodes take the first duplicate, some the last.
+  // Some nodes use the first duplicate, some the last.
   ['{"x":1,"x":2}', ['x'], misspelt],
   ['{"x":1,"X":2}', ['x'], misspelt],
   ['{"X":1,"x":2}', ['x'], misspelt],
@@ -39,7 +39,7 @@ test.each<[string, (string | number)[], unknown]>([
   ['[{"x":1,"\u017f":2}]', [0], misspelt],
   ['{"fromblock":"0x1"}', ['fromBlock'], misspelt],
   ['{"FROMBLOCK":{"a":1}}', ['fromBlock', 'a'], misspelt],
-  // It may be the name, which only a parser can tell.
+  // The escape may spell the name, which only a parser can tell.
   [String.raw`{"from\u0042lock":"0x1"}`, ['fromBlock'], misspelt],
   ['{"fromBloc\u212a":"0x1"}', ['fromBlock'], misspelt],
 ])('%s at %j', (text, path, expected) => {
@@ -47,7 +47,7 @@ test.each<[string, (string | number)[], unknown]>([
   expect(read(text, path, '{"é":[')).toEqual(expected)
 })
 
-it('finds what a parser finds', () => {
+it('finds the same value as a parser', () => {
   fc.assert(
     fc.property(
       fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'long name'), fc.jsonValue())),
@@ -56,7 +56,7 @@ it('finds what a parser finds', () => {
       fc.nat(2),
       (list, at, name, space) => {
         const text = JSON.stringify(list, null, space)
-        // A negative zero is written as 0.
+        // JSON.stringify writes a negative zero as 0.
         const parsed = JSON.parse(text) as typeof list
         const value = parsed[at]?.[name]
         expect(read(text, [at, name])).toEqual(isPlain(value) ? value : misspelt)
@@ -65,7 +65,7 @@ it('finds what a parser finds', () => {
   )
 })
 
-/** No two names in an object may be the same field to a node. */
+/** Whether nodes see no two names in an object as the same field. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true
   const names = Object.keys(value)
@@ -76,7 +76,7 @@ function isPlain(value: unknown): boolean {
 describe('a long value', () => {
   const junk = `[${'{},'.repeat(3e6)}{}]`
 
-  it('is passed over, and not parsed', () => {
+  it('is skipped without parsing', () => {
     const before = process.memoryUsage().heapUsed
     expect(read(`[${junk},"latest"]`, [1])).toBe('latest')
     expect(read(`[${junk},"latest"]`, [0])).toBe(unreadable)

@@ -2,26 +2,26 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cursor, foldedName, parseSpan, spaceEnd, type Span, valueEnd } from './scanner.ts'
 
-/** Stands for a value of another shape than is looked for, or a longer one than is read. */
+/** Stands for a value of an unexpected type, or beyond the length limit. */
 export const unreadable = Symbol('unreadable')
 
 /**
- * Stands for a value on which nodes may differ: a name repeats, differs from the known name only in case, or has escapes
- * or letters beyond ASCII. Some nodes take the first such member, some the last, and some ignore case.
+ * Stands for a value on which nodes may differ: a name repeats, or differs from the known name in
+ * case only, or has escapes or non-ASCII letters. Some nodes ignore case, or use the last member.
  */
 export const misspelt = Symbol('misspelt')
 
-/** Longer values are not parsed: a filter of logs has a few thousand addresses, a transaction a few blobs. */
+/** Longer values are not parsed: a log filter has a few thousand addresses. */
 const maxListBytes = 256 * 1024
 const maxTextBytes = 4 * 1024 * 1024
 /** No object that the router interprets has more members. */
 const maxNames = 64
 
-/** JSON that was found to be valid, by the offset of its first byte. */
+/** JSON that was validated, by the offset of its first byte. */
 export class FoundJson {
   readonly bytes: Uint8Array
   readonly start: number
-  /** Caches the last child lookup: requests often keep all options in one child. */
+  /** Caches the last child lookup, because requests often have all options in one child. */
   lastKey: string | number | null = null
   lastAt = 0
 
@@ -31,9 +31,7 @@ export class FoundJson {
   }
 }
 
-/**
- * The value that a path leads to; undefined where there is none. The way is scanned, and only that value is parsed.
- */
+/** The value at a path; undefined when absent. Scans the path, and parses only that value. */
 export function valueIn(found: FoundJson, path: readonly (string | number)[]): unknown {
   const { bytes, start } = found
   let at = start
@@ -67,7 +65,7 @@ function objectEnd(bytes: Uint8Array, start: number): number | null {
 
 /** Offset of the element or member in the list or object at `start`. */
 function childOf(bytes: Uint8Array, start: number, key: string | number) {
-  // Null.
+  // A null value has no children.
   if (bytes[start] === 0x6e) return undefined
   if (bytes[start] !== (typeof key === 'number' ? 0x5b : 0x7b)) return unreadable
   if (typeof key === 'number') return elementOf(bytes, start, key)
@@ -92,7 +90,7 @@ function elementOf(bytes: Uint8Array, start: number, index: number): number | un
   return at
 }
 
-/** Whether a member's name is this one but for its case. One with escapes, or beyond ASCII, may be. */
+/** Whether a name may equal this one: apart from case, or with escapes or non-ASCII letters. */
 function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string): boolean {
   let isAlike = nameEnd - nameStart - 2 === name.length
   for (let at = nameStart + 1; at < nameEnd - 1; at++) {
@@ -103,7 +101,7 @@ function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string
   return isAlike
 }
 
-/** Separators that only some servers recognize, and parameter names with encoded letters. */
+/** Separators that only some servers recognise, and parameter names with encoded letters. */
 const ambiguousQuery = /;|(?:^|&)[^=&]*[%+]/
 
 /** Whether servers may split a query into different parameters, or read different names. */
@@ -111,17 +109,17 @@ export function isAmbiguous(query: string): boolean {
   return ambiguousQuery.test(query)
 }
 
-/** Query parameters as an object of strings, so that one rule decides which are readable. */
+/** Query parameters as a JSON object of strings, so that the same readability rule applies. */
 export function jsonOfQuery(query: string, valueOf = (text: string) => text): FoundJson {
   const members = [...new URLSearchParams(query)].map(
     ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(valueOf(text))}`,
   )
-  // Matches every name.
+  // The escaped name may match any name, so every parameter becomes `misspelt`.
   if (isAmbiguous(query)) members.push(String.raw`"\u0020":0`)
   return new FoundJson(Buffer.from(`{${members.join()}}`), 0)
 }
 
-/** The bytes with others in place of a span. */
+/** Replaces the bytes of a span. */
 export function spliced(bytes: Uint8Array, { start, end }: Span, by: Uint8Array): Uint8Array {
   return Buffer.concat([bytes.subarray(0, start), by, bytes.subarray(end)])
 }

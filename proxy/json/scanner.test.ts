@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { clientLimits } from '../bytes/limits.ts'
 import { Cursor, parseSpan, spaceEnd, valueEnd } from './scanner.ts'
 
-/** Whether the text is one JSON value with nothing behind it. */
+/** Whether the text is exactly one JSON value. */
 function accepts(text: string): boolean {
   const bytes = Buffer.from(text)
   const end = valueEnd(bytes, 0)
@@ -22,7 +22,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** Text that is nearly JSON: valid documents with pieces taken out, put in or exchanged. */
+/** Near-JSON: valid documents with fragments removed, inserted or swapped. */
 const nearlyJson = fc
   .tuple(
     fc.json({ maxDepth: 4 }),
@@ -83,7 +83,7 @@ const invalid: readonly (readonly [name: string, text: string])[] = [
   ['nothing', ''],
   ['white space alone', ' \n '],
   ['two values', '1 2'],
-  ['a closing bracket too many', '[1]]'],
+  ['an extra closing bracket', '[1]]'],
   ['a comma at the end of an array', '[1,]'],
   ['a comma at the start of an array', '[,1]'],
   ['two commas', '[1,,2]'],
@@ -109,7 +109,7 @@ const invalid: readonly (readonly [name: string, text: string])[] = [
   ['minus alone', '-'],
   ['a plus sign', '+1'],
   ['no digit before the point', '.5'],
-  ['no digit behind the point', '1.'],
+  ['no digit after the point', '1.'],
   ['no digit in the exponent', '1e'],
   ['hex', '0x1'],
   ['NaN', 'NaN'],
@@ -121,7 +121,7 @@ const invalid: readonly (readonly [name: string, text: string])[] = [
   ['a byte order mark', '\ufeff{}'],
   ['a form feed as white space', '[\f]'],
   ['a no-break space as white space', '[\u00a0]'],
-  ['a null character behind', '{}\u0000'],
+  ['a trailing null character', '{}\u0000'],
 ]
 
 describe('the scanner', () => {
@@ -135,7 +135,7 @@ describe('the scanner', () => {
     expect(accepts(text)).toBe(false)
   })
 
-  test('agrees with JSON.parse on whatever is nearly JSON', () => {
+  test('agrees with JSON.parse on near-JSON', () => {
     fc.assert(
       fc.property(nearlyJson, (text) => {
         expect(accepts(text)).toBe(parses(text))
@@ -144,7 +144,7 @@ describe('the scanner', () => {
     )
   })
 
-  test('refuses every proper beginning of a container', () => {
+  test('refuses every proper prefix of a container', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 3 }), fc.nat(), (json, cut) => {
         const text = `[${json}]`
@@ -153,7 +153,7 @@ describe('the scanner', () => {
     )
   })
 
-  test('nesting is bounded and costs no stack', () => {
+  test('bounds nesting without using the stack', () => {
     const { nesting } = clientLimits
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     expect(accepts(nested(nesting))).toBe(true)
@@ -164,7 +164,7 @@ describe('the scanner', () => {
     expect(accepts('['.repeat(10 * 1024 * 1024))).toBe(false)
   })
 
-  test('reads long strings as JSON.parse does, wherever they stand in memory', () => {
+  test('reads long strings as JSON.parse does, at any alignment', () => {
     const part = fc.oneof(
       fc.integer({ min: 0, max: 200 }).map((length) => 'a'.repeat(length)),
       fc.constantFrom('"', '\\', '\\"', '\\u00e9', 'é', '\u0000', '\u001f', ' ', '\x7f'),
@@ -181,19 +181,19 @@ describe('the scanner', () => {
     )
   })
 
-  test('values are bounded where that is asked for', () => {
+  test('bounds the number of values on request', () => {
     const json = Buffer.from('[1,{"a":[2,3]},"b"]')
     expect([6, 7].map((maxValues) => valueEnd(json, 0, maxValues) > 0)).toEqual([false, true])
   })
 
-  test('names the byte that is wrong', () => {
+  test('reports the offset of the wrong byte', () => {
     expect(~valueEnd(Buffer.from('{"a":1,}'), 0)).toBe(7)
     expect(~valueEnd(Buffer.from('[1,2'), 0)).toBe(4)
   })
 })
 
 describe('the cursors', () => {
-  test('an object gives the members that JSON.parse sees, the last of a name wins', () => {
+  test('an object yields the members that JSON.parse sees, the last duplicate winning', () => {
     const spaced = fc
       .tuple(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.nat(3))
       .map(([object, indent]) => [object, JSON.stringify(object, null, indent)] as const)
@@ -213,7 +213,7 @@ describe('the cursors', () => {
     )
   })
 
-  test('an array gives the elements that JSON.parse sees', () => {
+  test('an array yields the elements that JSON.parse sees', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.nat(3), (array, indent) => {
         const text = JSON.stringify(array, null, indent)

@@ -4,38 +4,37 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { clientLimits } from '../bytes/limits.ts'
 
 /*
- * JSON (RFC 8259) in bytes: a scan finds where values stand, builds nothing and does not recurse. It
- * accepts and refuses what `JSON.parse` does, save for its limits; whether bytes above 0x7f are
- * UTF-8 is not looked at.
+ * Scans JSON (RFC 8259) in bytes: locates values, builds nothing and does not recurse. It agrees
+ * with `JSON.parse` except for its limits, and does not validate UTF-8.
  *
- * What ends in `End` gives the offset behind what it read, or `~offset` (a negative number) of the byte
- * that cannot stand where it does.
+ * Functions named `...End` return the offset after what they read, or `~offset` (negative) of an
+ * unexpected byte.
  */
 
-/** A part of a text by the offsets of its first byte and of the byte behind its last one. */
+/** A part of a text: offsets of its first byte, and of the byte after its last. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Walks the members of one object, or the elements of one array, one `next()` each, in their order and
- * with duplicates. All values are checked on the way, so what is walked to its end is valid JSON.
+ * Iterates over the members of an object, or the elements of an array, in order and with
+ * duplicates. It validates every value, so a completed iteration proves valid JSON.
  */
 export class Cursor {
   readonly #bytes: Uint8Array
   readonly #isObject: boolean
-  /** A member's name with its quotes. */
+  /** Start of a member's name, including its quotes. */
   nameStart = 0
   nameEnd = 0
   valueStart = 0
   valueEnd = 0
-  /** Once `next()` gave false: the offset behind the container, or `~offset` of what is wrong. */
+  /** After `next()` returned false: the offset after the container, or `~offset` of an error. */
   end = 0
   #at: number
   readonly #maxValues: number
 
-  /** @param at the offset of the opening brace or bracket @param maxValues in one member or element */
+  /** @param at offset of the opening brace or bracket @param maxValues per member or element */
   constructor(bytes: Uint8Array, at: number, maxValues = Infinity) {
     this.#bytes = bytes
     this.#maxValues = maxValues
@@ -70,12 +69,12 @@ export class Cursor {
     return true
   }
 
-  /** Whether the member has this name, which is plain ASCII and not written with escapes. */
+  /** Whether the member has this ASCII name, written without escapes. */
   isNamed(name: string): boolean {
     return spells(this.#bytes, this.nameStart + 1, this.nameEnd - 1, name)
   }
 
-  /** The raw name, with its quotes. */
+  /** The raw name, including its quotes. */
   get name(): string {
     return bufferOf(this.#bytes).toString('latin1', this.nameStart, this.nameEnd)
   }
@@ -86,16 +85,16 @@ export class Cursor {
   }
 }
 
-/** A name in lower case; null if it has escapes or letters beyond ASCII, so that it may equal any other name. */
+/** A name in lower case; null if escapes or non-ASCII letters could make it equal any name. */
 export function foldedName(name: string): string | null {
   return /^[ -[\]-~]*$/.test(name) ? name.toLowerCase() : null
 }
 
 /**
  * Finds members of the object whose opening brace is at `start`.
- * @returns `at`: the first member of each name, in the order of `names`; `twice`: the first duplicate name; `hasOthers`:
- * the object has a member of any other name, including a known name written with escapes; `end`: the offset behind the
- * object, or `~offset` of the byte that is wrong
+ * @returns `at`: the first member of each name, in the order of `names`; `twice`: the first
+ * duplicate; `hasOthers`: the object has other names, or a known name with escapes; `end`: the
+ * offset after the object, or `~offset` of an unexpected byte
  */
 export function membersOf<Name extends string>(
   bytes: Uint8Array,
@@ -122,7 +121,7 @@ export function membersOf<Name extends string>(
   return { at, twice, hasOthers, end: cursor.end }
 }
 
-/** Where a member of the object stands that a document is; null where it has none. What is behind it is not looked at. */
+/** A member's span in a document that is an object; null when absent. Ignores later bytes. */
 export function memberOf(document: Uint8Array, name: string): Span | null {
   const start = spaceEnd(document, 0)
   if (document[start] !== 0x7b) return null
@@ -136,7 +135,7 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** The first offset from `start` on that is not white space. */
+/** The first offset from `start` that is not white space. */
 export function spaceEnd(bytes: Uint8Array, start: number): number {
   let at = start
   while (isSpace(bytes[at])) at++
@@ -161,14 +160,14 @@ function stringEnd(bytes: Uint8Array, start: number): number {
   return ~length
 }
 
-/** A string that is longer is read four bytes at a time, which takes a third of the time. */
+/** Longer strings are read four bytes at a time, which takes a third of the time. */
 const longBytes = 64
 
 function aligned(bytes: Uint8Array, at: number): number {
   return at + (-(bytes.byteOffset + at) & 3)
 }
 
-/** Where the first four bytes begin that have a quote, a backslash or a control character among them, or are the last. */
+/** Start of the first four bytes with a quote, backslash or control character, else the last. */
 function plainEnd(bytes: Uint8Array, start: number): number {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + start, (bytes.length - start) >> 2)
   let at = 0
@@ -176,7 +175,7 @@ function plainEnd(bytes: Uint8Array, start: number): number {
     const word = words[at] as number
     const quote = word ^ 0x22222222
     const slash = word ^ 0x5c5c5c5c
-    // The highest bit of a byte is set where a subtraction went below 0.
+    // The top bit of a byte is set when its subtraction went below 0.
     const found =
       ((quote - 0x01010101) & ~quote) |
       ((slash - 0x01010101) & ~slash) |
@@ -186,7 +185,7 @@ function plainEnd(bytes: Uint8Array, start: number): number {
   return start + at * 4
 }
 
-/** By its byte, whether a backslash and it are a whole escape. */
+/** Indexed by byte: whether a backslash and this byte form a complete escape. */
 const shortEscapes = new Uint8Array(0x80)
 for (const byte of Buffer.from('"\\/bfnrt')) shortEscapes[byte] = 1
 
@@ -195,13 +194,13 @@ function escapeEnd(bytes: Uint8Array, start: number): number {
   const at = start + 1
   const byte = bytes[at] as number
   if (shortEscapes[byte] === 1) return at
-  // u
+  // Only `u` takes hex digits.
   if (byte !== 0x75) return ~at
   for (let digit = at + 1; digit <= at + 4; digit++) if (!isHexDigit(bytes[digit])) return ~digit
   return at + 4
 }
 
-/** The end of the value that starts at `start`, white space before it skipped; more values in it are refused. */
+/** The end of the value after optional white space at `start`. Refuses more than `maxValues`. */
 export function valueEnd(bytes: Uint8Array, start: number, maxValues = Infinity): number {
   let at = start
   let values = 0
@@ -229,7 +228,7 @@ export function valueEnd(bytes: Uint8Array, start: number, maxValues = Infinity)
         if (isObject && (at = nameEnd(bytes, at)) < 0) return at
         continue
       }
-      // Empty: closed by the loop below.
+      // An empty container closes in the loop below.
     } else at = scalarEnd(bytes, at, first)
     if (at < 0) return at
 
@@ -304,7 +303,7 @@ function isHexDigit(byte: number | undefined): boolean {
   return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
 }
 
-/** The same bytes with a Buffer's methods; nothing is copied. */
+/** The same bytes as a Buffer, without a copy. */
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes)
     ? bytes
@@ -320,7 +319,7 @@ export function spells(bytes: Uint8Array, start: number, end: number, text: stri
 }
 
 /**
- * The value in a span that a scanner found to be valid JSON in valid UTF-8.
+ * Parses a span that a scanner found to be valid JSON.
  * @throws SyntaxError when it is not
  */
 export function parseSpan(bytes: Uint8Array, start: number, end: number): unknown {

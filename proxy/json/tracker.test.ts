@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { Cursor } from './scanner.ts'
 import { JsonTracker } from './tracker.ts'
 
-const wanted = ['"id"', '"result"', '"error"']
+const tracked = ['"id"', '"result"', '"error"']
 
 interface Seen {
   readonly isComplete: boolean
@@ -13,15 +13,15 @@ interface Seen {
   readonly members: Record<string, { start: number; end: number; text: string }>
 }
 
-/** What the scanner over the whole document says of a valid one. */
+/** The scanner's view of a valid document. */
 function ofWhole(bytes: Buffer): Seen {
   const members: Seen['members'] = {}
   const cursor = new Cursor(bytes, bytes.indexOf('{'))
   let problem: string | null = null
   while (cursor.next()) {
     const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)
-    if (!wanted.includes(name)) continue
-    if (name in members) problem = 'a member given twice'
+    if (!tracked.includes(name)) continue
+    if (name in members) problem = 'a duplicate member'
     const { valueStart: start, valueEnd: end } = cursor
     const isContainer = bytes[start] === 0x7b || bytes[start] === 0x5b
     const text = bytes.toString('latin1', start, isContainer ? start + 1 : end)
@@ -30,8 +30,8 @@ function ofWhole(bytes: Buffer): Seen {
   return { isComplete: cursor.end >= 0, problem, members }
 }
 
-/** What the tracker says, the document cut before each of these offsets. */
-function ofPieces(bytes: Buffer, cuts: readonly number[], names = wanted, keepBytes = 1e6): Seen {
+/** The tracker's view, with the document cut before each of these offsets. */
+function ofPieces(bytes: Buffer, cuts: readonly number[], names = tracked, keepBytes = 1e6): Seen {
   const tracker = new JsonTracker(names, keepBytes)
   const offsets = cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b)
   let from = 0
@@ -47,7 +47,7 @@ const cuts = fc.array(fc.nat(), { maxLength: 12 })
 const texts = fc.oneof(fc.string(), fc.stringMatching(/^[\\"{}[\],:x\n\u00e9]{0,100}$/))
 const values = fc.oneof(fc.jsonValue({ maxDepth: 4 }), texts, fc.array(texts))
 
-/** Answers with members in any order, more than once, and with white space anywhere. */
+/** Answers with members in any order, duplicates, and white space anywhere. */
 const answers = fc
   .tuple(
     fc.array(fc.tuple(fc.constantFrom('id', 'result', 'error', 'jsonrpc', 'i', ''), values), {
@@ -63,7 +63,7 @@ const answers = fc
   })
 
 describe('an object in pieces', () => {
-  test('is followed to its end, and its members are found, however it is cut', () => {
+  test('is tracked to its end, with its members, wherever it is cut', () => {
     fc.assert(
       fc.property(answers, cuts, (bytes, at) => {
         const whole = ofWhole(bytes)
@@ -77,7 +77,7 @@ describe('an object in pieces', () => {
     )
   })
 
-  test('that is cut or doubled is seen to be', () => {
+  test('is reported when truncated or followed by another', () => {
     fc.assert(
       fc.property(answers, cuts, fc.nat(), (bytes, at, cut) => {
         const text = bytes.toString('latin1').trimEnd()
@@ -94,14 +94,14 @@ describe('an object in pieces', () => {
     ['{"id":1,"result":"abc', '"result"', '"abc'],
     ['{"id":12', '"id"', '12'],
     ['{"error":{"code":3,"mess', '"error"', '{'],
-  ])('%s: a member is known while its value goes on', (text, name, kept) => {
-    const { members, isComplete, problem } = ofPieces(Buffer.from(text), [])
-    expect(members[name]).toMatchObject({ end: -1, text: kept })
+  ])('%s: a member is known before its value ends', (json, name, text) => {
+    const { members, isComplete, problem } = ofPieces(Buffer.from(json), [])
+    expect(members[name]).toMatchObject({ end: -1, text })
     expect([isComplete, problem]).toEqual([false, null])
   })
 
-  test('keeps no more of a value than it is asked to', () => {
-    const tracker = new JsonTracker(wanted, 64)
+  test('retains no more of a value than requested', () => {
+    const tracker = new JsonTracker(tracked, 64)
     for (const part of ['{"id":"', ...Array<string>(100).fill('a'.repeat(1_000))])
       tracker.push(Buffer.from(part))
     expect(tracker.members.get('"id"')?.text).toBe(`"${'a'.repeat(63)}`)
@@ -114,12 +114,12 @@ describe('an object in pieces', () => {
     ['{"a":"b""c":1}', 'a body that is not JSON'],
     ['{"a":1}x', 'more than one JSON value'],
     ['{"a":1} {}', 'more than one JSON value'],
-    ['{"id":1,"id":1}', 'a member given twice'],
+    ['{"id":1,"id":1}', 'a duplicate member'],
   ])('%j is %s', (text, problem) => {
     expect(ofPieces(Buffer.from(text), []).problem).toBe(problem)
   })
 
-  test('may be nested as deep as it likes', () => {
+  test('may nest to any depth', () => {
     const depth = 1_000_000
     const bytes = Buffer.from(`{"result":${'['.repeat(depth)}${']'.repeat(depth)}}`)
     expect(ofPieces(bytes, [7, 1_000]).isComplete).toBe(true)

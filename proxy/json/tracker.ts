@@ -2,53 +2,53 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf, isSpace } from './scanner.ts'
 
-/** A wanted member of the outermost object. Offsets are the document's. */
+/** A requested member of the outermost object. Offsets are relative to the document. */
 export interface TrackedMember {
   readonly start: number
-  /** Behind the value; -1 while it goes on. */
+  /** Offset after the value; -1 while it continues. */
   end: number
-  /** Its first bytes as latin1, as many as are kept; of an object or array the bracket alone. */
+  /** First bytes as latin1, up to the retention limit; only the bracket of an object or array. */
   text: string
 }
 
 const quote = 0x22
-/** Within so many bytes a loop finds a quote sooner than the native search, which costs a call. */
+/** Up to this distance, a loop finds a quote sooner than the native search. */
 const nearBytes = 80
 
 /**
- * Follows a JSON document that comes in pieces, cut wherever: where strings and brackets end, where
- * wanted members of the outermost object stand, and that the document is complete with nothing
- * behind it. Numbers, words, escapes, UTF-8 and the commas further inside are not judged, so that a
- * byte there costs a comparison, and one in a long string next to nothing.
+ * Tracks a JSON document that arrives in arbitrary pieces: where strings and brackets end, where
+ * requested members of the outermost object are, and that nothing follows the document. It does not
+ * validate numbers, words, escapes, UTF-8 or inner commas, so each byte costs one comparison, and
+ * far less in a long string.
  */
 export class JsonTracker {
-  /** Those that have begun, by their names with quotes. */
+  /** Members that have begun, by quoted name. */
   readonly members = new Map<string, TrackedMember>()
-  /** Bytes seen so far. */
+  /** Bytes read so far. */
   offset = 0
   /** What is wrong; null while nothing is. */
   problem: string | null = null
-  readonly #wanted: readonly string[]
-  readonly #keepBytes: number
-  /** What comes next, or goes on, where nothing is open but the outermost object. */
+  readonly #names: readonly string[]
+  readonly #retainBytes: number
+  /** Expected or unfinished token, when only the outermost object is open. */
   #next: 'document' | 'name' | 'colon' | 'value' | 'scalar' | 'comma' | 'nothing' = 'document'
-  /** Open brackets within that. */
+  /** Open brackets inside the outermost object. */
   #depth = 0
   #isInString = false
-  /** The next chunk begins with a byte that is escaped. */
+  /** Whether an escape spans into the next chunk. */
   #isEscaped = false
   #name = ''
-  /** Of the name or value that goes on, as much as is kept. */
+  /** Retained beginning of the unfinished name or value. */
   #text = ''
   #member: TrackedMember | null = null
 
   /**
-   * @param wanted names of members, as JSON with their quotes; none: any document but a lone number or word
-   * @param keepBytes how much of a member's value is kept
+   * @param names quoted names of members; empty: any document except a lone number or word
+   * @param retainBytes how much of a member's value to retain
    */
-  constructor(wanted: readonly string[], keepBytes = 0) {
-    this.#wanted = wanted
-    this.#keepBytes = Math.max(keepBytes, ...wanted.map(({ length }) => length + 1))
+  constructor(names: readonly string[], retainBytes = 0) {
+    this.#names = names
+    this.#retainBytes = Math.max(retainBytes, ...names.map(({ length }) => length + 1))
   }
 
   get isComplete(): boolean {
@@ -67,7 +67,7 @@ export class JsonTracker {
     this.offset += bytes.length
   }
 
-  /** @returns where it goes on */
+  /** @returns the offset after the consumed bytes */
   #string(bytes: Buffer, start: number): number {
     const from = this.#isEscaped ? start + 1 : start
     const found = stringEnd(bytes, from)
@@ -75,7 +75,7 @@ export class JsonTracker {
     this.#isInString = found < 0
     this.#isEscaped = found < 0 && isEscaped(bytes, from, end)
     if (this.#depth > 0) return end
-    const left = this.#keepBytes - this.#text.length
+    const left = this.#retainBytes - this.#text.length
     if (left > 0) this.#text += bytes.toString('latin1', start, Math.min(end, start + left))
     if (this.#isInString) return end
     if (this.#next === 'name') {
@@ -85,7 +85,7 @@ export class JsonTracker {
     return end
   }
 
-  /** @returns where it goes on */
+  /** @returns the offset after the consumed bytes */
   #inside(bytes: Buffer, start: number): number {
     let depth = this.#depth
     let at = start
@@ -98,7 +98,7 @@ export class JsonTracker {
         at = end
       } else if (byte >= 0x5b) {
         if (isOpening(byte)) depth++
-        // A bracket differs from a brace in that bit.
+        // A bracket differs from a brace in this bit.
         else if ((byte | 0x20) === 0x7d) depth--
       }
     }
@@ -110,14 +110,14 @@ export class JsonTracker {
   #outermost(byte: number, at: number): void {
     if (this.#next === 'scalar') {
       if (byte !== 0x2c && byte !== 0x7d && !isSpace(byte)) {
-        if (this.#text.length < this.#keepBytes) this.#text += String.fromCharCode(byte)
+        if (this.#text.length < this.#retainBytes) this.#text += String.fromCharCode(byte)
         return
       }
       this.#valueEnded(at)
     }
     if (isSpace(byte)) return
     const next = this.#next
-    const isObject = this.#wanted.length > 0
+    const isObject = this.#names.length > 0
     if (next === 'value') this.#valueBegins(byte, at)
     else if (next === 'document' && isObject && byte === 0x7b) this.#next = 'name'
     else if (next === 'document' && !isObject && (byte === quote || isOpening(byte)))
@@ -133,8 +133,8 @@ export class JsonTracker {
 
   #valueBegins(byte: number, at: number): void {
     this.#text = String.fromCharCode(byte)
-    if (this.#wanted.includes(this.#name)) {
-      if (this.members.has(this.#name)) this.problem = 'a member given twice'
+    if (this.#names.includes(this.#name)) {
+      if (this.members.has(this.#name)) this.problem = 'a duplicate member'
       this.#member = { start: this.offset + at, end: -1, text: this.#text }
       this.members.set(this.#name, this.#member)
     }
@@ -144,7 +144,7 @@ export class JsonTracker {
   }
 
   #valueEnded(end: number): void {
-    this.#next = this.#wanted.length > 0 ? 'comma' : 'nothing'
+    this.#next = this.#names.length > 0 ? 'comma' : 'nothing'
     if (!this.#member) return
     this.#member.end = this.offset + end
     this.#member.text = this.#text
@@ -156,7 +156,7 @@ function isOpening(byte: number): boolean {
   return (byte | 0x20) === 0x7b
 }
 
-/** Behind the quote that ends the string; -1 where it is not in these bytes. */
+/** The offset after the closing quote; -1 when these bytes do not contain it. */
 function stringEnd(bytes: Buffer, start: number): number {
   for (let from = start; ; from++) {
     const near = Math.min(from + nearBytes, bytes.length)
@@ -166,7 +166,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** An odd number of backslashes stands before this offset. */
+/** Whether an odd number of backslashes precedes this offset. */
 function isEscaped(bytes: Buffer, start: number, at: number): boolean {
   let from = at
   while (from > start && bytes[from - 1] === 0x5c) from--

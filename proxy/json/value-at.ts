@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** The value at the end of the path, in which -1 is the last of a list; undefined where the path leads nowhere. */
+/** The value at a path, where -1 is the last list element; undefined when absent. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   let at = value
   for (const key of path) {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * Values of an answer in the form in which they are compared: nodes write hashes in any case, and
- * quantities with zeros before them.
+ * Answer values in comparable form: nodes write hashes in any case, and quantities with leading
+ * zeros.
  */
 
 /** A height: hex with `0x`, decimal digits or a number; null for anything else. */
@@ -17,8 +17,8 @@ const hex = /^(?:0x[0-9a-f]{1,64}|[0-9a-f]{64})$/i
 const base64 = /^[0-9a-z+/_-]{43}=?$/i
 
 /**
- * A hash of up to 32 bytes in hex or base64, as hex in lower case without `0x` and the zeros before
- * it; null for what is in another form, and cannot be compared.
+ * A hash of up to 32 bytes, in hex or base64, as lower-case hex without `0x` and leading zeros.
+ * Null for other formats, which cannot be compared.
  */
 export function toHash(value: unknown): string | null {
   if (typeof value !== 'string') return null
@@ -27,7 +27,7 @@ export function toHash(value: unknown): string | null {
   return Buffer.from(value, 'base64').toString('hex').replace(/^0*/, '')
 }
 
-/** A value of an answer for a line of the log: numbers and hashes as they are, nothing else. */
+/** An answer's value for a log line: numbers and hashes unchanged, nothing else. */
 export function shown(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'string' && /^[\w+/=-]{1,90}$/.test(value)) return value

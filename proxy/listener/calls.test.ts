@@ -7,7 +7,7 @@ import { brokenOff } from './calls.ts'
 
 test.each([
   ['a connection that broke', new TransportError('truncated', 'cut'), 'upstream-failed'],
-  ['an answer that is none', new MalformedAnswer('JSON that ends early'), 'upstream-failed'],
+  ['a malformed answer', new MalformedAnswer('JSON that ends early'), 'upstream-failed'],
   ['a defect of the router', new TypeError('x is undefined'), 'internal'],
 ])('a stream that ends with %s is reported as that', (_, cause, reason) => {
   const error = brokenOff(cause)

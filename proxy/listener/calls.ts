@@ -35,7 +35,7 @@ export class Calls {
       )
   }
 
-  /** The body of a streamed answer of a batch item. Once its reading begins, the call ends with it. */
+  /** Body of a batch item's streamed answer. Once a consumer starts it, the call ends with it. */
   async *endingWith(body: ByteStream, call: Call, reply: Reply): AsyncGenerator<Uint8Array> {
     let outcome: CallOutcome = new CallAborted()
     try {
@@ -68,29 +68,29 @@ export class Calls {
   }
 }
 
-/** The error for the client. Of a defect of the router it shows only the guid; the cause is for the log. */
+/** Error for the client. For a router defect it shows only the guid; the cause goes to the log. */
 export function errorOf(cause: unknown): RelayError {
   if (cause instanceof RelayError) return cause
   return new RelayError(errorKinds.internal, 'internal error of the router', { cause })
 }
 
-/** The error when the stream of an answer failed, by its upstream or by a defect of the router. */
+/** Error for an answer stream that failed, either at the upstream or through a router defect. */
 export function brokenOff(cause: unknown): RelayError {
   if (!isStreamFailure(cause)) return errorOf(cause)
   const message = 'the answer of the upstream broke off'
   return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
 
-/** Passed on with 429 and 503, whatever the spec lists (RFC 9110, 10.2.3). */
+/** Forwarded with 429 and 503, whatever the spec lists (RFC 9110, 10.2.3). */
 const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
 
-/** The calls of one interface over HTTP, and `GET /health`. */
+/** Calls of one interface over HTTP, and `GET /health`. */
 export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected readonly options: ListenerOptions
   protected readonly calls: Calls
-  /** The lowest HTTP status of a refusal. */
+  /** Lowest HTTP status of a refusal. */
   protected readonly minStatus: number = 200
-  /** The types of bodies that pages may post. */
+  /** Content types that web pages may post. */
   protected readonly typesOfPages: RegExp = jsonType
 
   constructor(options: ListenerOptions) {
@@ -98,14 +98,14 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     this.calls = new Calls(options)
   }
 
-  /** Serves any request but `GET /health`. Must not throw. */
+  /** Serves any request except `GET /health`. Must not throw. */
   protected abstract handle(exchange: HttpExchange): void
-  /** The body for the client; null when there is none. */
+  /** The body for the client, or null for none. */
   protected abstract bodyOf(call: C, reply: Reply): Body | null
-  /** The error as JSON; `call` is absent when the request did not become one. */
+  /** The error as JSON; `call` is absent when the request never became a call. */
   protected abstract errorBytes(error: RelayError, guid: string, call?: C): Uint8Array
 
-  /** The upstream's, or JSON when it names none; null for no content type. */
+  /** The upstream's content type, JSON when it names none, or null to omit the header. */
   protected contentTypeOf(headers: HeaderList): string | null {
     return header(headers, 'content-type') ?? 'application/json'
   }
@@ -132,7 +132,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 
-  /** The answer to a request that never became a call. */
+  /** Answers a request that never became a call. */
   protected refusal(error: RelayError, guid: string): HttpAnswer {
     this.options.observer.requestRefused(error, guid)
     return {
@@ -147,8 +147,8 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   }
 
   /**
-   * Runs the one call of an exchange and answers it: with the upstream's bytes as they are, or with an
-   * error of the router. Sends nothing when the client has left. Never rejects.
+   * Runs the exchange's call and answers with the upstream's bytes unchanged, or with a router
+   * error. Sends nothing when the client has disconnected. Never rejects.
    */
   protected async answer(exchange: HttpExchange, call: C): Promise<void> {
     const outcome = await this.calls.run(call)
@@ -174,7 +174,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     this.calls.ended(call, outcome)
   }
 
-  /** Answers with an error of the router; sends nothing when an answer has begun already. */
+  /** Answers with a router error; sends nothing when an answer has already begun. */
   #fail(exchange: HttpExchange, call: C, error: RelayError): void {
     const { journal, directives } = call
     const metadata = this.metadataOf(call.guid).add(journal, null, directives.debugRelay)
@@ -191,13 +191,13 @@ function errorHeaders(metadata: ResponseMetadata, { retryAfterMs }: RelayError):
   return headers
 }
 
-/** An upstream's status, or 502 for one that cannot be sent with this body. */
+/** The upstream's status, or 502 when HTTP cannot carry that status with this body. */
 function statusFor(status: number, body: Body | null): number {
   const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
   return isOdd ? 502 : status
 }
 
-/** Statuses that come without a body (RFC 9110, 6.4.1). */
+/** Statuses that carry no body (RFC 9110, 6.4.1). */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }

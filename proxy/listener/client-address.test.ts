@@ -28,7 +28,7 @@ test.each<[string, string, readonly string[], string]>([
   ['IPv6 in brackets with a port', '10.1.2.3', ['[2001:db8::5]:5122'], '2001:db8::5'],
   ['IPv6 in brackets', '10.1.2.3', ['[2001:db8::5]'], '2001:db8::5'],
   ['IPv4 on a socket of IPv6', '::ffff:10.1.2.3', ['198.51.100.1'], '198.51.100.1'],
-  ['a proxy that names nobody', '10.1.2.3', [], '10.1.2.3'],
+  ['a proxy that names no client', '10.1.2.3', [], '10.1.2.3'],
   ['a proxy that names no address', '10.1.2.3', ['198.51.100.1, unknown'], '10.1.2.3'],
 ])('%s', (_, remoteAddress, headers, expected) => {
   const rawHeaders = ['Host', 'a', ...headers.flatMap((each) => ['X-Forwarded-For', each])]

@@ -5,8 +5,8 @@ import type { HeaderList } from '../upstream/wire.ts'
 import { listOf } from './request-head.ts'
 
 /**
- * The address of a client behind trusted proxies: the last address in `X-Forwarded-For` that is not a proxy's. The client
- * may have forged every address before it.
+ * The client's address behind trusted proxies: the last `X-Forwarded-For` address that is not a
+ * trusted proxy. The client may have forged every earlier address.
  *
  * @param trusted null: no proxy is trusted, and many clients may share one address
  */

@@ -6,15 +6,15 @@ import { type Directives, noDirectives, type TraceContext } from '../relay/call.
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
-/* The directives of clients for the router: headers of a request. */
+/* Client directives for the router, sent as request headers. */
 
-/** A list in `rpc-providers-block` with more names than this excludes no upstream. */
+/** An `rpc-providers-block` list with more names than this excludes no upstream. */
 const maxBlocked = 2
 
-/** The longest delay of a timer; a longer one would fire at once. */
+/** Longest delay of a Node timer; a longer one would fire at once. */
 const maxTimerMs = 2 ** 31 - 1
 
-/** The request headers for the router; `docs/reference/headers.md` describes each. */
+/** Request headers for the router; `docs/reference/headers.md` describes each. */
 export const directiveHeaders = {
   selectProvider: 'rpc-select-provider',
   blockProviders: 'rpc-providers-block',
@@ -28,7 +28,7 @@ export const directiveHeaders = {
   debugRelay: 'rpc-debug-relay',
 } as const
 
-/** A bit for each header that must not repeat: programs differ on which duplicate counts. */
+/** One bit per header that must not repeat, because programs differ on which duplicate counts. */
 const onceBits = new Map<string, number>(
   Object.values(directiveHeaders)
     .filter((name) => name !== directiveHeaders.blockProviders)
@@ -36,12 +36,12 @@ const onceBits = new Map<string, number>(
 )
 
 /**
- * Reads the directives, or returns the error for an invalid value or a duplicate header. `rpc-providers-block` is a list,
- * which may span several headers.
+ * Reads the directives, or returns the error for an invalid value or a duplicate header.
+ * `rpc-providers-block` is a list and may span several headers.
  */
 export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
-  let seen = 0
+  let seenBits = 0
   let blocked: string[] | null = null
   let timeoutMs: number | null = null
   let parent: string | null = null
@@ -55,12 +55,12 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     directives ??= { ...noDirectives }
     const lower = name.toLowerCase()
     const once = onceBits.get(lower) ?? 0
-    if ((seen & once) > 0)
+    if ((seenBits & once) > 0)
       return new RelayError(
         errorKinds.badDirective,
-        `the header ${lower} comes twice: send it once`,
+        `the header ${lower} is repeated: send it once`,
       )
-    seen |= once
+    seenBits |= once
     switch (lower) {
       case names.selectProvider:
         directives.selectProvider = value || null
@@ -120,12 +120,12 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
   return directives
 }
 
-/** Headers whose value is a whole number. */
+/** Headers with an integer value. */
 type Counts = {
   [Name in (typeof directiveHeaders)['participants' | 'agreement' | 'minBlock']]?: string
 }
 
-/** What is wrong with them; null when nothing is. */
+/** Describes what is wrong with the counts; null when they are valid. */
 function faultOfCounts(counts: Counts): string | null {
   const names = directiveHeaders
   for (const [name, value] of Object.entries(counts)) {
@@ -135,30 +135,30 @@ function faultOfCounts(counts: Counts): string | null {
   }
   const { [names.participants]: participants, [names.agreement]: agreement } = counts
   if ((participants === undefined) !== (agreement === undefined)) {
-    const [given, missing] =
+    const [present, missing] =
       participants === undefined
         ? [names.agreement, names.participants]
         : [names.participants, names.agreement]
-    return `the header ${given} needs ${missing} beside it`
+    return `the header ${present} needs ${missing} beside it`
   }
   if (Number(agreement) > Number(participants))
     return `the header ${names.agreement} asks for ${agreement} matching answers of at most ${participants}`
   return null
 }
 
-/** Version, trace, parent and flags of W3C Trace Context; only later versions may have more behind. */
+/** W3C Trace Context: version, trace, parent and flags; only later versions may append more. */
 const traceparent =
   /^(?!ff|00-.{53})[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.{0,200})?$/
-/** Of `tracestate`: so much is passed on at least (W3C Trace Context, 3.3.1.5), and no more here. */
+/** Longest `tracestate` forwarded: the standard's minimum (W3C Trace Context, 3.3.1.5). */
 const maxStateLength = 512
 
-/** A context of another form is none, as the standard wants it. */
+/** The standard says to ignore a malformed context, so it yields none. */
 function traceOf(parent: string | null, state: string | null): TraceContext | null {
   if (parent === null || !traceparent.test(parent)) return null
   return { parent, state: state === '' || (state?.length ?? 0) > maxStateLength ? null : state }
 }
 
-/** Cheap, since it looks at every header of every request: `rpc-*`, `traceparent` and `tracestate`. */
+/** Matches `rpc-*`, `traceparent` and `tracestate`. Cheap, because it runs for every header. */
 function isDirective(name: string): boolean {
   const fourth = name.charCodeAt(3)
   if (fourth === 0x2d) return name.slice(0, 3).toLowerCase() === 'rpc'

@@ -18,20 +18,20 @@ import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import { faultOfPath, healthAnswer } from './http/http-exchange.ts'
 import { faultOfCount, listOf } from './request-head.ts'
 
-/** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
+/** Listener for gRPC over plaintext HTTP/2: any service and method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {
   const handler = new GrpcHandler(options)
   return new Http2Server({ ...options, serve: (exchange) => void handler.serve(exchange) })
 }
 
 const grpc = 'application/grpc'
-/** Also with the coding of its messages, but not gRPC-Web, which is another protocol. */
+/** Accepts any message encoding, but not gRPC-Web, which is another protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
-/** Messages are Protobuf, in no other encoding. */
+/** Matches Protobuf messages only. */
 const isProtobuf = /^application\/grpc(?:\+proto)?(?:;|$)/i
-/** How long a read may take to end after its first message, before it is sent on as a stream. */
+/** After its first message, a read has this long to end; then it is sent on as a stream. */
 const readMomentMs = 2
-/** The same for a write. It is longer, since a whole write goes to every node and a stream to one. */
+/** The same for a write. It is longer because a whole write is broadcast and a stream is not. */
 const writeMomentMs = 5_000
 const onlyGrpc =
   'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
@@ -55,7 +55,7 @@ class GrpcHandler {
       const error = errorOf(cause)
       observer.requestRefused(error, guid)
       exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
-      // When its head was sent already.
+      // Applies when the response head was already sent.
       exchange.cutOffWith(statusOf(error))
     }
   }
@@ -110,13 +110,13 @@ class GrpcHandler {
     }
   }
 
-  /** A client that never ends its request holds a stream at a node. */
+  /** Cuts off an idle client, because its open request occupies a stream at a node. */
   #endWhenIdle(exchange: Http2Exchange, guid: string): void {
     const { grpcLimits, observer } = this.#options
     const { idleTimeoutMs } = grpcLimits
     if (idleTimeoutMs === null) return
     exchange.whenIdle(idleTimeoutMs, () => {
-      const message = `the request has not ended, and nothing came from either side for ${idleTimeoutMs / 1000} s`
+      const message = `the request is still open, and neither side sent anything for ${idleTimeoutMs / 1000} s`
       const error = new RelayError(errorKinds.slowRequest, message)
       observer.requestRefused(error, guid)
       exchange.cutOffWith(statusOf(error))
@@ -124,8 +124,8 @@ class GrpcHandler {
   }
 
   /**
-   * Classifies a call. A read or a write that the spec names, with one message, is unary: its `body` is
-   * here. Anything else may be a stream, and must not be delayed at its beginning.
+   * Classifies a call. A read or write that the spec names, with one message, is unary and has a
+   * `body`. Any other call may be a stream, and its start must not be delayed.
    */
   async #classify(
     exchange: Http2Exchange,
@@ -157,7 +157,7 @@ class GrpcHandler {
     exchange.end(metadata.toHeaders(grpc), statusOf(error))
   }
 
-  /** Messages, metadata and status as the node gave them. */
+  /** Forwards messages, metadata and status unchanged. */
   async #pass(exchange: Http2Exchange, call: Call, reply: Reply): Promise<void> {
     const metadata = new ResponseMetadata(call.guid, this.#options.version)
     const own = metadata.add(call.journal, reply, call.directives.debugRelay).toHeaders(null)
@@ -165,7 +165,7 @@ class GrpcHandler {
     const { body } = incoming
     const headers = [...metadataForClient(incoming.headers), ...own]
     if (header(headers, 'grpc-status') !== null) {
-      // "Trailers only": one block holds the head and the status.
+      // "Trailers only": one block holds both the head and the status.
       exchange.end(headers, [])
       return this.#calls.ended(call, reply)
     }
@@ -188,13 +188,13 @@ class GrpcHandler {
   }
 }
 
-/** The HTTP status for a request that is not gRPC; null for one that is. */
+/** HTTP status for a request that is not gRPC; null for a gRPC request. */
 function refusalOf({ verb, headers }: Http2Exchange): number | null {
   if (verb !== 'POST') return 405
   return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
 }
 
-/** What is wrong with the form of a request; null when nothing is. */
+/** Describes what is wrong with the form of a request; null when it is valid. */
 function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   if (!isMethodPath.test(path)) {
     const message = `the path ${path} is not of the form /package.Service/Method`
@@ -208,5 +208,5 @@ function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   return new RelayError(errorKinds.headersTooLarge, message)
 }
 
-/** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */
+/** A service, whose name may contain slashes, and a method ("Path" of gRPC over HTTP/2). */
 const isMethodPath = /^\/.+\/[^/]+$/

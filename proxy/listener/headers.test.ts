@@ -40,10 +40,10 @@ describe('trace context', () => {
     ['capitals', parent(context.toUpperCase()), null],
     ['no trace', parent(`00-${'0'.repeat(32)}-b7ad6b7169203331-01`), null],
     ['no span', parent(`00-8af7651916cd43dd8448eb211c80319c-${'0'.repeat(16)}-01`), null],
-    ['a version that is none', parent(`ff${context.slice(2)}`), null],
-    ['more behind than the version has', parent(`${context}-x`), null],
+    ['an invalid version', parent(`ff${context.slice(2)}`), null],
+    ['more fields than the version has', parent(`${context}-x`), null],
     [
-      'more behind in a later version',
+      'more fields in a later version',
       parent(`01${context.slice(2)}-x`),
       { parent: `01${context.slice(2)}-x`, state: null },
     ],
@@ -80,7 +80,7 @@ describe('request directives', () => {
     ['a time', ['rpc-relay-timeout', '500ms'], { relayTimeoutMs: 500 }],
     ['a time of several units', ['rpc-relay-timeout', '1m30s'], { relayTimeoutMs: 90_000 }],
     [
-      'a time longer than a timer takes',
+      'a time beyond the range of timers',
       ['rpc-relay-timeout', '9999999h'],
       { relayTimeoutMs: 2 ** 31 - 1 },
     ],
@@ -101,12 +101,12 @@ describe('request directives', () => {
         debugRelay: true,
       },
     ],
-  ])('%s', (_, headers, wanted) => {
-    expect(readDirectives(headers)).toEqual({ ...noDirectives, ...wanted })
+  ])('%s', (_, headers, expected) => {
+    expect(readDirectives(headers)).toEqual({ ...noDirectives, ...expected })
   })
 
   test.each(['', '5', 'banana', '-5s', '0s', '0ms', '5 s', '1e3ms'])(
-    'the time "%s" is refused with what would be right',
+    'the time "%s" is refused with a hint at a valid one',
     (value) => {
       const error = readDirectives(['rpc-relay-timeout', value])
       expect(error).toBeInstanceOf(RelayError)
@@ -125,7 +125,7 @@ describe('request directives', () => {
     expect(fixture.calls.map((each) => each.directives.selectProvider)).toEqual(['beta', 'beta'])
   })
 
-  test('hold a digest of the id of a session, and no session for an empty one', async () => {
+  test('hash the session id, and have no session for an empty one', async () => {
     await using fixture = await startListener(echoRelay)
     const body = '{"id":1,"method":"m"}'
     for (const id of ['my session', 'my session', 'another', ' '])
@@ -195,7 +195,7 @@ describe('request directives', () => {
     for (const [first, second] of values)
       expect(
         readDirectives(['x', 'y', name, first, 'rpc-other', '', name.toUpperCase(), second]),
-      ).toMatchObject({ message: `the header ${name} comes twice: send it once` })
+      ).toMatchObject({ message: `the header ${name} is repeated: send it once` })
   })
 
   const call = '{"id":1,"method":"m"}'
@@ -215,18 +215,18 @@ describe('request directives', () => {
     ['REST', createRestListener, 'GET /blocks/1 HTTP/1.1', ''],
     ['Tendermint RPC by POST', createTendermintListener, `POST / HTTP/1.1\r\n${json}`, call],
     ['Tendermint RPC by GET', createTendermintListener, 'GET /status HTTP/1.1', ''],
-  ])('one that comes twice is a 400: %s', async (_, create, head, body) => {
+  ])('a repeated one is a 400: %s', async (_, create, head, body) => {
     await using fixture = await startListener(echoRelay, { create })
     using client = new RawClient(fixture.port)
     const twice = 'rpc-stickiness: a\r\nrpc-stickiness: a\r\n'
     client.write(`${head}\r\nHost: x\r\nConnection: close\r\n${twice}\r\n${body}`)
     const answer = await client.untilClosed()
     expect(answer).toMatch(/^HTTP\/1.1 400 /)
-    expect(answer).toContain('the header rpc-stickiness comes twice: send it once')
+    expect(answer).toContain('the header rpc-stickiness is repeated: send it once')
     expect(fixture.calls).toEqual([])
   })
 
-  test('that are invalid are answered as an invalid request', async () => {
+  test('with invalid values are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)
     const headers = { 'rpc-relay-timeout': 'soon' }
     const body = '{"id":1,"method":"m"}'
@@ -238,18 +238,18 @@ describe('request directives', () => {
   })
 })
 
-describe('headers that a spec lists are passed on', () => {
+describe('headers that a spec lists are forwarded', () => {
   const allowed = new Set(['x-a', 'x-b', 'z', 'te', 'trailer', 'upgrade', 'proxy-authorization'])
 
   const rows: [string, string[], string[]][] = [
-    ['what is listed', ['X-A', '1', 'X-C', '2'], ['x-a', '1']],
-    ['what comes twice, twice', ['X-A', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
+    ['listed headers', ['X-A', '1', 'X-C', '2'], ['x-a', '1']],
+    ['repeated headers, repeated', ['X-A', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
     [
-      'nothing of the hop itself, though it is listed',
+      'no hop-by-hop headers, even listed ones',
       ['TE', 'gzip', 'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authorization', 'Basic eA=='],
       [],
     ],
-    ['nothing that is there already', ['Z', '1', 'X-A', '1'], ['x-a', '1']],
+    ['no header that is already set', ['Z', '1', 'X-A', '1'], ['x-a', '1']],
   ]
   test.each(rows)('%s', (_name, from, expected) => {
     expect(forwardHeaders(from, allowed, ['z', '0'])).toEqual(['z', '0', ...expected])

@@ -6,12 +6,10 @@ import type { Reply } from '../relay/reply.ts'
 import type { Weighed } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 
-/*
- * The headers that pass between client and node, and those that the router adds to an answer.
- */
+/* Headers that pass between client and node, and headers that the router adds to an answer. */
 
-/** Headers of one connection, or of one encoding or range of a body: never passed on, even if a spec lists them. */
-const ownToEachHop: ReadonlySet<string> = new Set([
+/** Headers of one hop, encoding or range: never forwarded, even when a spec lists them. */
+const hopByHopNames: ReadonlySet<string> = new Set([
   ...hopByHop,
   'te',
   'trailer',
@@ -23,8 +21,8 @@ const ownToEachHop: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Appends to `to` the headers of `from` that a spec lists, except names that `to` has already. Names of
- * `allowed` are lower case.
+ * Appends to `to` the headers of `from` that a spec lists, unless `to` already has the name. Names
+ * in `allowed` are lower case.
  */
 export function forwardHeaders(
   from: HeaderList,
@@ -35,14 +33,14 @@ export function forwardHeaders(
   let all: string[] | null = null
   for (let at = 0; at < from.length; at += 2) {
     const name = (from[at] as string).toLowerCase()
-    if (!allowed.has(name) || ownToEachHop.has(name) || header(to, name) !== null) continue
+    if (!allowed.has(name) || hopByHopNames.has(name) || header(to, name) !== null) continue
     all ??= [...to]
     all.push(name, from[at + 1] as string)
   }
   return all ?? to
 }
 
-/** The headers that the router adds to an answer; `docs/reference/headers.md` describes each. */
+/** Headers that the router adds to an answer; `docs/reference/headers.md` describes each. */
 export const metadataHeaders = {
   provider: 'Rpc-Provider-Address',
   upstream: 'Router-Upstream',
@@ -62,7 +60,7 @@ export const metadataHeaders = {
   version: 'Router-Version',
 } as const
 
-/** Collects what happened to the calls of one HTTP request, and writes it into headers. */
+/** Collects what happened to the calls of one HTTP request, and renders it as headers. */
 export class ResponseMetadata {
   readonly #guid: string
   readonly #version: string
@@ -83,7 +81,7 @@ export class ResponseMetadata {
   }
 
   /**
-   * Adds one call that has ended. `reply` is null when the router itself answered.
+   * Adds one ended call. `reply` is null when the router itself answered.
    * @param isDebugged the client asked for reasons
    */
   add(journal: Journal, reply: Reply | null, isDebugged = false): this {
@@ -92,7 +90,7 @@ export class ResponseMetadata {
     if (reply) {
       this.#providers = joined(this.#providers, reply.upstream)
       const block = reply.latestBlock
-      // The highest: its client has read that item, too, and asks for no less next.
+      // Reports the highest block: a client that read that item expects at least it next time.
       if (block !== null) this.#latestBlock = Math.max(this.#latestBlock ?? 0, block)
     }
     if (journal.crossValidation) this.#validated = merged(this.#validated, journal.crossValidation)
@@ -146,7 +144,7 @@ function statsOf(candidates: readonly Weighed[]): string {
   return each.join('; ')
 }
 
-/** Of several items of a batch. */
+/** Combines the results of several batch items. */
 function merged(one: CrossValidated | null, other: CrossValidated): CrossValidated {
   if (one === null) return other
   const both = (key: 'agreeing' | 'disagreeing' | 'all') => [
@@ -172,7 +170,7 @@ function validationHeaders({ agreeing, disagreeing, all, failure }: CrossValidat
   return failure === null ? headers : [...headers, names.validationFailure, failure]
 }
 
-/** Adds a name to a list that does not have it yet. */
+/** Adds a name to a comma-separated list unless the list already has it. */
 function joined(list: string | null, name: string): string {
   if (list === null || list === name) return name
   return `,${list},`.includes(`,${name},`) ? list : `${list},${name}`

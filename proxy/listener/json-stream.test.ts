@@ -6,7 +6,7 @@ import type { Incoming } from '../upstream/wire.ts'
 import { reply } from './testing/listener-fixture.ts'
 import { JsonRpcReplyReader } from './jsonrpc/jsonrpc-reply-reader.ts'
 
-/** The bytes cut before each of these offsets. */
+/** Cuts the bytes before each of these offsets. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const offsets = [...new Set(at.map((each) => each % (bytes.length + 1)))].toSorted(
     (a, b) => a - b,
@@ -17,15 +17,15 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 
 interface Read {
   readonly kind: string
-  /** What is wrong; null when it is an answer. */
+  /** What is wrong; null when the answer is valid. */
   readonly why: string | null
-  /** What the client got of it. */
+  /** What the client received. */
   readonly text: string
-  /** The length that was announced. */
+  /** The announced length. */
   readonly length: number | null
 }
 
-/** Reads an answer whose first pieces are its head, and the others its stream. */
+/** Reads an answer: the first pieces are its head, the others its stream. */
 function readStream(
   pieces: readonly Buffer[],
   ids: { sent?: string; own?: string; headPieces?: number; status?: number } = {},
@@ -38,17 +38,17 @@ function readStream(
   const finding = reader.read(incoming)
   if (finding.kind === 'malformed') return { ...finding, text: '', length: null }
   const { rest } = finding
-  if (!rest) throw new Error('a stream is judged while it passes')
-  const given: Uint8Array[] = []
+  if (!rest) throw new Error('a stream needs a validator')
+  const forwarded: Uint8Array[] = []
   const announced = rest.length
   let why: string | null = null
   try {
-    for (const piece of pieces) given.push(...rest.push(piece))
+    for (const piece of pieces) forwarded.push(...rest.push(piece))
     rest.end()
   } catch (error) {
     why = (error as Error).message
   }
-  return { kind: finding.kind, why, text: Buffer.concat(given).toString(), length: announced }
+  return { kind: finding.kind, why, text: Buffer.concat(forwarded).toString(), length: announced }
 }
 
 function readWhole(bytes: Buffer, sent: string, own: string) {
@@ -74,13 +74,13 @@ const answers = fc
     fc.constantFrom('', ' ', '\n'),
     fc.constantFrom('', '', '', '\n', '{}', 'x'),
   )
-  .map(([sent, own, members, space, behind]) => ({
+  .map(([sent, own, members, space, tail]) => ({
     sent,
     own: own === 'same' ? sent : own,
-    bytes: Buffer.from(`${space}{${space}${members.join(`,${space}`)}${space}}${behind}`),
+    bytes: Buffer.from(`${space}{${space}${members.join(`,${space}`)}${space}}${tail}`),
   }))
 
-test('a streamed and a collected answer are judged and passed on alike, however cut', () => {
+test('streamed and collected answers are validated and forwarded alike, however cut', () => {
   const kinds = new Set<string>()
   fc.assert(
     fc.property(answers, fc.array(fc.nat(), { maxLength: 8 }), ({ sent, own, bytes }, at) => {
@@ -90,11 +90,11 @@ test('a streamed and a collected answer are judged and passed on alike, however 
       const isAbsentId = !/"id"/.test(bytes.toString())
       if (streamed.why === null) {
         expect(streamed).toMatchObject(whole)
-        // The length follows from the head, which here is everything.
+        // The length follows from the head, which here is the whole answer.
         expect(streamed.length).toBe(Buffer.byteLength(whole.text))
       } else if (!isAbsentId) expect(whole.kind).toBe('malformed')
       kinds.add(whole.kind)
-      // However short the head, a malformed answer is never passed on.
+      // However short its head, a malformed answer is never forwarded.
       const early = readStream(pieces, { sent, own })
       if (early.why === null) expect(early).toMatchObject(whole)
     }),
@@ -105,26 +105,30 @@ test('a streamed and a collected answer are judged and passed on alike, however 
 
 const big = 'x'.repeat(10_000)
 
-describe('an answer whose head is well', () => {
+describe('an answer with a valid head', () => {
   test.each([
     ['it ends early', [`{"id":1,"result":"${big}`, big], 'JSON that ends early'],
     ['it is not JSON', [`{"id":1,"result":"${big}`, '"]}'], 'a body that is not JSON'],
-    ['something comes behind', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
-    ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a member given twice'],
-    ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a member given twice'],
+    ['something follows', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
+    ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a duplicate member'],
+    ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a duplicate member'],
     [
       'it has an error too',
       [`{"id":1,"result":"${big}`, '","error":{}}'],
       'both a result and an error',
     ],
     [
-      'an error comes behind a null result',
+      'an error follows a null result',
       [`{"id":1,"result":null,"x":"${big}`, '","error":{}}'],
       'both a result and an error',
     ],
-    ['the id behind is another', [`{"result":"${big}`, '","id":2}'], 'the id of another request'],
     [
-      'the id behind is cut and another',
+      'the id at the end is another',
+      [`{"result":"${big}`, '","id":2}'],
+      'the id of another request',
+    ],
+    [
+      'the id at the end is cut and another',
       [`{"result":"${big}","id":1`, '2}'],
       'the id of another request',
     ],
@@ -147,13 +151,13 @@ describe('an answer whose head is well', () => {
       20_026,
     ],
     [
-      'the id behind',
+      'the id at the end',
       [`{"result":"${big}`, '","id":1', '}'],
       `{"result":"${big}","id":"mine"}`,
       null,
     ],
     [
-      'the id behind and in pieces',
+      'the id at the end and in pieces',
       [`{"result":"${big}","id":`, '1', '.', '0', ' }'],
       `{"result":"${big}","id":"mine" }`,
       null,
@@ -168,7 +172,7 @@ describe('an answer whose head is well', () => {
   })
 })
 
-test('the content of a long answer is not judged', () => {
+test('the content of a long answer is not validated', () => {
   const pieces = [`{"id":1,"result":["${big}`, '\\x \u00ff",01,,tru]}'].map((text) =>
     Buffer.from(text, 'latin1'),
   )
@@ -176,7 +180,7 @@ test('the content of a long answer is not judged', () => {
 })
 
 describe('a long error', () => {
-  test('is recognised by the code and the message in its head, and passed on', () => {
+  test('is recognised by the code and message in its head, and forwarded', () => {
     const texts = [`{"id":1,"error":{"code":3,"message":"reverted","data":"0x${big}`, `${big}"}}`]
     const pieces = texts.map((text) => Buffer.from(text))
     expect(readStream(pieces)).toMatchObject({
@@ -213,7 +217,7 @@ test.each([
   })
 })
 
-test('a long result under the status of an error is refused at once', () => {
+test('a long result under an error status is refused at once', () => {
   const pieces = [Buffer.from(`{"id":1,"result":"${big}`), Buffer.from('"}')]
   expect(readStream(pieces, { status: 503 }).kind).toBe('malformed')
 })

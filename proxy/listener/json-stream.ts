@@ -7,8 +7,8 @@ import type { BodyStream } from '../upstream/wire.ts'
 import { isIdOf } from './jsonrpc/jsonrpc-request.ts'
 
 /**
- * Judges a JSON document that is too long to be collected: it must be complete, with nothing behind it.
- * Its head is read at once, the remainder while it is passed on.
+ * Validates a JSON document that is too long to collect: it must be complete, with nothing after
+ * it. Reads its head at once, and the remainder as it is forwarded.
  */
 export class JsonStream implements StreamValidator {
   protected readonly tracker: JsonTracker
@@ -25,7 +25,7 @@ export class JsonStream implements StreamValidator {
     return this.#declaredLength
   }
 
-  /** What is wrong in the bytes so far; null when nothing is. */
+  /** What is wrong with the bytes so far; null when they are valid. */
   get problem(): string | null {
     return this.tracker.problem
   }
@@ -33,7 +33,7 @@ export class JsonStream implements StreamValidator {
   push(chunk: Uint8Array): readonly Uint8Array[] {
     const from = this.#passedBytes
     this.#passedBytes += chunk.length
-    // The head was read before.
+    // The constructor already read the head.
     if (this.#passedBytes > this.tracker.offset) this.tracker.push(chunk)
     const { problem } = this
     if (problem !== null) throw new MalformedAnswer(problem)
@@ -44,18 +44,18 @@ export class JsonStream implements StreamValidator {
     if (!this.tracker.isComplete) throw new MalformedAnswer('JSON that ends early')
   }
 
-  /** The bytes for the client in place of these, which begin at this offset. */
+  /** Returns the bytes to send in place of `chunk`, which starts at this offset. */
   protected forClient(chunk: Uint8Array, _from: number): readonly Uint8Array[] {
     return [chunk]
   }
 }
 
-/** A node may write an id with more bytes than were sent: with escapes, white space, an exponent. */
+/** A node may write an id in more bytes than were sent: with escapes, white space, an exponent. */
 const spareIdBytes = 64 * 1024
 
 /**
- * Judges one answer that is too long to be collected, and puts the client's id into it. There must be
- * one result or one error, which shows in the head, and the id must be that of the request.
+ * Validates an answer that is too long to collect, and inserts the client's id. Its head must show
+ * one result or one error, and the id must match the request.
  */
 export class JsonRpcReplyStream extends JsonStream {
   readonly #sentId: Buffer | null
@@ -65,20 +65,20 @@ export class JsonRpcReplyStream extends JsonStream {
 
   /** Ids are JSON, as in `JsonRpcReplyReader`. */
   constructor(sentId: Buffer | null, ownId: Buffer, body: BodyStream) {
-    const keepBytes = sentId ? sentId.length + spareIdBytes : 0
-    super(body, new JsonTracker(['"id"', '"result"', '"error"'], keepBytes))
+    const maxIdBytes = sentId ? sentId.length + spareIdBytes : 0
+    super(body, new JsonTracker(['"id"', '"result"', '"error"'], maxIdBytes))
     this.#sentId = sentId
     this.ownId = sentId === null ? { start: 0, end: 0 } : null
     this.#ownId = ownId
     this.#isError = this.#has('"error"')
   }
 
-  /** The error, which may go on behind the head; null when it is a result. */
+  /** The error, which may continue after the head; null for a result. */
   get error(): TrackedMember | null {
     return this.#isError ? (this.tracker.members.get('"error"') ?? null) : null
   }
 
-  /** The upstream's length, corrected by the client's id; null when the head does not show the id. */
+  /** The upstream's length, corrected for the client's id; null until the id is known. */
   override get length(): number | null {
     const declared = super.length
     if (this.#sentId === null) return declared
@@ -93,7 +93,7 @@ export class JsonRpcReplyStream extends JsonStream {
     const hasResult = this.#has('"result"')
     if (this.#has('"error"') !== this.#isError || (this.#isError && hasResult))
       return 'both a result and an error'
-    // An error of version 1.0 may come with a null result before it.
+    // An error of version 1.0 may follow a null result.
     if (!this.#isError && !tracker.members.has('"result"'))
       return 'neither a result nor an error in its first bytes'
     const id = this.#id
@@ -103,16 +103,16 @@ export class JsonRpcReplyStream extends JsonStream {
   protected override forClient(chunk: Uint8Array, from: number): readonly Uint8Array[] {
     const id = this.tracker.members.get('"id"')
     const to = from + chunk.length
-    // More of the head was read than was passed on.
+    // The head may have been read further than it was forwarded.
     if (!id || this.ownId !== null || id.start >= to) return [chunk]
-    // It may have begun in an earlier chunk.
+    // The id may have begun in an earlier chunk.
     const before = chunk.subarray(0, Math.max(id.start - from, 0))
     if (id.end < 0 || id.end > to) return [before].filter(isNotEmpty)
     this.ownId = { start: id.start, end: id.start + this.#ownId.length }
     return [before, this.#ownId, chunk.subarray(id.end - from)].filter(isNotEmpty)
   }
 
-  /** Null until all of it was read. */
+  /** Null until the id was read completely. */
   get #id(): TrackedMember | null {
     const id = this.tracker.members.get('"id"')
     return id && id.end >= 0 ? id : null
@@ -124,7 +124,7 @@ export class JsonRpcReplyStream extends JsonStream {
     return isIdOf(Buffer.from(id.text, 'latin1'), this.#sentId, this.#isError)
   }
 
-  /** The member has begun, and not with the null of version 1.0 for an absent one. */
+  /** Whether the member has begun. Version 1.0 writes null for an absent one. */
   #has(name: string): boolean {
     const member = this.tracker.members.get(name)
     return member !== undefined && !member.text.startsWith('n')

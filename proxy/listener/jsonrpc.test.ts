@@ -23,7 +23,7 @@ function errorOf(text: string): { id: unknown; code: number; reason: string; gui
 }
 
 describe('a single call', () => {
-  test('goes to the upstream byte for byte, and its answer comes back so', async () => {
+  test('goes to the upstream byte for byte, and its answer returns unchanged', async () => {
     await using fixture = await startListener(() =>
       Promise.resolve(
         reply('{ "id" :1, "result":{"b":1.0,"a":123456789012345678901234567890} }\n'),
@@ -75,7 +75,7 @@ describe('a single call', () => {
     })
   })
 
-  test('that met no failure has no headers of failures', async () => {
+  test('without failures has no failure headers', async () => {
     await using fixture = await startListener(() =>
       Promise.resolve({ ...reply('{"id":1,"result":1}'), latestBlock: null }),
     )
@@ -113,7 +113,7 @@ describe('a single call', () => {
     },
   )
 
-  test('that meets a defect shows the client the guid and the observer the cause', async () => {
+  test('that meets a defect shows the guid to the client and the cause to the observer', async () => {
     await using fixture = await startListener(() => Promise.reject(new TypeError('secret detail')))
     const { status, text } = await post(fixture.url, call('1'))
     expect(status).toBe(500)
@@ -122,7 +122,7 @@ describe('a single call', () => {
     expect(fixture.ends).toMatchObject([{ error: { cause: { message: 'secret detail' } } }])
   })
 
-  test("passes on an upstream's own error page with its status and type", async () => {
+  test("forwards an upstream's own error page with its status and type", async () => {
     await using fixture = await startListener(() =>
       Promise.resolve(
         reply('<h1>Bad Gateway</h1>', {
@@ -138,7 +138,7 @@ describe('a single call', () => {
     expect(response.headers.get('connection')).toBe('keep-alive')
   })
 
-  test('passes on only the headers that the spec lists, and never those of one hop', async () => {
+  test('forwards only headers that the spec lists, and never hop-by-hop headers', async () => {
     await using fixture = await startListener(
       () =>
         Promise.resolve(
@@ -189,7 +189,7 @@ describe('a single call', () => {
     expect(sentText(fixture.calls[2]!)).toBe('{"id":1,"method":"getblockcount"}')
   })
 
-  test('is taken whatever its content type is', async () => {
+  test('is accepted with any content type', async () => {
     await using fixture = await startListener(echoRelay)
     for (const type of [
       'text/plain',
@@ -199,7 +199,7 @@ describe('a single call', () => {
       expect((await post(fixture.url, call('1'), { 'content-type': type })).status).toBe(200)
   })
 
-  test('without an id gets no reply, and is relayed under an id of the router', async () => {
+  test('without an id gets no reply, and is relayed under a router id', async () => {
     await using fixture = await startListener(echoRelay)
     const { status, text } = await post(fixture.url, '{"jsonrpc":"2.0","method":"eth_chainId"}')
     expect([status, text]).toEqual([204, ''])
@@ -235,7 +235,7 @@ describe('a single call', () => {
     '9007199254740993',
     `"${'x'.repeat(3_000)}"`,
   ]
-  test('gets its id of 3 MB back from nodes that cut long ids', async () => {
+  test('gets its id of 3 MB back from nodes that truncate long ids', async () => {
     await using fixture = await startListener((call) => {
       const { id } = JSON.parse(sentText(call)) as { id: unknown }
       return Promise.resolve(reply(`{"id":${JSON.stringify(id).slice(0, 1_000)},"result":1}`))
@@ -246,7 +246,7 @@ describe('a single call', () => {
 
   test.each(ids)('gets its id %s back byte for byte', async (id) => {
     await using fixture = await startListener((call) => {
-      // A node that parses the id and returns it in its own spelling.
+      // This node parses the id and returns it in its own spelling.
       const own = JSON.stringify((JSON.parse(sentText(call)) as { id: unknown }).id)
       return Promise.resolve(reply(`{"id":${own},"result":1}`))
     })
@@ -259,7 +259,7 @@ describe('a single call', () => {
   })
 })
 
-describe('what is no call', () => {
+describe('a body that is not a call', () => {
   const rows: readonly (readonly [
     name: string,
     body: string | Uint8Array,
@@ -282,9 +282,9 @@ describe('what is no call', () => {
     ['a comment', '{"id":1,/*x*/"method":"a"}', -32700, null],
     ['a control character in a string', '{"id":1,"method":"a\u0001"}', -32700, null],
     ['an unknown escape', '{"id":1,"method":"\\q"}', -32700, null],
-    ['garbage behind', call('1') + 'x', -32700, null],
+    ['trailing garbage', call('1') + 'x', -32700, null],
     ['two calls in a row', call('1') + call('2'), -32700, null],
-    ['a null character behind', call('1') + '\u0000', -32700, null],
+    ['a trailing null character', call('1') + '\u0000', -32700, null],
     ['a byte order mark', '\ufeff' + call('1'), -32700, null],
     ['UTF-16', Buffer.from(call('1'), 'utf16le'), -32700, null],
     ['latin-1', Buffer.from('{"id":"\u00e9","method":"a"}', 'latin1'), -32700, null],
@@ -338,10 +338,10 @@ describe('what is no call', () => {
     ['a method in capitals only', '{"id":1,"Method":"a"}', -32600, 1],
     ['a response', '{"jsonrpc":"2.0","id":1,"result":1}', -32600, 1],
     ['too many items', `[${'1,'.repeat(1000)}1]`, -32600, null],
-    ['nothing but __proto__', '{"__proto__":{"method":"a","id":1}}', -32600, null],
+    ['only __proto__', '{"__proto__":{"method":"a","id":1}}', -32600, null],
   ]
 
-  test.each(rows)('%s is answered in JSON-RPC and sent nowhere', async (_, body, code, id) => {
+  test.each(rows)('%s is answered in JSON-RPC and not relayed', async (_, body, code, id) => {
     await using fixture = await startListener(echoRelay)
     const { status, text, response } = await post(fixture.url, body)
     expect(status).toBe(200)
@@ -368,7 +368,7 @@ describe('what is no call', () => {
     expect(fixture.calls[3]!.method.name).toBe('méthode')
   })
 
-  test('whatever bytes come, the answer is well-formed and the next call is served', async () => {
+  test('for any bytes the answer is well-formed and the next call is served', async () => {
     await using fixture = await startListener(echoRelay)
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
@@ -393,7 +393,7 @@ describe('what is no call', () => {
     )
   })
 
-  test('whatever the id is, it comes back byte for byte', async () => {
+  test('any id is returned byte for byte', async () => {
     await using fixture = await startListener(echoRelay)
     const escaped = fc.string({ unit: 'binary' }).map((text) =>
       Array.from(text)

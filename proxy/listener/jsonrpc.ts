@@ -28,14 +28,14 @@ import type { Listener, ListenerOptions, SubscriptionServing } from './listener.
 import { WebSocketServer } from './websocket/websocket-server.ts'
 
 /**
- * A listener for JSON-RPC 2.0 or 1.0, single or in batches, by `POST /` and over WebSocket, and for
- * `GET /health`.
+ * Listener for JSON-RPC 2.0 or 1.0, single or in batches, by `POST /` and WebSocket, and for `GET
+ * /health`.
  */
 export function createJsonRpcListener(options: ListenerOptions): Listener {
   return listenForJsonRpc(options, new JsonRpcHandler(options), ['/', '/ws', '/websocket'])
 }
 
-/** @param socketPaths where WebSockets are served, beside the chain's internal paths */
+/** @param socketPaths WebSocket paths in addition to the chain's internal paths */
 export function listenForJsonRpc(
   options: ListenerOptions,
   handler: JsonRpcHandler,
@@ -45,7 +45,7 @@ export function listenForJsonRpc(
   return new HttpServer({ ...options, handler, sockets })
 }
 
-/** Serves `POST /` or an internal path of the chain, and `GET /health`; refuses everything else. */
+/** Serves `POST /`, the chain's internal paths, and `GET /health`; refuses everything else. */
 export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
   protected bodyOf({ reader }: JsonRpcCall, { incoming }: Reply): Body {
     return reader.bodyOf(incoming)
@@ -104,7 +104,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     const metadata = this.metadataOf(guid)
     const origin = this.#originOf(exchange)
     const { directives } = origin
-    // Each item reports the error in the headers; the status applies to the whole request.
+    // Each item reports a directive error; its status applies to the whole request.
     const status = directives instanceof RelayError ? directives.kind.httpStatus : 200
     const context: ItemContext = {
       ...origin,
@@ -118,16 +118,16 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       if (body === null) void exchange.respond(204, metadata.toHeaders(null), null)
       else await exchange.respond(status, metadata.toHeaders('application/json'), body)
     } catch (cause) {
-      // Only the stream of an item fails here.
+      // Only an item's stream can fail here.
       exchange.answer(this.refusal(brokenOff(cause), guid))
     }
   }
 }
 
 /**
- * Over HTTP the client cannot get any events.
- * @param serving what there is to subscribe to over WebSocket
- * @throws RequestRefused when the call is to subscribe
+ * Refuses subscribe calls, because HTTP cannot deliver events.
+ * @param serving the subscriptions available over WebSocket
+ * @throws RequestRefused when the call subscribes
  */
 function refuseSubscription(
   request: JsonRpcRequest,

@@ -15,49 +15,50 @@ import type { Hub } from '../subscription/hub.ts'
 
 /** A bound address that serves one chain through one interface. */
 export interface Listener {
-  /** Binds. Resolves with the real port (a configured 0 takes a free one). @throws Error naming the address */
+  /**
+   * Binds. Resolves with the real port (a configured 0 picks a free one). @throws Error naming the
+   * address
+   */
   start(): Promise<Address>
   /**
-   * First phase of a stop: goes on answering, and closes every connection after its answer.
-   * Resolves when nothing is in flight and no client has sent anything for a moment.
+   * Phase one of a stop: closes each connection after its answer. Resolves when nothing is in
+   * flight and no request arrived for `drainQuietMs`.
    */
   drain(): Promise<void>
-  /**
-   * Second phase: accepts no more connections. Resolves when every call that came in whole is answered.
-   */
+  /** Phase two: accepts no connections. Resolves when every complete call is answered. */
   settle(): Promise<void>
-  /** Last: ends the connections that are left. */
+  /** Phase three: ends the remaining connections. */
   close(): Promise<void>
 }
 
-/** Where the clients of a listener subscribe, and in which form. */
+/** Where a listener's clients subscribe, and in which format. */
 export interface SubscriptionServing {
   readonly form: SubscriptionForm
   readonly hub: Pick<Hub, 'subscribe'>
-  /** Draws the ids that clients get. */
+  /** Source of the subscription ids. */
   readonly random: Random
 }
 
-/** What a listener of any interface needs. */
+/** Dependencies and settings of a listener, whatever its interface. */
 export interface ListenerOptions {
   readonly address: Address
   readonly iface: ChainInterface
   readonly relay: Relay
   readonly clock: Clock
   readonly observer: ListenerObserver
-  /** The longest request body, decoded. */
+  /** Longest decoded request body. */
   readonly maxRequestBytes: number
-  /** Of the process: what it holds of requests and answers. */
+  /** Process-wide budget for buffered requests and answers. */
   readonly budget: ByteBudget
-  /** Pages of these origins are served; null: of any. */
+  /** Origins whose pages are served; null: any. */
   readonly allowedOrigins: ReadonlySet<string> | null
   readonly socketLimits: SocketLimits
   readonly grpcLimits: GrpcLimits
-  /** Null when there is nothing to subscribe to. */
+  /** Null when the chain has no subscriptions. */
   readonly subscriptions: SubscriptionServing | null
-  /** Goes into `Router-Version`. */
+  /** Value of `Router-Version`. */
   readonly version: string
-  /** A new unique name for a request. */
+  /** Creates a unique id for a request. */
   readonly newGuid: () => string
   /** Whether this listener can serve, for `GET /health`. */
   readonly health: () => boolean
@@ -69,61 +70,61 @@ export type CallEnd =
   /** A subscription was opened or ended, or the node refused it. */
   | { readonly kind: 'subscription'; readonly isRefused: boolean }
   | { readonly kind: 'error'; readonly error: RelayError }
-  /** The client left before it was answered. */
+  /** The client disconnected before the answer. */
   | { readonly kind: 'abandoned' }
 
-/** Observes the calls and connections of one listener; metrics and logs are made from it. */
+/** Observes the calls and connections of one listener; the source of its metrics and logs. */
 export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
-  /** Refused before it became a call: not JSON, too large, ... */
+  /** Called for a refusal before the call: not JSON, too large, and so on. */
   requestRefused(error: RelayError, guid: string): void
-  /** Connections of all kinds. */
+  /** Counts connections of all kinds. */
   connectionsChanged(open: number): void
-  /** WebSockets only. */
+  /** Counts WebSockets only. */
   socketsChanged(open: number): void
 }
 
-/** A drain waits until no request came for this long. */
+/** A drain waits until no request arrived for this long. */
 export const drainQuietMs = 500
 const pollMs = 10
 /** How long a client may take to close its idle connection after the goodbye. */
 export const closeGraceMs = 1_000
 
-/** Connections that may wait to be accepted. */
+/** Length of the accept queue. */
 const backlog = 4_096
 /**
- * Sockets that listen on an address. Node accepts one connection of each in a turn of its event loop: with one
- * alone a flood of connections keeps all others waiting for seconds.
+ * Listening sockets per address. Node accepts one connection per socket and event-loop turn, so
+ * with a single socket a connection flood would delay all others by seconds.
  */
-const doorCount = process.platform === 'linux' ? 16 : 1
+const socketsPerAddress = process.platform === 'linux' ? 16 : 1
 
-/** The sockets that listen for a server. */
+/** Listening sockets of one server, sharing its port. */
 export class ReusePortListeners {
   readonly #servers: readonly [Server, ...Server[]]
 
-  /** @param allowHalfOpen as the server has it: a client may end its side and still be answered */
+  /** @param allowHalfOpen matches the server: a client may end its side and still be answered */
   constructor(server: Server, allowHalfOpen: boolean) {
-    const others = Array.from({ length: doorCount - 1 }, () =>
+    const others = Array.from({ length: socketsPerAddress - 1 }, () =>
       createServer({ noDelay: true, allowHalfOpen }, (socket) => server.emit('connection', socket)),
     )
     this.#servers = [server, ...others]
   }
 
-  /** @returns where it listens @throws Error naming the address */
+  /** @returns the bound address @throws Error naming the address */
   async open({ host, port }: Address): Promise<Address> {
     const [server] = this.#servers
     try {
-      // Sockets that share a port share it with another router as well: that it is free is seen beforehand.
+      // With SO_REUSEPORT another router could share the port, so an exclusive bind comes first.
       const alone = createServer()
       await listening(alone, { host, port })
       const free = (alone.address() as AddressInfo).port
       await closed(alone)
       for (const each of this.#servers)
-        await listening(each, { host, port: free, backlog, reusePort: doorCount > 1 })
+        await listening(each, { host, port: free, backlog, reusePort: socketsPerAddress > 1 })
     } catch (cause) {
       await this.close()
       const { code, message } = cause as NodeJS.ErrnoException
-      // The free port was taken in between.
+      // Another process took the free port in between.
       if (port === 0 && code === 'EADDRINUSE') return this.open({ host, port })
       throw new Error(`cannot listen on ${host}:${port}: ${message}`, { cause })
     }
@@ -140,7 +141,7 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject).listen(options, () => {
       server.off('error', reject)
-      // From here on an error is one connection that could not be accepted.
+      // After the bind, an error is one connection that could not be accepted.
       server.on('error', (error) => process.emitWarning(error))
       resolve()
     })
@@ -149,13 +150,13 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
 
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // It fails only when the server was never started, which leaves nothing to close either. That of HTTP would also
-    // destroy idle connections, on which a request may have come.
+    // Fails only if the server never started. HTTP's own `close` would also destroy idle
+    // connections, where a request may have arrived.
     Server.prototype.close.call(server, () => resolve())
   })
 }
 
-/** Waits until the condition holds, `withinMs` at most, also once all is read that came while this process was busy. */
+/** Waits for the condition, `withinMs` at most, and rechecks it after reading pending input. */
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
   for (;;) {

@@ -17,7 +17,7 @@ const upgrade = [
 ]
 const crossSite = 'Sec-Fetch-Site: cross-site'
 
-/** The status and the body of the answer to a request, whose connection is closed. */
+/** Returns the status and body of the answer; the connection closes. */
 async function ask(port: number, bytes: string | Buffer): Promise<[number, string]> {
   using client = new RawClient(port)
   client.write(bytes)
@@ -27,7 +27,7 @@ async function ask(port: number, bytes: string | Buffer): Promise<[number, strin
   return [Number(whole.slice(9, 12)), whole.split('\r\n\r\n')[1] ?? '']
 }
 
-describe('a POST of a page', () => {
+describe('a POST from a web page', () => {
   test.each([
     ['JSON', [page, 'Content-Type: application/json'], 200],
     ['JSON in UTF-8', [page, 'Content-Type: Application/JSON ; charset=utf-8'], 200],
@@ -44,7 +44,7 @@ describe('a POST of a page', () => {
     ['a form of parts', [page, 'Content-Type: multipart/form-data; boundary=x'], 415],
     ['no type', [page], 415],
     ['an empty type', [page, 'Content-Type:'], 415],
-    ['a type that begins like JSON', [page, 'Content-Type: application/jsonp'], 415],
+    ['a type that starts like JSON', [page, 'Content-Type: application/jsonp'], 415],
     ['bytes', [page, 'Content-Type: application/octet-stream'], 415],
   ])('with %s', async (_, headers, status) => {
     await using fixture = await startListener(echoRelay)
@@ -52,7 +52,7 @@ describe('a POST of a page', () => {
     expect(fixture.calls).toHaveLength(status === 200 ? 1 : 0)
   })
 
-  test('is refused in the form of JSON-RPC, with what to send', async () => {
+  test('is refused in JSON-RPC form, with the remedy', async () => {
     await using fixture = await startListener(echoRelay)
     const [, body] = await ask(fixture.port, rawPost(call, [page]))
     expect(JSON.parse(body)).toEqual({
@@ -108,7 +108,7 @@ describe('allowed-origins', () => {
     ['sent twice', ['Origin: https://app.example.org', 'Origin: https://evil'], 403],
     ['empty', ['Origin:'], 403],
     ['not named by a page of another site', ['Sec-Fetch-Site: cross-site'], 403],
-    ['not named by a page of its own', ['Sec-Fetch-Site: same-origin'], 200],
+    ['omitted by a same-origin page', ['Sec-Fetch-Site: same-origin'], 200],
   ])('an origin that is %s', async (_, headers, status) => {
     await using fixture = await startListener(echoRelay, { allowedOrigins })
     const post = rawPost(call, ['Content-Type: application/json', ...headers])
@@ -120,7 +120,7 @@ describe('allowed-origins', () => {
     )
   })
 
-  test('a page of another origin cannot even ask for the health', async () => {
+  test("refuses a foreign page's health request, too", async () => {
     await using fixture = await startListener(echoRelay, { allowedOrigins: [] })
     const [status, body] = await ask(
       fixture.port,
@@ -131,7 +131,7 @@ describe('allowed-origins', () => {
   })
 })
 
-describe('a head that servers read in different ways', () => {
+describe('a head that servers interpret differently', () => {
   const post = 'POST / HTTP/1.1\r\nContent-Length: 37\r\n'
   test.each([
     ['two hosts', `${post}Host: a\r\nHost: b\r\n\r\n${call}`],

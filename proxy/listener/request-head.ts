@@ -4,22 +4,22 @@ import { clientLimits, objectCosts } from '../bytes/limits.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
-/** What the headers of a request say to the router itself. */
+/** Facts from a request's headers that the router itself needs. */
 export interface RequestHead {
   readonly contentEncoding: string | null
-  /** The declared length of the body; 0 if none. */
+  /** Declared length of the body; 0 if none. */
   readonly contentLength: number
-  /** The memory that the head takes, as the budget counts it. */
+  /** Memory of the head, as the budget counts it. */
   readonly heldBytes: number
-  /** Of the page that sent the request, or opens a WebSocket; null when browsers name none, and of other clients. */
+  /** Origin of the page that sent the request or opens a WebSocket; null when not stated. */
   readonly origin: string | null
-  /** A browser sent it for a page, or for a site other than the router's own. */
+  /** Whether a browser sent it for a page, or from a site other than the router's own. */
   readonly isFromPage: boolean
-  /** Refused before its body is read, because it is too large or another server could read it differently. */
+  /** Set when the body is too large, or another server could parse the request differently. */
   readonly fault: RelayError | null
 }
 
-/** Reads all that is needed in one walk; `request.headers` would build an object of all headers. */
+/** Reads everything in one pass; `request.headers` would build an object of all headers. */
 export function readHead({
   rawHeaders,
   httpVersionMinor,
@@ -37,7 +37,7 @@ export function readHead({
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
     bytes += name.length + (rawHeaders[at + 1] as string).length
-    // Few names have one of these lengths.
+    // Few header names share these lengths.
     switch (name.length) {
       case 4:
         if (isNamed(name, 'host')) hosts += 1
@@ -58,15 +58,15 @@ export function readHead({
         break
     }
   }
-  const isDoubtful = hosts > 1 || (isChunked && httpVersionMinor === 0)
-  const doubt = isDoubtful ? new RelayError(errorKinds.badHttp, doubtfulMessage) : null
-  const fault = doubt ?? faultOfCount(rawHeaders)
+  const isAmbiguous = hosts > 1 || (isChunked && httpVersionMinor === 0)
+  const ambiguity = isAmbiguous ? new RelayError(errorKinds.badHttp, ambiguousMessage) : null
+  const fault = ambiguity ?? faultOfCount(rawHeaders)
   const heldBytes = bytes + headCost(rawHeaders)
   const isFromPage = origin !== null || isCrossSite
   return { contentEncoding, contentLength, heldBytes, origin, isFromPage, fault }
 }
 
-/** Refuses a head with more headers than any client sends: a header costs far more than its bytes. */
+/** Refuses more headers than any client sends, because a header costs far more than its bytes. */
 export function faultOfCount(headers: HeaderList): RelayError | null {
   if (headers.length <= 2 * clientLimits.headers) return null
   const message = `the request has more than ${clientLimits.headers} headers`
@@ -78,7 +78,7 @@ export function headCost(headers: HeaderList): number {
   return objectCosts.requestBytes + (headers.length / 2) * objectCosts.headerBytes
 }
 
-/** Cheap for other names of the same length. */
+/** Rejects other names of the same length cheaply. */
 function isNamed(name: string, lower: string): boolean {
   return (
     (name.charCodeAt(0) | 0x20) === lower.charCodeAt(0) &&
@@ -86,10 +86,10 @@ function isNamed(name: string, lower: string): boolean {
   )
 }
 
-const doubtfulMessage =
+const ambiguousMessage =
   'the request has more than one Host header, or a Transfer-Encoding in HTTP/1.0; servers differ in how they read these, so send one Host, and chunks in HTTP/1.1'
 
-/** A header that may come several times, as one list; null when absent. `name` is lower case. */
+/** A repeatable header as one list; null when absent. `name` is lower case. */
 export function listOf(headers: HeaderList, name: string): string | null {
   let list: string | null = null
   for (let at = 0; at < headers.length; at += 2) {
@@ -104,7 +104,7 @@ function joined(list: string | null, value = ''): string {
   return list === null ? value : `${list}, ${value}`
 }
 
-/** Whether the page that sent the request is served: of a picture or a link, browsers name no origin. @param allowed null: any */
+/** Browsers name no origin for images and links. @param allowed null: any */
 export function isOriginAllowed(
   { origin, isFromPage }: Pick<RequestHead, 'origin' | 'isFromPage'>,
   allowed: ReadonlySet<string> | null,
@@ -113,17 +113,17 @@ export function isOriginAllowed(
   return origin === null ? !isFromPage : allowed.has(origin)
 }
 
-/** JSON and its kin. */
+/** Matches JSON and its `+json` variants. */
 export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
-/** Any type but those that browsers send without asking the server first (Fetch, 2.2.2: no-CORS-safelisted). */
+/** Any type except those browsers send without preflight (Fetch, 2.2.2: no-CORS-safelisted). */
 export const askedType =
   /^(?!(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b)[\w.+-]+\/[\w.+-]+\s*(?:;|$)/i
 
 /**
- * Why a page is not served: its origin, or a POST of a type that its browser sends without asking the server
- * first (a CORS preflight), so that any page could make its visitors send it unseen.
+ * Why a page's request is refused: its origin, or a POST whose content type needs no CORS
+ * preflight. With such a type any page could make its visitors send requests unnoticed.
  *
- * @param types of bodies that pages may send
+ * @param types content types that pages may send
  */
 export function refusalOfPage(
   exchange: { readonly verb: string; readonly head: RequestHead; readonly headers: HeaderList },

@@ -13,22 +13,22 @@ import { askedType, listOf } from './request-head.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
-/** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
+/** Listener that relays any path and verb, and answers `GET /health` itself. */
 export function createRestListener(options: ListenerOptions): Listener {
   return new HttpServer({ ...options, handler: new RestHandler(options) })
 }
 
-/** The type of the body, and the types that the client accepts, reach every node. */
+/** Content type and accepted types reach every node. */
 const alwaysForwarded = ['content-type', 'accept']
 /**
- * Not TRACE, which would show the client what the router adds, such as keys; nor others, whose effect
- * on a node is unknown.
+ * Excludes TRACE, which would show the client what the router adds, such as keys, and verbs with
+ * unknown effects on a node.
  */
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * An interface whose calls are identified by their paths: an exchange is one call, and goes to the node
- * with its path and query.
+ * An interface that identifies calls by path: an exchange is one call, and the node receives its
+ * path and query.
  */
 export abstract class PathCalls extends HttpCalls {
   protected abstract read(
@@ -69,9 +69,9 @@ export abstract class PathCalls extends HttpCalls {
 }
 
 class RestHandler extends PathCalls {
-  // JSON-RPC has the error in its body, REST in its status.
+  // JSON-RPC carries the error in its body, REST in its status.
   protected override readonly minStatus = 400
-  // Nodes take signed transactions in types of their own.
+  // Nodes accept signed transactions in content types of their own.
   protected override readonly typesOfPages = askedType
   readonly #requestHeaders: ReadonlySet<string>
 
@@ -106,7 +106,7 @@ class RestHandler extends PathCalls {
     return header(headers, 'content-type')
   }
 
-  /** The error, in a form that no node uses for its own errors. */
+  /** Renders the error in a form that no node uses. */
   protected errorBytes({ kind, message }: RelayError, guid: string): Uint8Array {
     return Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } }))
   }

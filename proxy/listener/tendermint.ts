@@ -16,14 +16,14 @@ import { PathCalls } from './rest.ts'
 import { RestReplyReader, refusalByStatus } from './rest/rest-reply-reader.ts'
 
 /**
- * A listener for Tendermint RPC: JSON-RPC by `POST /` and over WebSocket at `/websocket`, and
- * `GET /status?...` in URI style.
+ * Listener for Tendermint RPC: JSON-RPC by `POST /` and WebSocket at `/websocket`, and `GET
+ * /status?...` in URI style.
  */
 export function createTendermintListener(options: ListenerOptions): Listener {
   return listenForJsonRpc(options, new TendermintHandler(options), ['/websocket'])
 }
 
-/** The id of nodes' answers in URI style. */
+/** Id of the nodes' answers in URI style. */
 const uriId = Buffer.from('-1')
 
 const noIndex =
@@ -34,9 +34,9 @@ class TendermintHandler extends JsonRpcHandler {
 
   protected override handle(exchange: HttpExchange): void {
     const { verb, path } = exchange
-    // `/health` is the router's own on every listener; the node's is called by POST.
+    // Every listener reserves `/health` for the router; call the node's by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
-    // There nodes have a page of links that show their own address.
+    // At `/` nodes list links that reveal their own address.
     if (isUri && nameIn(path) === '')
       exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, noIndex)))
     else if (isUri) this.#uri.serve(exchange)
@@ -66,19 +66,19 @@ class UriCalls extends PathCalls {
   }
 }
 
-/** The name of the method in a path, as the node reads it: `/%62lock`, `//block` and `/%2Fblock` are `block`. */
+/** Method name in a path, as nodes read it: `/%62lock`, `//block`, `/%2Fblock` are `block`. */
 function nameIn(path: string): string {
   return segmentsOf(path.replaceAll(/%2f/gi, '/')).join('/')
 }
 
-/** `height="5"` and `height=5` both give `5`. Other values stay unchanged: the node parses them. */
+/** Unquotes `height="5"` to `5`. Other values stay unchanged, since the node parses them. */
 function unquoted(text: string): string {
   return /^"(.*)"$/s.exec(text)?.[1] ?? text
 }
 
 /**
- * In URI style an answer may have any id, and some nodes leave the envelope out. The path comes from
- * the client, so a page that refuses it is no failure of the node.
+ * In URI style an answer may have any id, and some nodes omit the envelope. The path comes from the
+ * client, so a page that refuses it is no node failure.
  */
 class UriReplyReader extends JsonRpcReplyReader {
   override read(incoming: Incoming, wantsResult = false): ReplyContent {
@@ -88,7 +88,7 @@ class UriReplyReader extends JsonRpcReplyReader {
   }
 }
 
-/** An object without a member of JSON-RPC is the result itself. */
+/** Treats an object without JSON-RPC members as the result itself. */
 function bareResult({ status, body }: Incoming): ReplyContent | null {
   if (status >= 300 || !(body instanceof Uint8Array)) return null
   const value = objectIn(body)

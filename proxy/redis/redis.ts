@@ -8,11 +8,11 @@ import type { StoreConfig } from '../config/types.ts'
 import { StoreAvailability, StoreError } from './store-error.ts'
 import type { StoreOptions, Subscriber } from './shared-store.ts'
 
-/** The commands of Redis. Keys get the prefix of the config. */
+/** The commands of Redis, which add the configured prefix to keys. */
 export type Commands = Redis | Cluster
 
 export interface RedisOptions extends StoreOptions {
-  /** What Node's TLS wants; null: no TLS. */
+  /** Options for Node's TLS; null: no TLS. */
   readonly tls: object | null
 }
 
@@ -23,18 +23,18 @@ const connectTimeoutMs = 2_000
 const heartbeatMs = 500
 const silentMs = 1_000
 const untilConnected = 'while connecting, and is not asked before it does'
-/** How often the password file is looked at. */
+/** Poll interval for the password file. */
 const watchMs = 2_000
 
 /**
- * A Redis, standalone, behind sentinels or as a cluster. A command fails at once while there is no connection, and after
- * its time when there is no answer; it never waits for a connection. The connection is made again for ever.
+ * A Redis: standalone, behind sentinels, or a cluster. A command fails at once without a
+ * connection, and after its timeout without an answer. Reconnects without end.
  */
 export class RedisStore {
   readonly #config: StoreConfig
-  readonly #parts: RedisOptions
+  readonly #options: RedisOptions
   readonly #subscribers: Subscriber[] = []
-  /** Its name has the prefix, which only keys get by themselves. */
+  /** Channel name, with the prefix that the client adds to keys only. */
   readonly channel: string
   /** Prefix of session keys: in a Cluster, all keys of one script must share a slot. */
   readonly slot: string
@@ -55,13 +55,13 @@ export class RedisStore {
     this.#reopen()
   }
 
-  constructor(config: StoreConfig, parts: RedisOptions) {
+  constructor(config: StoreConfig, options: RedisOptions) {
     this.#config = config
     this.channel = `${config.keyPrefix}changed`
     this.slot = config.topology === 'cluster' ? '{sticky}' : ''
-    this.#parts = parts
-    this.random = parts.random
-    this.#availability = new StoreAvailability(parts)
+    this.#options = options
+    this.random = options.random
+    this.#availability = new StoreAvailability(options)
     this.#password = this.#readPassword()
     this.#client = this.#open()
     const { passwordFile } = config
@@ -73,7 +73,7 @@ export class RedisStore {
   async run<T>(
     name: string,
     command: (redis: Commands) => Promise<T>,
-    timeoutMs = this.#parts.commandTimeoutMs,
+    timeoutMs = this.#options.commandTimeoutMs,
   ): Promise<T> {
     const ended = this.#availability.began(name)
     let cancel: Cancel = () => {}
@@ -81,7 +81,7 @@ export class RedisStore {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
       const late = new Promise<never>((_, reject) => {
         const giveUp = () => reject(new StoreError('timeout'))
-        const { clock } = this.#parts
+        const { clock } = this.#options
         cancel = clock.after(timeoutMs / 2, () => {
           cancel = clock.after(timeoutMs / 2, giveUp)
         })
@@ -113,7 +113,7 @@ export class RedisStore {
     this.#listener = null
   }
 
-  /** @returns null where there is none, or where the file cannot be read now: the store then refuses, and it is read again */
+  /** @returns null if there is none, or it is unreadable: a refusal triggers another read */
   #readPassword(): string | null {
     const { password, passwordFile } = this.#config
     if (passwordFile === null) return password?.reveal() ?? null
@@ -124,8 +124,8 @@ export class RedisStore {
     }
   }
 
-  #options() {
-    const { commandTimeoutMs, tls } = this.#parts
+  #clientOptions() {
+    const { commandTimeoutMs, tls } = this.#options
     const { username, db } = this.#config
     const waitMs = Math.max(2 * commandTimeoutMs, 1_000)
     return {
@@ -136,11 +136,11 @@ export class RedisStore {
       connectionName: 'rpc-router',
       disableClientInfo: true,
       connectTimeout: connectTimeoutMs,
-      // Of the handshake; `run` has the time of commands.
+      // Applies to the handshake; `run` limits the time of commands.
       commandTimeout: waitMs,
       socketTimeout: waitMs,
       maxRetriesPerRequest: 1,
-      // It needs the right to run INFO, and its refusal would be printed with the name of the user.
+      // The check needs permission for INFO; a refusal would log the user's name.
       enableReadyCheck: this.#config.topology === 'sentinel',
       reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     }
@@ -150,7 +150,7 @@ export class RedisStore {
     const { topology, addresses, masterName } = this.#config
     const password = this.#password
     const shared = {
-      ...this.#options(),
+      ...this.#clientOptions(),
       retryStrategy: this.#backoffMs,
       enableOfflineQueue: false,
     }
@@ -172,18 +172,18 @@ export class RedisStore {
       return this.#watched(
         new Redis({ ...this.#redisOptions(), keyPrefix, enableAutoPipelining: true }),
       )
-    const { tls } = this.#parts
+    const { tls } = this.#options
     return this.#watched(
       new Cluster([...addresses], {
-        // No auto-pipelining: it fails commands beside one whose slot has moved.
+        // Auto-pipelining is off, because it fails commands beside one whose slot has moved.
         keyPrefix,
-        redisOptions: this.#options(),
+        redisOptions: this.#clientOptions(),
         enableOfflineQueue: false,
         clusterRetryStrategy: this.#backoffMs,
-        // A slot that has moved, and one retry.
+        // Allows a moved slot, and one retry.
         maxRedirections: 3,
         slotsRefreshTimeout: connectTimeoutMs,
-        // A certificate is for the name.
+        // Keeps the host name, because the certificate names it.
         ...(tls && { dnsLookup: (host, done) => done(null, host) }),
       }),
     )
@@ -194,11 +194,11 @@ export class RedisStore {
     const failed = (error: Error) => {
       if (isElsewhere) return
       const { fault } = (this.#broken = StoreError.from(error))
-      // Commands fail by it at once, which is no time to answer in.
+      // Commands fail with this error at once, so it must not read as a late answer.
       if (fault === 'timeout') this.#broken = new StoreError(fault, untilConnected)
       this.#availability.note(this.#broken)
       if (this.#broken.fault === 'unauthorized') this.#reread()
-      // It would go on with database 0, and send there what it still has to send.
+      // The client would continue on database 0, and send its queued commands there.
       isElsewhere = this.#broken.fault === 'no-database'
       if (isElsewhere) client.disconnect(true)
     }
@@ -215,7 +215,7 @@ export class RedisStore {
     return client
   }
 
-  /** With another password. What runs goes on with the old connection until there is a new one. */
+  /** Reconnects with a new password. Running commands finish on the old connection. */
   #reopen(): void {
     this.#next?.disconnect()
     const next = this.#open()
@@ -231,7 +231,7 @@ export class RedisStore {
     this.#listener = this.#openListener()
   }
 
-  /** A connection for messages: a cluster brings them to each of its nodes. */
+  /** A connection for messages, which a cluster delivers to each of its nodes. */
   #openListener(): Redis {
     const { topology, addresses } = this.#config
     let at = 0
@@ -244,7 +244,7 @@ export class RedisStore {
       ...this.#redisOptions(),
       ...{ retryStrategy, autoResubscribe: false, socketTimeout: silentMs },
     })
-    // The other connection has the same.
+    // The command connection reports the same error.
     listener.on('error', () => {})
     listener.on('ready', () => {
       const subscribed = () => {
@@ -264,26 +264,26 @@ export class RedisStore {
 
   #setListening(isUp: boolean): void {
     this.#cancelHeartbeat()
-    if (isUp) this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
+    if (isUp) this.#cancelHeartbeat = this.#options.clock.after(heartbeatMs, this.#beat)
     if (this.#isListening === isUp) return
     this.#isListening = isUp
     for (const { listening } of this.#subscribers) listening(isUp)
   }
 
-  /** A connection on which nothing comes may be dead: this has its socket time out. */
+  /** A silent connection may be dead, so a ping lets its socket time out. */
   readonly #beat = (): void => {
     const listener = this.#listener
     const again = () => {
       if (listener === this.#listener)
-        this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
+        this.#cancelHeartbeat = this.#options.clock.after(heartbeatMs, this.#beat)
     }
     listener?.ping().then(again, () => listener.disconnect(true))
   }
 
   readonly #backoffMs = (times: number): number => {
-    // A connection that was ready counts as a success, though its database was the wrong one.
+    // A connection to the wrong database was ready, which must not count as a success.
     const doublings = this.#broken?.fault === 'no-database' ? Infinity : times - 1
     const ms = Math.min(firstBackoffMs * 2 ** doublings, maxBackoffMs)
-    return ms * (0.5 + this.#parts.random.next() / 2)
+    return ms * (0.5 + this.#options.random.next() / 2)
   }
 }

@@ -8,81 +8,81 @@ import type { StoreError } from './store-error.ts'
 export interface StoreOptions {
   readonly clock: Clock
   readonly random: Random
-  /** How long a command may take, with its retry: half of it twice, so that an answer that came while this process was busy is read. */
+  /** Command timeout with retry, as two halves so that a busy process still reads its answer. */
   readonly commandTimeoutMs: number
-  /** The store fails, or answers again. */
+  /** Called when the store fails, or answers again. */
   readonly onChange: (error: StoreError | null) => void
-  /** A command ended. @param outcome `success`, or its fault */
+  /** Called when a command ends. @param outcome `success`, or its fault */
   readonly onCommand?: (command: string, outcome: string, ms: number) => void
 }
 
-/** Listens for changes. */
+/** Receives changes. */
 export interface Subscriber<Message = string> {
   message(message: Message): void
-  /** Messages may have been missed until now (`true`), or will be from now on (`false`). */
+  /** Whether messages arrive from now on; `true` also means that some may have been missed. */
   listening(isUp: boolean): void
 }
 
-/** What is held under a key, or was. */
+/** The entry under a key, current or deleted. */
 export interface StoredClaim {
   readonly key?: string
-  /** Absent: nothing. */
+  /** Absent: no entry. */
   readonly value?: Uint8Array | undefined
-  /** What is left of its time, where no counter was asked for. */
+  /** Remaining time to live, if no counter was requested. */
   readonly ttlMs?: number
-  /** Of the counter that was asked for. */
+  /** Value of the requested counter. */
   readonly count?: number
 }
 
 /** Prefix of sticky session keys. */
 export const sessionPrefix = 'sticky:'
-/** The generation of the store; absent in a store that lost its data. */
+/** Key of the store's generation; absent after the store lost its data. */
 export const generationKey = `${sessionPrefix}generation`
 const closedKey = `${sessionPrefix}closed`
-/** A store opens this long after the last restored choice. Replicas detect a loss and reconnect sooner. */
+/** A store opens this long after the last restored choice; replicas detect a loss sooner. */
 export const graceMs = 5_000
 
-/** The reply to a session operation. Without a `value`, the store has no other choice. */
-export interface SessionHeld extends StoredClaim {
+/** Reply to a session operation. Without a `value`, the store has no other choice. */
+export interface SessionReply extends StoredClaim {
   readonly generation: string
-  /** Whether the store is open. A read or a claim is refused unless it is, and in the caller's generation. */
+  /** Whether the store is open. Reads and claims also need the caller's generation to match. */
   readonly isOpen: boolean
 }
 
-/** Keys that replicas share: in a Redis, or in the cache service. Each method throws StoreError when the store fails. */
+/** Keys that replicas share, in Redis or the cache service. Methods throw StoreError on failure. */
 export interface SharedStore {
   get(key: string, counter?: string): Promise<StoredClaim>
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
-  /** Sets a value unless there is one. @returns the one that stands; undefined: it is this one */
+  /** Sets a value unless one exists. @returns the existing one; undefined: this one was set */
   claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
   /**
-   * Reads or claims the choice of a session, and checks the generation in the same atomic step. A store that lost its data
-   * starts a new generation, which is closed until replicas have restored their choices, and announces `generationKey`.
-   * @param generation the generation that has the caller's choices; empty: restore `value`, even into a closed store, where it
-   * replaces an older choice and extends the closed time
+   * Reads or claims a session's choice, and atomically checks the generation. A store that lost its
+   * data announces a new generation, closed until replicas have restored their choices.
+   * @param generation that holds the caller's choices; empty: restores `value`, even into a closed
+   * store, where it replaces an older choice and extends the closed time
    */
-  session(key: string, generation: string, value?: Buffer, ttlMs?: number): Promise<SessionHeld>
-  /** @param value deletes this one, unless it is another one by now, and announces that */
+  session(key: string, generation: string, value?: Buffer, ttlMs?: number): Promise<SessionReply>
+  /** Deletes a value and announces that. @param value deletes only this value */
   delete(key: string, value?: Buffer): Promise<unknown>
-  /** Counts up, and announces that. */
+  /** Increments a counter and announces that. */
   increment(key: string): Promise<unknown>
-  /** Receives what is announced of the keys that begin like this. */
+  /** Receives announcements about keys with this prefix. */
   watch(prefix: string, subscriber: Subscriber<StoredClaim>): void
   close(): void
 }
 
-/** Of `set`: nobody waits for it, and the value may be long. */
+/** Timeout of `set`: no caller waits for it, and the value may be long. */
 export const setTimeoutMs = 1_000
 
-/** Compares, deletes and announces at once: a newer value of another replica is not deleted. */
+/** Compares, deletes and announces atomically, so a newer value of another replica survives. */
 const dropScript = `
 if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return redis.call('publish', ARGV[2], ARGV[3])`
 
 /**
- * One step of a session, as `SharedStore.session` defines it. A generation starts with the run id of its Redis: after a
- * restart or a failover, the data may lack the last writes, so it counts as lost too. Users without the INFO permission
- * skip that check. INFO takes 30 µs, so the many writes that restore choices skip it too.
+ * One step of a session, as `SharedStore.session` defines it. A generation starts with the run id
+ * of its Redis: after a restart or failover the last writes may be lost. Users without permission
+ * for INFO skip that check, and so do restoring writes, since INFO takes 30 µs.
  */
 const sessionScript = `
 local known, value, ttl, graceMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -136,7 +136,7 @@ export class RedisKeys implements SharedStore {
   }
 
   async claim(key: string, value: Buffer, ttlMs: number) {
-    // With GET the answer is the value that stood before.
+    // With GET the answer is the previous value.
     const set = this.#redis.run('claim', (redis) =>
       redis.setBuffer(key, value, 'PX', ttlMs, 'NX', 'GET'),
     )
@@ -151,8 +151,8 @@ export class RedisKeys implements SharedStore {
       redis.eval(sessionScript, 3, ...keys, ...args),
     )
     const [generation, isOpen, value, ttlMs] = (await step) as [string, 0 | 1, string?, number?]
-    const held = value ? { value: Buffer.from(value), ttlMs: ttlMs ?? 0 } : {}
-    return { generation, isOpen: isOpen === 1, ...held }
+    const entry = value ? { value: Buffer.from(value), ttlMs: ttlMs ?? 0 } : {}
+    return { generation, isOpen: isOpen === 1, ...entry }
   }
 
   delete(key: string, value?: Buffer): Promise<unknown> {
@@ -166,7 +166,7 @@ export class RedisKeys implements SharedStore {
 
   async increment(key: string) {
     await this.#redis.run('increment', (redis) => redis.incr(key))
-    // A replica that misses it finds another count.
+    // A replica that misses the message sees another count later.
     const { channel } = this.#redis
     await this.#redis.run('publish', (redis) => redis.publish(channel, key)).catch(() => null)
   }

@@ -3,7 +3,7 @@
 import type { Cancel } from '../clock/clock.ts'
 import type { StoreOptions } from './shared-store.ts'
 
-/** Why the store did not do what it was asked. */
+/** Why the store did not execute a command. */
 export type StoreFault =
   | 'timeout'
   | 'unreachable'
@@ -29,7 +29,7 @@ const meanings: Readonly<Record<StoreFault, string>> = {
   refused: 'it refused a command',
 }
 
-/** The first word of what Redis answers. */
+/** Faults by the first word of a Redis error. */
 const faultOf: Readonly<Record<string, StoreFault>> = {
   WRONGPASS: 'unauthorized',
   NOAUTH: 'unauthorized',
@@ -45,12 +45,12 @@ const faultOf: Readonly<Record<string, StoreFault>> = {
   TRYAGAIN: 'loading',
 }
 
-/** An error of the client. An answer of Redis has its command. */
+/** An error of the client. An error reply of Redis includes its command. */
 type ClientError = Partial<NodeJS.ErrnoException> & { readonly command?: { readonly name: string } }
 
 /**
- * The one error of the store. It has neither the client's message nor the client's error as its cause: these hold the
- * arguments of the command, of which one may be the password.
+ * The only error of the store. It excludes the client's message and error, because both contain the
+ * command's arguments, which may include the password.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -62,7 +62,7 @@ export class StoreError extends Error {
     this.fault = fault
   }
 
-  /** What an error of the client, or an answer of Redis, means. */
+  /** Classifies an error of the client, or an error reply of Redis. */
   static from(error: unknown): StoreError {
     if (error instanceof StoreError) return error
     const { message = '', name = '', code = '', command } = error as ClientError
@@ -75,25 +75,25 @@ export class StoreError extends Error {
   }
 }
 
-/** It answers again when it has done so for this long without a failure: the log shall not grow with flapping. */
+/** The store is up again after this long without failure, so that flapping is not logged. */
 const settledMs = 1_000
-/** Someone must mend these: the log has them also when there was no connection before. */
+/** Faults that need an operator. They are logged even if the store was unreachable before. */
 const mistakes: readonly StoreFault[] = ['unauthorized', 'no-database']
 
-/** Whether a store answers, from how its commands end. */
+/** Tracks whether a store answers, from the results of its commands. */
 export class StoreAvailability {
-  readonly #parts: StoreOptions
-  /** Since it last answered. */
+  readonly #options: StoreOptions
+  /** Faults since the last success. */
   readonly #faults = new Set<StoreFault>()
   #cancelSettling: Cancel | null = null
 
-  constructor(parts: StoreOptions) {
-    this.#parts = parts
+  constructor(options: StoreOptions) {
+    this.#options = options
   }
 
-  /** A command begins. @returns to be called with its failure when it ends, or with null */
+  /** Registers a command. @returns call it when the command ends, with its failure or null */
   began(command: string): (error: StoreError | null) => void {
-    const { clock, onCommand } = this.#parts
+    const { clock, onCommand } = this.#options
     const startedMs = clock.nowMs()
     return (error) => {
       this.note(error)
@@ -101,19 +101,19 @@ export class StoreAvailability {
     }
   }
 
-  /** The connection failed; null: it is there. */
+  /** Records that the connection failed; null: it is up. */
   note(error: StoreError | null): void {
     if (error) {
       this.close()
       const { fault } = error
       const isNews = mistakes.includes(fault) && !this.#faults.has(fault)
-      if (isNews || this.#faults.size === 0) this.#parts.onChange(error)
+      if (isNews || this.#faults.size === 0) this.#options.onChange(error)
       this.#faults.add(fault)
     } else if (this.#faults.size > 0 && !this.#cancelSettling)
-      this.#cancelSettling = this.#parts.clock.after(settledMs, () => {
+      this.#cancelSettling = this.#options.clock.after(settledMs, () => {
         this.#cancelSettling = null
         this.#faults.clear()
-        this.#parts.onChange(null)
+        this.#options.onChange(null)
       })
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { AskedChain } from '../chain/testing/classified-chain.ts'
+import { ClassifiedChain } from '../chain/testing/classified-chain.ts'
 import { systemClock } from '../clock/clock.ts'
 import { makeJsonRpcCall, ownHeaders } from '../listener/jsonrpc/jsonrpc-call.ts'
 import { JsonRpcRequest } from '../listener/jsonrpc/jsonrpc-request.ts'
@@ -12,8 +12,8 @@ import { noDirectives } from './call.ts'
 import { ethereum } from './testing/relay-fixture.ts'
 
 const { iface } = await ethereum()
-const bitcoin = (await AskedChain.load('BTC')).offered('jsonrpc')
-const solana = (await AskedChain.load('SLOTCHAIN')).offered('jsonrpc')
+const bitcoin = (await ClassifiedChain.load('BTC')).offered('jsonrpc')
+const solana = (await ClassifiedChain.load('SLOTCHAIN')).offered('jsonrpc')
 const keys = new Keys('ETH1 jsonrpc')
 
 interface More {

@@ -11,11 +11,11 @@ import { validateTls, type TlsFault } from '../config/tls-material.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 
-/** What a config refers to, as far as the caller can see. The caller's blind spots never cause a refusal. */
+/** Dependencies of a config, as far as the caller can see. Unknown ones never cause a refusal. */
 export interface Surroundings {
   /** The chain specs; null if the caller cannot see all of them. */
   readonly catalog: ChainCatalog | null
-  /** The text of a file that the config names; null if the caller cannot see it. @throws if it cannot be read */
+  /** Reads a file that the config names; null if the caller cannot see it. @throws if unreadable */
   readonly readText: (path: string) => string | null
 }
 
@@ -28,8 +28,8 @@ export interface ValidatedConfig {
 }
 
 /**
- * Validates a config completely. The router at its start and at a reload, `router validate`, the operator and
- * `rpc-operator validate` all call this one function, so none accepts what another refuses.
+ * Validates a config completely. The router at start and reload, `router validate`, the operator
+ * and `rpc-operator validate` all call this function, so they accept the same configs.
  *
  * @param others problems of the chain specs themselves
  */
@@ -54,7 +54,7 @@ export function validateConfig(
   return { config: isValid ? parsed.config : null, problems }
 }
 
-/** The chains to check configs against; without visible specs, any chain may exist. */
+/** Chains to check configs against; without visible specs, any chain may exist. */
 export function knownChains(catalog: ChainCatalog | null): KnownChains {
   if (catalog === null) return anyChain
   return {
@@ -85,7 +85,7 @@ function checkFiles(
   ] as const
   const ofStores = stores.map(([path, store]) => [`${path}.tls`, store?.tls] as const)
   return gather(locate, (report) => {
-    /** Undefined for no file, or for a file that cannot be seen or read. */
+    /** Undefined without a file, or if the file is invisible or unreadable. */
     const textOf = (path: string, file: string | null | undefined): string | undefined => {
       try {
         return file ? (readText(file) ?? undefined) : undefined

@@ -10,30 +10,30 @@ import { CacheServiceStore } from '../cache-store.ts'
 
 /** A cache service on loopback, in this process, and its clients. */
 export class ServedCache implements AsyncDisposable {
-  readonly shelf: CacheServiceStore
+  readonly store: CacheServiceStore
   readonly #server: CacheServer
   readonly #clients: CacheClient[] = []
   #isStopped = false
   port = 0
-  /** `Get hit`, one for each call. */
+  /** One entry per call, such as `Get hit`. */
   readonly calls: string[] = []
 
   /** @param graceMs how long the store stays closed to sessions after its start */
   constructor(maxBytes = 1024 * 1024, graceMs = 0) {
-    this.shelf = new CacheServiceStore(maxBytes, systemClock, systemRandom, graceMs)
-    this.#server = new CacheServer(this.shelf, (call, verdict) => {
+    this.store = new CacheServiceStore(maxBytes, systemClock, systemRandom, graceMs)
+    this.#server = new CacheServer(this.store, (call, verdict) => {
       this.calls.push(`${call} ${verdict}`)
     })
   }
 
-  /** On a port that no outgoing connection takes while it is away. */
-  async start(given?: number): Promise<this> {
-    const port = given ?? (await freePort())
+  /** Uses a port outside the ephemeral range, which no connection takes meanwhile. */
+  async start(fixedPort?: number): Promise<this> {
+    const port = fixedPort ?? (await freePort())
     this.port = await this.#server.start({ host: '127.0.0.1', port })
     return this
   }
 
-  /** A busy machine takes its time, so the default is more than a router's. */
+  /** Busy machines are slow, so the default timeout exceeds a router's. */
   client(
     commandTimeoutMs = 5_000,
     onChange: (error: Error | null) => void = () => {},
@@ -60,6 +60,6 @@ export function clientOf(
   commandTimeoutMs: number,
   onChange: (error: Error | null) => void = () => {},
 ): CacheClient {
-  const parts = { clock: systemClock, random: seededRandom(1), commandTimeoutMs, onChange }
-  return new CacheClient({ host: '127.0.0.1', port }, parts)
+  const options = { clock: systemClock, random: seededRandom(1), commandTimeoutMs, onChange }
+  return new CacheClient({ host: '127.0.0.1', port }, options)
 }

@@ -8,8 +8,8 @@ import type { BlockPlaces, BlockPoint, BlockRef, BlockTag, Family, Question } fr
 import { isWildcard, segmentsOf } from './path-tree.ts'
 
 /*
- * Which block a request asks about. The spec of a method says at which places its requests name a block.
- * The value there is a point of the chain.
+ * Determines the block that a request asks about. The method's spec lists where its requests name a
+ * block; the value there is a point of the chain.
  */
 
 /** Reads the block that a request asks about. Pure, never throws. */
@@ -18,10 +18,10 @@ type BlockReader = (...request: Parameters<PlaceReader>) => BlockRef
 /** How a method's requests name blocks. */
 export interface BlockSyntax {
   readonly notation: Notation
-  /** The tags and the chain's own words for them. */
+  /** Tags, and the chain's own words for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
   readonly placeReader: (place: ValuePlace) => PlaceReader
-  /** Where a block stands, a height can. JSON-RPC beyond Ethereum has many forms of its own. */
+  /** Whether a height can replace the block. JSON-RPC outside Ethereum has too many formats. */
   readonly writesHeights: boolean
 }
 
@@ -30,7 +30,7 @@ type BlockPlace = Exclude<NativeBlock, string>
 export const noBlock: BlockRef = Object.freeze({ kind: 'none' })
 const invalidBlock: BlockRef = Object.freeze({ kind: 'invalid' })
 
-/** @param headers the headers that name the block of a method; without them it is about a tag */
+/** @param headers headers that name the block; without them the method is about a tag */
 export function compileBlock(
   block: NativeBlock,
   headers: readonly string[] = [],
@@ -67,14 +67,14 @@ function pointReader(
       isReadable = true
       if (value === undefined || value === null) continue
       const point = readPoint(value, pointSyntax) ?? invalidBlock
-      // A version is a number on a scale of its own, without a tip. What it names never changes.
+      // A version counts on a scale without a tip, and what it names never changes.
       return isVersion && point.kind === 'number' ? noBlock : point
     }
     return isReadable ? absent : invalidBlock
   }
 }
 
-/** What a request without a block is about; without a default it needs one. */
+/** The block of a request that names none; without a default it needs one. */
 function absentRef(absent: BlockTag | 'none' | undefined): BlockRef {
   if (absent === undefined) return invalidBlock
   return absent === 'none' ? noBlock : tagPoints[absent]
@@ -110,7 +110,7 @@ function rangeReader(
   }
 }
 
-/** The places of both ends, and of the hash of one block that may replace them. */
+/** Both ends of a range, and the single block hash that may replace them. */
 function rangePlaces(block: BlockPlace): (ValuePlace | null)[] {
   if (block['from-param'] !== undefined)
     return [
@@ -123,7 +123,7 @@ function rangePlaces(block: BlockPlace): (ValuePlace | null)[] {
   return [at(block.from), at(block.to), at(block.hash)]
 }
 
-/** Where a height can be written into the requests of a method; null: it cannot. */
+/** Where a height can be written into a method's requests; null: nowhere. */
 export function blockPlaces(
   block: NativeBlock = 'none',
   headers: readonly string[] = [],
@@ -137,39 +137,39 @@ export function blockPlaces(
   }
   if (block.form === 'version' || block.form === 'hash') return null
   const isRange = block['from-param'] !== undefined || block.from !== undefined
-  // A field of the options is a commitment, by words.
+  // A field of the options is a commitment, which is a word.
   if (!isRange && block.field !== undefined) return null
   const places = isRange ? rangePlaces(block).slice(0, 2) : [block['first-of']?.[0] ?? block]
   return { places: places.filter((place) => place !== null), isHex }
 }
 
-/** Ethereum writes heights and hashes as `0x` and hex digits. Most others write heights in decimal. */
+/** Ethereum writes heights and hashes as `0x` and hex digits; most others use decimal. */
 export type Notation = 'ethereum' | 'plain'
 
-/** How the methods of a chain write blocks. */
+/** How a chain's methods write blocks. */
 export function notationOf(
   family: Family | undefined,
   apiInterface: ApiInterface,
   method: string,
 ): Notation {
   if (family !== 'evm' || apiInterface !== 'jsonrpc') return 'plain'
-  // Ethereum's own namespaces end in `_`; a chain's further ones, such as `platform.getBlock`, do not.
+  // Ethereum's namespaces end in `_`; further ones, such as `platform.getBlock`, do not.
   return method.includes('.') && !method.includes('.Eth') ? 'plain' : 'ethereum'
 }
 
-/** The one frozen point of each tag. */
+/** The one frozen point per tag, which all calls share. */
 export const tagPoints = Object.freeze(
   Object.fromEntries(blockTags.map((tag) => [tag, Object.freeze({ kind: 'tag', tag })])),
 ) as Readonly<Record<BlockTag, BlockPoint>>
 
-/** How blocks are written on one chain, at one place. */
+/** How blocks are written on one chain, at one place of a request. */
 interface PointSyntax extends Pick<BlockSyntax, 'notation' | 'words'> {
   readonly form: 'any' | 'number' | 'hash'
   readonly numberField: string
   readonly hashField: string
 }
 
-/** All tags, and the words of a chain for them. */
+/** All tags, and the chain's words for them. */
 export function pointWords(
   own: Readonly<Record<string, BlockTag>> = {},
 ): ReadonlyMap<string, BlockPoint> {
@@ -179,14 +179,14 @@ export function pointWords(
   return words
 }
 
-// No tag, height or hash of any chain is longer: a longer text is no block.
+// No tag, height or hash of any chain is longer, so longer text is not a block.
 const maxPointLength = 128
 const ethereumHash = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x0*([0-9a-f]{1,14})$/i
 const decimal = /^\d{1,16}$/
 const foreignHash = /^(?:0x)?[0-9a-z+/=_-]{32,96}$/i
 
-/** Reads a value that is neither undefined nor null. Null: it is no block. */
+/** Reads a value that is neither undefined nor null. Null: it is not a block. */
 function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | null {
   if (typeof value === 'string') return readText(value, syntax)
   if (typeof value === 'number') {
@@ -210,7 +210,7 @@ function readText(text: string, syntax: PointSyntax): BlockPoint | null {
 
 function readNumber(text: string, notation: Notation): number | null {
   if (notation === 'plain' && decimal.test(text)) return safe(Number(text))
-  // 32 bytes are a hash, even if most of them are zeros.
+  // Text of 32 bytes is a hash, even if most of them are zeros.
   if (text.length === 66) return null
   const digits = quantity.exec(text)?.[1]
   return digits === undefined ? null : safe(Number.parseInt(digits, 16))
@@ -225,7 +225,7 @@ function readHash(text: string, notation: Notation): BlockPoint | null {
   return hash.test(text) ? { kind: 'hash', hash: text } : null
 }
 
-/** `{ blockNumber }` or `{ blockHash }` (EIP-1898), by the names that the chain has for them. */
+/** Reads `{ blockNumber }` or `{ blockHash }` (EIP-1898), by the chain's names for them. */
 function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
   if (Array.isArray(value)) return null
   const number = member(value, syntax.numberField) ?? null
@@ -238,11 +238,11 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
 
 /**
  * Reads the value at one place of a request; undefined or null when there is none.
- * @param segments of the path of a REST call; of other calls none
+ * @param segments path segments of a REST call; empty for other calls
  */
 export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
-/** Reads the headers that name a block. If several do, nodes differ on which one counts, so none does. */
+/** Reads headers that name a block. If several do, none counts, because nodes differ. */
 function headersReader(headers: readonly string[]): PlaceReader {
   return (question) => {
     if (!('header' in question)) return unreadable
@@ -251,7 +251,7 @@ function headersReader(headers: readonly string[]): PlaceReader {
   }
 }
 
-/** @param pattern of the path of a REST call */
+/** @param pattern path pattern of a REST call */
 export function placeReader(place: ValuePlace, pattern: string): PlaceReader {
   const { header, query, message, 'path-parameter': parameter } = place
   if (header !== undefined)
@@ -282,17 +282,17 @@ function paramReader({ param: position, name, field = [] }: ValuePlace): PlaceRe
   const inObject = name === undefined ? null : [name, ...path]
   return (question) => {
     if (question.apiInterface === 'rest' || question.apiInterface === 'grpc') return unreadable
-    const { params: given = null } = question
-    const params =
-      given instanceof FoundJson ? given : new FoundJson(Buffer.from(JSON.stringify(given)), 0)
-    const first = params.bytes[params.start]
-    if (first === 0x5b) return inList === null ? undefined : valueIn(params, inList)
+    const { params = null } = question
+    const found =
+      params instanceof FoundJson ? params : new FoundJson(Buffer.from(JSON.stringify(params)), 0)
+    const first = found.bytes[found.start]
+    if (first === 0x5b) return inList === null ? undefined : valueIn(found, inList)
     if (first === 0x6e) return undefined
-    return inObject === null ? unreadable : valueIn(params, inObject)
+    return inObject === null ? unreadable : valueIn(found, inObject)
   }
 }
 
-/** The member of this name; `misspelt` where only one like it is there; undefined without either. */
+/** The member of this name; `misspelt` when only a similar one exists; undefined without either. */
 function member(object: object, name: string): unknown {
   if (Object.hasOwn(object, name)) return (object as Record<string, unknown>)[name]
   const folded = name.toLowerCase()

@@ -30,7 +30,7 @@ const word = fc.oneof(
   fc.nat().map(String),
 )
 
-/** Requests that resemble those of the interface, and others. */
+/** Requests similar to those of the interface, and others. */
 function questions(offered: ChainInterface): fc.Arbitrary<Question> {
   const name = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...offered.methods) },
@@ -67,7 +67,7 @@ function questions(offered: ChainInterface): fc.Arbitrary<Question> {
 }
 
 describe('any request of a client', () => {
-  test.each(interfaces)('%s classifies without a throw, always alike', (_name, offered) => {
+  test.each(interfaces)('%s classifies without a throw and deterministically', (_name, offered) => {
     fc.assert(
       fc.property(questions(offered), (question) => {
         const before = JSON.stringify(question)
@@ -83,14 +83,14 @@ describe('any request of a client', () => {
   })
 })
 
-/** Parameters with which every method that has a check is classified with it. */
+/** Params that, together, trigger every method's checks. */
 const someParams = [[], ['0x5'], [`0x${'a'.repeat(64)}`], { height: '5' }]
 
 describe('each method of a bundled spec', () => {
-  test('that has the parent of a block checked also shows the block, which is where the router learns it', () => {
+  test("that checks a block's parent also shows the block, from which the router learns parents", () => {
     const checked = bundled.flatMap(({ chain, offered }) => {
       const { apiInterface } = offered
-      const asked = [...offered.methods].flatMap((method) => {
+      const questions = [...offered.methods].flatMap((method) => {
         if (apiInterface === 'grpc') return []
         const path = method.replaceAll(/\{[^}]*\}/g, '5')
         if (apiInterface === 'rest')
@@ -99,7 +99,7 @@ describe('each method of a bundled spec', () => {
           ]
         return someParams.map((params) => offered.classify({ apiInterface, method, params }))
       })
-      return asked
+      return questions
         .filter(({ block }) => block.kind !== 'invalid')
         .filter(({ checks }) => checks.some(({ rule }) => rule.check === 'parent'))
         .map(({ name, tellsTip, showsBlock }) => {
@@ -119,12 +119,12 @@ describe('each method of a bundled spec', () => {
   })
 
   test.each(bundled.map(({ chain, offered }) => [`${chain.id} ${offered.apiInterface}`, offered]))(
-    '%s is known by its name',
+    '%s is classified under its own name',
     (_name, offered) => {
       const header = () => null
       for (const method of offered.methods) {
         const { apiInterface } = offered
-        const asked =
+        const questions =
           apiInterface === 'rest'
             ? ['GET', 'POST'].map((verb) =>
                 offered.classify({ apiInterface, verb, path: method, query: '', header }),
@@ -135,7 +135,7 @@ describe('each method of a bundled spec', () => {
                   : offered.classify({ apiInterface, method, params: [] }),
               ]
         expect(
-          asked.some((each) => each.known && each.name === method),
+          questions.some((each) => each.known && each.name === method),
           method,
         ).toBe(true)
       }

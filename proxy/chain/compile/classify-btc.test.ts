@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, hash, height, invalid, none, tag } from '../testing/classified-chain.ts'
+import { ClassifiedChain, hash, height, invalid, none, tag } from '../testing/classified-chain.ts'
 import type { BlockRef, MethodSpec } from '../types.ts'
 
-let btc: AskedChain
+let btc: ClassifiedChain
 beforeAll(async () => {
-  btc = await AskedChain.load('BTC')
+  btc = await ClassifiedChain.load('BTC')
 })
 
 const blockHash = '00000000000000000001'.padEnd(64, 'a')
@@ -43,7 +43,7 @@ describe('the block that a call asks about', () => {
 
 describe('the other properties of a method', () => {
   test.each<[string, Partial<MethodSpec>]>([
-    // Every family of Bitcoin Core.
+    // Covers every method group of Bitcoin Core.
     ['getblockcount', { tellsTip: { path: [], encoding: 'decimal' }, cacheable: true }],
     ['getblockchaininfo', { tellsTip: { path: ['blocks'], encoding: 'decimal' } }],
     ['getblockhash', { kind: 'read', cost: 10 }],
@@ -69,14 +69,14 @@ describe('the other properties of a method', () => {
     ['getnewaddress', { kind: 'local' }],
     ['stop', { kind: 'local' }],
     ['generatetoaddress', { kind: 'local' }],
-    // btcd's own.
+    // Methods of btcd.
     ['getbestblock', { tellsTip: { path: ['height'], encoding: 'decimal' } }],
     ['searchrawtransactions', { kind: 'read' }],
   ])('%s', (method, expected) => {
     expect(btc.jsonrpc(method, [])).toMatchObject({ name: method, known: true, ...expected })
   })
 
-  it('has a method in upper case for another one', () => {
+  it('treats a method in upper case as another method', () => {
     expect(btc.jsonrpc('GETBLOCKCOUNT', []).known).toBe(false)
   })
 
@@ -97,7 +97,7 @@ test.each([
   ['BTC-SIGNET', '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6'],
   ['BTC-REGTEST', '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'],
 ])('%s is identified by its first block', async (id, expected) => {
-  const [verification] = (await AskedChain.load(id)).offered('jsonrpc').verifications
+  const [verification] = (await ClassifiedChain.load(id)).offered('jsonrpc').verifications
   expect(verification).toMatchObject({ name: 'chain-id', expected })
   expect(JSON.parse(String(verification?.call.body))).toMatchObject({
     method: 'getblockhash',

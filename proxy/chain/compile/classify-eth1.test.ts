@@ -69,7 +69,7 @@ describe('the block that a request asks about', () => {
   })
 })
 
-describe('a block written in an odd way', () => {
+describe('a block in an unusual notation', () => {
   test.each<[string, unknown, unknown]>([
     ['leading zeros', '0x0010', number(16)],
     ['upper case digits', '0xAB', number(171)],
@@ -116,8 +116,8 @@ describe('a block written in an odd way', () => {
   })
 
   test.each<[string, unknown, unknown]>([
-    ['a hash where only a number may stand', [hash, false], invalid],
-    ['an object where only a number may stand', [{ blockNumber: '0x1' }, false], invalid],
+    ['a hash in place of a number', [hash, false], invalid],
+    ['an object in place of a number', [{ blockNumber: '0x1' }, false], invalid],
     ['no params', undefined, invalid],
     ['null params', null, invalid],
     ['empty params', [], invalid],
@@ -171,7 +171,7 @@ describe('the range of eth_getLogs', () => {
   })
 })
 
-describe('params that nodes may read differently', () => {
+describe('params that nodes may interpret differently', () => {
   const [one, two] = ['"0x1"', '"0x2"']
   const kelvin = 'toBloc\u212a'
   test.each([
@@ -188,9 +188,9 @@ describe('params that nodes may read differently', () => {
     ['eth_getLogs', `[{"fromBlock":${one},"toBlock":${one},"${kelvin}":${two}}]`],
     ['eth_getLogs', String.raw`[{"fromBlock":${one},"toBlock":${one},"to\u0042lock":${two}}]`],
     ['eth_getLogs', `[{"fromBlock":${one},"toBlock":${one},"blockhash":"${hash}"}]`],
-  ])('%s %s is about no block, and not kept', (method, params) => {
-    const asked = ask(method, new FoundJson(Buffer.from(params), 0))
-    expect(asked).toMatchObject({ block: invalid, cacheable: false })
+  ])('%s %s has an invalid block, and is not cached', (method, params) => {
+    const spec = ask(method, new FoundJson(Buffer.from(params), 0))
+    expect(spec).toMatchObject({ block: invalid, cacheable: false })
   })
 
   test.each([
@@ -244,7 +244,7 @@ describe('the other properties of a method', () => {
     expect(ask(method, [])).toMatchObject({ name: method, known: true, ...expected })
   })
 
-  it('shows the tip only when the latest block was asked for', () => {
+  it('shows the tip only when the request asks for the latest block', () => {
     const path = { path: ['number'], encoding: 'hex', hash: ['hash'], parent: ['parentHash'] }
     expect(ask('eth_blockNumber', []).tellsTip).toEqual({ path: [], encoding: 'hex' })
     expect(ask('eth_getBlockByNumber', ['latest', false]).tellsTip).toEqual(path)
@@ -289,20 +289,20 @@ describe('a method that the spec does not name', () => {
   })
 
   test.each(['eth_subscribers', 'eth_isSubscribed', 'eth_subscription', 'getSubscriberCount'])(
-    '%s does not',
+    '%s is an ordinary unknown method',
     (method) => {
       expect(ask(method, [])).toMatchObject({ name: method, known: false, kind: 'read' })
     },
   )
 
-  it('is what a question of another interface is about, too', () => {
+  it('is also the class of a question from another interface', () => {
     const method = eth.classify({ apiInterface: 'grpc', method: 'a.B/C', header: () => null })
     expect(method).toMatchObject({ name: 'a.B/C', known: false })
   })
 })
 
 describe('any request of a client', () => {
-  it('is classified without a throw, always alike, and left as it was', () => {
+  it('is classified without a throw, deterministically, and left unchanged', () => {
     const methods = [...eth.methods]
     fc.assert(
       fc.property(fc.constantFrom(...methods), fc.jsonValue({ maxDepth: 4 }), (method, params) => {
@@ -316,7 +316,7 @@ describe('any request of a client', () => {
     )
   })
 
-  it('names a block only if it is one', () => {
+  it('names a block only if it contains one', () => {
     const places = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.string(),
@@ -336,7 +336,7 @@ describe('any request of a client', () => {
     )
   })
 
-  it('shares its classification where no block is named', () => {
+  it('shares its classification when it names no block', () => {
     expect(ask('eth_chainId', [])).toBe(ask('eth_chainId', [1, 2]))
     expect(ask('eth_call', [{}, 'latest'])).toBe(ask('eth_call', [{}]))
     expect(Object.isFrozen(ask('eth_chainId'))).toBe(true)

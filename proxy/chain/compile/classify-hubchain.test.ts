@@ -2,19 +2,27 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { jsonOfQuery } from '../../json/place.ts'
-import { AskedChain, hash, height, invalid, none, range, tag } from '../testing/classified-chain.ts'
+import {
+  ClassifiedChain,
+  hash,
+  height,
+  invalid,
+  none,
+  range,
+  tag,
+} from '../testing/classified-chain.ts'
 import type { BlockRef, MethodSpec } from '../types.ts'
 
-let hub: AskedChain
+let hub: ClassifiedChain
 beforeAll(async () => {
-  hub = await AskedChain.load('HUBCHAIN')
+  hub = await ClassifiedChain.load('HUBCHAIN')
 })
 
 const latest = tag('latest')
 
 describe('REST', () => {
   test.each<[string, string, BlockRef]>([
-    // Every family, by the neutral names and by the public ones.
+    // Covers every module, by neutral and public names.
     ['GET /sdk/auth/v1beta1/accounts/cosmos1x', '/sdk/auth/v1beta1/accounts/{address}', latest],
     ['GET /cosmos/auth/v1beta1/accounts/cosmos1x', '/sdk/auth/v1beta1/accounts/{address}', latest],
     ['GET /sdk/bank/v1beta1/supply', '/sdk/bank/v1beta1/supply', latest],
@@ -56,7 +64,7 @@ describe('REST', () => {
     ['GET /cosmos/nft/v1beta1/classes', '/sdk/nft/v1beta1/classes', latest],
     ['GET /cosmos/circuit/v1/accounts', '/sdk/circuit/v1/accounts', latest],
     ['GET /feemarket/v1/params', '/feemarket/v1/params', latest],
-    // However it is written.
+    // Spelling variants of one path.
     ['GET /sdk/bank/v1beta1/supply/', '/sdk/bank/v1beta1/supply', latest],
     ['HEAD /sdk/bank/v1beta1/supply', '/sdk/bank/v1beta1/supply', latest],
     [
@@ -81,7 +89,7 @@ describe('REST', () => {
   test.each<[Record<string, string>, BlockRef]>([
     [{ 'x-cosmos-block-height': '5' }, height(5)],
     [{ 'grpc-metadata-x-cosmos-block-height': '6' }, height(6)],
-    // A gateway joins both into one, and a node ignores it.
+    // A gateway joins both into one value, which a node ignores.
     [{ 'x-cosmos-block-height': '5', 'grpc-metadata-x-cosmos-block-height': '6' }, invalid],
     [{ 'x-cosmos-block-height': '5, 6' }, invalid],
     [{ 'x-cosmos-block-height': '0' }, latest],
@@ -93,7 +101,7 @@ describe('REST', () => {
     expect(hub.grpc('cosmos.bank.v1beta1.Query/TotalSupply', headers).block).toEqual(block)
   })
 
-  it('uses the height of a path rather than that of a header', () => {
+  it('prefers the height in a path to that in a header', () => {
     const headers = { 'x-cosmos-block-height': '5' }
     const method = hub.rest('GET /sdk/base/tendermint/v1beta1/blocks/9', headers)
     expect(method.block).toEqual(height(9))
@@ -121,7 +129,7 @@ describe('REST', () => {
   })
 })
 
-describe('where a node may read another block than the router', () => {
+describe('where a node may read a different block than the router', () => {
   const query = '/sdk/base/tendermint/v1beta1/abci_query'
   test.each([
     [`${query}?height=6&height=7`],
@@ -160,7 +168,7 @@ describe('where a node may read another block than the router', () => {
     '/sdk/bank/v1beta1/balances/a%3Bb',
     '/sdk/bank/v1beta1/balances/a%00',
     '/sdk/bank/v1beta1/balances/a%c0%af',
-  ])('GET %s may be of another path: nothing is kept or checked', (path) => {
+  ])('GET %s may be of another path: nothing is cached or checked', (path) => {
     expect(hub.rest(`GET ${path}`)).toMatchObject({ known: true, cacheable: false, checks: [] })
   })
 })
@@ -200,7 +208,7 @@ describe('gRPC', () => {
   })
 
   test.each(['cosmos.nothing.v1.Query/Thing', '', '/', 'grpc.health.v1.Health'])(
-    '%j is none that the spec names',
+    '%j is not in the spec',
     (method) => {
       expect(hub.grpc(method)).toMatchObject({ name: method, known: false, cacheable: false })
     },
@@ -247,7 +255,7 @@ describe('Tendermint RPC', () => {
   })
 })
 
-describe('how it is probed', () => {
+describe('its probes', () => {
   test.each([
     ['rest', '/cosmos/base/tendermint/v1beta1/blocks/latest', ['block', 'header', 'height']],
     ['grpc', '/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock', [2, 1, 3]],
@@ -267,7 +275,7 @@ describe('how it is probed', () => {
     expect(network?.call.otherPaths).toEqual(otherPaths)
   })
 
-  it('has subscriptions where there is a WebSocket', () => {
+  it('has subscriptions on URLs with a WebSocket', () => {
     const has = (['rest', 'grpc', 'tendermintrpc'] as const).filter((each) =>
       hub.offered(each).methods.has('subscribe'),
     )
@@ -276,5 +284,5 @@ describe('how it is probed', () => {
 })
 
 test.each(['COSMOSHUB', 'cosmos'])('%s is its name', async (name) => {
-  expect((await AskedChain.load(name)).chain.id).toBe('HUBCHAIN')
+  expect((await ClassifiedChain.load(name)).chain.id).toBe('HUBCHAIN')
 })

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, height, invalid, none, tag } from '../testing/classified-chain.ts'
+import { ClassifiedChain, height, invalid, none, tag } from '../testing/classified-chain.ts'
 import type { BlockRef, MethodSpec } from '../types.ts'
 
-let move: AskedChain
+let move: ClassifiedChain
 beforeAll(async () => {
-  move = await AskedChain.load('MOVECHAIN')
+  move = await ClassifiedChain.load('MOVECHAIN')
 })
 
 const latest = tag('latest')
 const coin = '0x1%3A%3Acoin%3A%3ACoinStore%3C0x1%3A%3Aaptos_coin%3A%3AAptosCoin%3E'
 
-describe('the path that a call goes to, and the block that it asks about', () => {
+describe('the path of a call, and the block that it asks about', () => {
   test.each<[string, string, BlockRef]>([
-    // Every family of the node's API.
+    // Covers every group of the node's API.
     ['GET /', '/', latest],
     ['GET /blocks/by_height/55', '/blocks/by_height/{height}', height(55)],
     ['GET /blocks/by_height/55?with_transactions=true', '/blocks/by_height/{height}', height(55)],
@@ -40,7 +40,7 @@ describe('the path that a call goes to, and the block that it asks about', () =>
     ['POST /view', '/view', latest],
     ['POST /view?ledger_version=3', '/view', none],
     ['POST /tables/0xaa/item', '/tables/{table_handle}/item', latest],
-    // However it is written.
+    // Spelling variants of one path.
     ['GET', '/', latest],
     ['HEAD /accounts/0x1', '/accounts/{address}', latest],
     ['GET /accounts/0x1/', '/accounts/{address}', latest],
@@ -52,7 +52,7 @@ describe('the path that a call goes to, and the block that it asks about', () =>
     ['GET /accounts/%ff', '/accounts/{address}', latest],
     ['POST /%74ransactions', '/transactions', none],
     ['POST /v1//transactions/', '/transactions', none],
-    // A client that adds /v1 itself.
+    // Some clients add /v1 themselves.
     ['GET /v1', '/', latest],
     ['GET /v1/', '/', latest],
     ['GET /v1/blocks/by_height/55', '/blocks/by_height/{height}', height(55)],
@@ -93,14 +93,14 @@ describe('the other properties of a call', () => {
     expect(move.rest(request)).toMatchObject(expected)
   })
 
-  it('shows the tip in a header, if it is about the latest ledger', () => {
+  it('shows the tip in a header, for calls about the latest ledger', () => {
     const header = 'x-aptos-block-height'
     expect(move.rest('GET /accounts/0x1').tellsTip).toMatchObject({ header })
     expect(move.rest('GET /accounts/0x1?ledger_version=5').tellsTip).toBeNull()
     expect(move.rest('POST /transactions').tellsTip).toBeNull()
   })
 
-  it('must be about the block and the transaction asked for', () => {
+  it('must return the requested block and transaction', () => {
     expect(move.rest('GET /blocks/by_height/5').checks).toMatchObject([
       { rule: { check: 'block', number: ['block_height'] } },
     ])
@@ -111,7 +111,7 @@ describe('the other properties of a call', () => {
   })
 })
 
-it('passes on what its clients need', () => {
+it('forwards the headers that its clients need', () => {
   const { requestHeaders, responseHeaders } = move.offered('rest')
   expect([...requestHeaders]).toEqual(expect.arrayContaining(['accept', 'content-type']))
   expect([...responseHeaders]).toEqual(
@@ -119,7 +119,7 @@ it('passes on what its clients need', () => {
   )
 })
 
-it('is asked for its ledger, below /v1 where that is not in the URL', () => {
+it('is probed at its ledger, below /v1 when the URL lacks it', () => {
   const { latestBlock, verifications } = move.offered('rest')
   const ledger = { verb: 'GET', path: '/', otherPaths: ['/v1'] }
   expect(latestBlock).toMatchObject({ ...ledger, result: { path: ['block_height'] } })
@@ -127,5 +127,5 @@ it('is asked for its ledger, below /v1 where that is not in the URL', () => {
 })
 
 test.each(['APT1', 'aptos'])('%s is its name', async (name) => {
-  expect((await AskedChain.load(name)).chain.id).toBe('MOVECHAIN')
+  expect((await ClassifiedChain.load(name)).chain.id).toBe('MOVECHAIN')
 })

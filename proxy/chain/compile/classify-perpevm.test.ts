@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, it, test } from 'vitest'
-import { AskedChain, height, tag } from '../testing/classified-chain.ts'
+import { ClassifiedChain, height, tag } from '../testing/classified-chain.ts'
 import type { MethodSpec } from '../types.ts'
 
-let perp: AskedChain
+let perp: ClassifiedChain
 beforeAll(async () => {
-  perp = await AskedChain.load('PERPEVM')
+  perp = await ClassifiedChain.load('PERPEVM')
 })
 
 test.each<[string, unknown[], Partial<MethodSpec>]>([
@@ -35,5 +35,5 @@ it('has no WebSocket', () => {
 })
 
 test.each(['HYPERLIQUID', 'hyperevm', 'PerpEvm'])('%s is its name too', async (name) => {
-  expect((await AskedChain.load(name)).chain.id).toBe('PERPEVM')
+  expect((await ClassifiedChain.load(name)).chain.id).toBe('PERPEVM')
 })

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, height, invalid, none, range, tag } from '../testing/classified-chain.ts'
+import { ClassifiedChain, height, invalid, none, range, tag } from '../testing/classified-chain.ts'
 import type { BlockRef, MethodSpec } from '../types.ts'
 
-let slots: AskedChain
+let slots: ClassifiedChain
 beforeAll(async () => {
-  slots = await AskedChain.load('SLOTCHAIN')
+  slots = await ClassifiedChain.load('SLOTCHAIN')
 })
 
 const key = '4Qkev8aNZcqFNSRhQzwyLMFSsi94jHqE8WNVTJzTP99F'
@@ -148,7 +148,7 @@ test.each<[string, unknown[], number | undefined]>([
   expect(slots.jsonrpc(method, params).floor?.block).toBe(floor)
 })
 
-it('asks for the slot, and for the first block of the cluster', () => {
+it('is probed for the slot, and for the first block of the cluster', () => {
   const { latestBlock, verifications } = slots.offered('jsonrpc')
   expect(JSON.parse(String(latestBlock?.body))).toMatchObject({
     method: 'getSlot',
@@ -161,5 +161,5 @@ it('asks for the slot, and for the first block of the cluster', () => {
 })
 
 test.each(['SOLANA', 'sol', 'SlotChain'])('%s is its name', async (name) => {
-  expect((await AskedChain.load(name)).chain.id).toBe('SLOTCHAIN')
+  expect((await ClassifiedChain.load(name)).chain.id).toBe('SLOTCHAIN')
 })

@@ -19,17 +19,17 @@ const address = `0x${'a1'.repeat(20)}`
 const hash = `0x${'b2'.repeat(32)}`
 
 describe.each(['ANVIL', 'HARDHAT', 'GETH-DEV', 'GANACHE', 'BTC-REGTEST'])('%s', (id) => {
-  it('caches no answer, whatever it is about', () => {
+  it('caches no answers at all', () => {
     const chain = catalog.find(id)
     expect(chain?.cacheable).toBe(false)
     const { methods } = chain!.interfaces.get('jsonrpc')!
     expect(methods.size).toBeGreaterThan(100)
-    const asked = [...methods].flatMap((method) =>
+    const specs = [...methods].flatMap((method) =>
       [[], ['latest'], ['0x1'], [hash], [address, '0x1'], [1]].map((params) =>
         ask(chain, method, params),
       ),
     )
-    expect(asked.filter(({ cacheable }) => cacheable)).toEqual([])
+    expect(specs.filter(({ cacheable }) => cacheable)).toEqual([])
   })
 })
 
@@ -53,7 +53,7 @@ it.each([
     expect(ask(catalog.find(id), method)).toMatchObject({ name: method, ...local })
 })
 
-it('a spec that extends one of them caches nothing either, unless it says otherwise', async () => {
+it('a spec that extends one of them caches nothing either, unless it overrides that', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'test-nodes-'))
   try {
     await writeFile(join(folder, 'a.yml'), 'id: MINE\nextends: ANVIL\n')

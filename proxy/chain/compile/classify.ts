@@ -14,18 +14,18 @@ import {
 } from './method.ts'
 import { isAmbiguousPath, PathTree } from './path-tree.ts'
 
-/** The methods of an interface, the standard set before those of its add-ons. */
+/** The methods of an interface, the standard set before its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
   return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.methods ?? {}).map(([key, method]) => {
-      // `GET /blocks/{height}`; where a chain serves one name under several paths, `/C/rpc eth_call`.
+      // Key such as `GET /blocks/{height}`; with several paths per name, `/C/rpc eth_call`.
       const [first, name] = key.split(' ', 2) as [string, string?]
       return { name: name ?? first, verb: name === undefined ? '' : first, addon, method }
     }),
   )
 }
 
-/** How the requests of an interface are classified. */
+/** Compiles how an interface's requests are classified. */
 export function compileClassify(
   chain: NativeSpec,
   apiInterface: ApiInterface,
@@ -33,7 +33,7 @@ export function compileClassify(
 ): (question: Question) => MethodSpec {
   const words = pointWords(chain['block-words'])
   const overrides = {
-    // No check reads the messages of gRPC.
+    // Checks cannot read gRPC messages.
     ...(apiInterface === 'grpc' && { checks: [] }),
     ...(chain.cacheable === false && { cacheable: false }),
   }
@@ -49,19 +49,19 @@ export function compileClassify(
   return (apiInterface === 'rest' ? compileRest : compileByName)(spec, methodsOf(spec), compile)
 }
 
-/** @param pattern REST: the path pattern, by the name or alias that the path matches */
+/** @param pattern REST only: the matching path pattern, by name or alias */
 type Compile = (named: NamedMethod, pattern?: string) => Classify
 
 const noSegments: readonly string[] = []
 
-/** JSON-RPC, Tendermint RPC and gRPC: by the method's name. */
+/** Classifies JSON-RPC, Tendermint RPC and gRPC by the method's name. */
 function compileByName(
   spec: NativeInterface,
   methods: readonly NamedMethod[],
   compile: Compile,
 ): (question: Question) => MethodSpec {
-  // A chain may serve methods of one name under several paths: each path has its own table. The table
-  // of the empty path has all names; if several paths have a name, it has the first in the spec.
+  // A chain may serve one name under several paths, so each path has its own table. The table of
+  // the empty path has all names; if several paths have a name, the first in the spec counts.
   const anywhere = new Map<string, Classify>()
   const byPath = new Map([['', anywhere]])
   const atRootFirst = methods.toSorted(
@@ -93,12 +93,12 @@ function pathOf({ method }: NamedMethod): string {
 }
 
 /**
- * `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`. As a call over a shared
- * WebSocket it would open a subscription that no client reads or ends.
+ * Matches `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`. Relayed over
+ * a shared WebSocket, such a call would open a subscription that no client reads or ends.
  */
 const subscribing = /^[^/]*[Ss]ubscribe(?![a-z])[^/]*$/
 
-/** REST: by verb and path. */
+/** Classifies REST by verb and path. */
 function compileRest(
   spec: NativeInterface,
   methods: readonly NamedMethod[],
@@ -119,23 +119,23 @@ function compileRest(
       const method = match.value(question, match.segments)
       return isAmbiguousPath(question.path) ? ambiguous(method) : method
     }
-    // An unnamed POST may change the node's state: it is sent once.
+    // An unnamed POST may change the node's state, so it is sent once.
     const unknown = unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
     return { ...unknown, tipHeader: spec['tip-header'] }
   }
 }
 
-/** Prefixes of method names, and other prefixes for the same methods. */
+/** Prefixes of method names, with alternatives for the same methods. */
 export type Aliases = NonNullable<NativeInterface['aliases']>
 
 /**
- * The other names of a method or path whose beginning has an alias, from either side:
+ * The other names of a method or path with an aliased prefix, in either direction:
  * `/sdk/bank/v1beta1/supply` and `/cosmos/bank/v1beta1/supply`.
  */
 export function otherNames(name: string, aliases: Aliases = {}): string[] {
   const names = Object.entries(aliases).flatMap(([prefix, alias]) => {
     if (name.startsWith(alias)) return [prefix + name.slice(alias.length)]
-    // The root itself: `/` is `/v1`, not `/v1/`.
+    // For the root itself: `/` is `/v1`, not `/v1/`.
     if (name === prefix && alias.startsWith(prefix)) return [alias.replace(/\/$/, '')]
     return name.startsWith(prefix) ? [alias + name.slice(prefix.length)] : []
   })

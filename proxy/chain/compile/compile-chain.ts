@@ -99,7 +99,7 @@ function compileProbe(
   return { verb: 'POST', path, body: body ?? JSON.stringify(call), result, timeoutMs }
 }
 
-/** The verifications of an interface and its add-ons: an upstream passes them before it serves. */
+/** Verifications of an interface and its add-ons, which an upstream passes before it serves. */
 function compileVerifications(apiInterface: ApiInterface, spec: NativeInterface): Verification[] {
   return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.verifications ?? {}).map(([name, verification]) => ({

@@ -14,9 +14,9 @@ import { blockPlaces, type BlockSyntax, compileBlock, noBlock, tagPoints } from 
 
 /** A method of an interface, and its name. */
 export interface NamedMethod {
-  /** Without the verb and without the path below the URL. */
+  /** Excludes the verb and the internal path. */
   readonly name: string
-  /** REST: upper case; empty for the other interfaces. */
+  /** REST: upper case; empty for other interfaces. */
   readonly verb: string
   readonly addon: string | null
   readonly method: NativeMethod
@@ -24,13 +24,13 @@ export interface NamedMethod {
 
 /**
  * Classifies one request to a method.
- * @param segments of the path of a REST call; of other calls none
+ * @param segments path segments of a REST call; empty for other calls
  */
 export type Classify = (question: Question, segments: readonly string[]) => MethodSpec
 
 /**
- * A method that reuses its classifications. A call gets a new one only if it names a height, a hash or
- * a range, or if a check compares with a value of the request.
+ * Compiles a method that reuses its classifications. A call gets a new one only if it names a
+ * height, a hash or a range, or if a check compares with a value of the request.
  */
 export function compileMethod(
   { name, addon, method }: NamedMethod,
@@ -85,7 +85,7 @@ export function compileMethod(
       checks,
     }
   }
-  // A header with the head accompanies every answer, so it does not show the block of this one.
+  // A header with the head accompanies every answer, so it does not show this answer's block.
   const showsAsTip = (block: BlockRef) =>
     tip?.header === undefined && ['number', 'hash', 'tag'].includes(block.kind)
   const isByHash = (block: BlockRef) =>
@@ -98,17 +98,17 @@ export function compileMethod(
   if (typeof checks === 'function')
     return (question, segments) =>
       about(block(question, segments), checks(question, segments), readFloor?.(question, segments))
-  const kept = new Map<BlockRef, MethodSpec>()
+  const cache = new Map<BlockRef, MethodSpec>()
   return (question, segments) => {
     const ref = block(question, segments)
     const floor = readFloor?.(question, segments)
     if (isHeight(floor)) return about(ref, checks, floor)
-    const known = kept.get(ref)
+    const known = cache.get(ref)
     if (known !== undefined) return known
     const classification = about(ref, checks, null)
-    // These refs are one object for all calls.
+    // All calls share one object per such ref.
     if (ref.kind === 'none' || ref.kind === 'tag' || ref.kind === 'invalid')
-      kept.set(ref, Object.freeze(classification))
+      cache.set(ref, Object.freeze(classification))
     return classification
   }
 }
@@ -119,7 +119,7 @@ function isHeight(value: unknown): value is number {
 
 const none: readonly Check[] = Object.freeze([])
 
-/** What an answer must show: a list if it is the same for all requests of the method. */
+/** The checks of an answer, as a list when they are the same for all requests of the method. */
 function compileChecks(
   { checks: rules = [] }: NativeMethod,
   { placeReader }: BlockSyntax,
@@ -130,12 +130,12 @@ function compileChecks(
   })
   if (rows.every(({ read }) => read === null))
     return Object.freeze(rows.map(({ rule }) => ({ rule, wanted: null })))
-  // Read when an answer is there: until then a filter stays as small as it was sent.
+  // Runs only when the answer arrives: until then a filter stays as compact as it was sent.
   return (question, segments) =>
     rows.map(({ rule, read }) => ({ rule, wanted: read && (() => read(question, segments)) }))
 }
 
-/** Where the answer shows the tip: at the method's own place, else in the interface's header. */
+/** Where the answer shows the tip: at the method's place, else in the interface's header. */
 function tellsTip(method: NativeMethod, tipHeader: string | undefined): ResultPath | null {
   const { path, header = tipHeader, encoding = 'decimal', hash } = method['tells-tip'] ?? {}
   if (path !== undefined)
@@ -150,7 +150,7 @@ function showsBlock(method: NativeMethod): ResultPath | null {
   return { path, encoding, ...shownHashes(method, path), ...others }
 }
 
-/** The paths of the hash and the parent next to the number of a block, as the checks name them. */
+/** Paths of the hash and the parent beside a block's number, taken from the checks. */
 function shownHashes(
   { checks = [] }: NativeMethod,
   path: ResultPath['path'],
@@ -168,13 +168,13 @@ function defaultTag(block: NativeMethod['block']): BlockTag | null {
   return block.default === undefined || block.default === 'none' ? null : block.default
 }
 
-/** The call, marked as ambiguous: a node may read another call, so the answer is neither shared nor checked. */
+/** Marks a call that nodes may read differently, so its answer is not shared or checked. */
 export function ambiguous(method: MethodSpec): MethodSpec {
   const { showsBlock: _, impliesBlock: __, ...others } = method
   return { ...others, cacheable: false, checks: none, tellsTip: null }
 }
 
-/** The classification of a method that the spec does not name. */
+/** Classification of a method that the spec does not name. */
 export function unknownMethod(name: string, kind: CallKind, internalPath = ''): MethodSpec {
   return {
     name,
@@ -188,7 +188,7 @@ export function unknownMethod(name: string, kind: CallKind, internalPath = ''): 
     deterministic: false,
     byHash: false,
     waitsForBlock: false,
-    // It may run code.
+    // An unknown method may run code.
     runsCallerCode: true,
     timeoutMs: null,
     tellsTip: null,

@@ -4,12 +4,12 @@ import { decoded } from '../../config/secret.ts'
 interface Node<Value> {
   readonly literals: Map<string, Node<Value>>
   parameter: Node<Value> | null
-  /** A parameter that takes one segment or more. */
+  /** Parameters that match one or more segments. */
   readonly wildcards: { readonly after: readonly string[]; readonly value: Value }[]
   value: Value | null
 }
 
-/** Path patterns such as `/blocks/{height}`: a literal segment beats a parameter. */
+/** Path patterns such as `/blocks/{height}`; a literal segment wins over a parameter. */
 export class PathTree<Value> {
   readonly #root: Node<Value> = emptyNode()
 
@@ -18,7 +18,7 @@ export class PathTree<Value> {
     const segments = segmentsOf(pattern)
     for (const [at, segment] of segments.entries()) {
       if (isWildcard(segment)) {
-        // The wildcard with more segments behind it comes first: `{denom=**}/total` before `{denom=**}`.
+        // Longer suffixes come first: `{denom=**}/total` before `{denom=**}`.
         node.wildcards.push({ after: segments.slice(at + 1), value })
         node.wildcards.sort((one, other) => other.after.length - one.after.length)
         return
@@ -48,13 +48,13 @@ function emptyNode<Value>(): Node<Value> {
   return { literals: new Map(), parameter: null, wildcards: [], value: null }
 }
 
-/** What a node reads of a path: its segments, decoded once, without those that say nothing: `//`, `/./`, a slash at the end. */
+/** Segments as nodes see them: decoded once, without empty ones (`//`, `/./`, final slash). */
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   return path.includes('%') ? segments.map(decoded) : segments
 }
 
-/** Control characters, and separators that servers may drop, merge, or find only after decoding the path once or twice. */
+/** Control characters, and separators that servers may drop, merge, or decode once or twice. */
 const ambiguousPath = /\/\.?\/|\/\.$|[;\\]|%(?:[01]|2[5f]|3b|5c|7f|c[01])/i
 
 /** Whether servers may split a path into different segments. */

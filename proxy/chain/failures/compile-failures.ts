@@ -8,25 +8,25 @@ type FailureFields = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'
 
 // A message may quote text of any length from a request; its beginning names the error.
 const maxMessageLength = 1_000
-/** An error about the params may repeat them. */
+/** Errors about params may quote them. */
 const invalidParams = -32_602
 
 interface NodeErrorRow {
   readonly failure: FailureClass
-  /** The failure with HTTP 500, for a row that would be the answer; null: the status does not matter. */
+  /** The failure under HTTP 500, for rows that would be the answer; null: ignore the status. */
   readonly ifOdd: FailureClass | null
-  /** The failure without what follows for the upstream, where words alone show it; null for other rows. */
+  /** The failure without consequences, for rows matched by text alone; else null. */
   readonly ifQuoted: FailureClass | null
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
-  /** The methods that have this error; null: all. */
+  /** Matches the methods that have this error; null: all. */
   readonly isOf: ((method: string) => boolean) | null
 }
 
 /**
- * Merges the rows of several tables: first all rows marked `first`, then the rest, then those marked
- * `last`. Within each group the order of the tables counts.
+ * Merges the rows of several tables: first all rows marked `first`, then the rest, then those
+ * marked `last`. Within each group the order of the tables decides.
  */
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const faults = firstOf(
@@ -54,7 +54,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus,
     ofPage(status, body) {
-      // The status of a server error counts, whatever the page says.
+      // The status of a server error decides, whatever the page says.
       if (status >= 500) return ofStatus(status)
       const message = Buffer.from(body.subarray(0, maxMessageLength)).toString('latin1')
       const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
@@ -96,7 +96,7 @@ function rowRank({ first, last }: FailureRow): number {
 function compileRow(row: FailureRow): NodeErrorRow {
   const failure = failureOf(row)
   const { origin, retry, holdOff, weight } = failure
-  // The error is the answer: no other upstream is asked.
+  // The error is the answer, so no other upstream is tried.
   const isFinal = origin !== 'upstream' && !retry && !holdOff
   const isForAny = row.status !== undefined || !isFinal
   return {
@@ -115,7 +115,7 @@ function compileRow(row: FailureRow): NodeErrorRow {
   }
 }
 
-/** Whether a method is one of these, or begins like one that ends with `*`. */
+/** Whether a method is in the list, where a trailing `*` matches any suffix. */
 function matcher(names: readonly string[]): (method: string) => boolean {
   return (method) =>
     names.some((name) =>
@@ -124,8 +124,8 @@ function matcher(names: readonly string[]): (method: string) => boolean {
 }
 
 /**
- * Statuses of a server's own trouble, or of missing access: the body is then not a node's answer to
- * the request. 500 can be either: see `specs/README.md`.
+ * Statuses for server trouble or missing access, whose body is not a node's answer to the request.
+ * 500 can be either: see `specs/README.md`.
  */
 function isOddStatus(status: number): boolean {
   return status >= 500 || [401, 402, 403, 407, 408, 429].includes(status)
@@ -138,7 +138,7 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
   return row.message === null || row.message.test(error.message.slice(0, maxMessageLength))
 }
 
-/** A row's failure with its defaults filled in. */
+/** A row's failure with defaults filled in. */
 export function failureOf(row: FailureFields): FailureClass {
   const isBlamed = row.origin === 'upstream' && row['hold-off'] !== true
   return Object.freeze({
@@ -155,7 +155,7 @@ export function failureOf(row: FailureFields): FailureClass {
   })
 }
 
-/** `5xx` stands for 500 to 599. */
+/** `5xx` expands to 500 to 599. */
 function expand(statuses: readonly (number | string)[]): Set<number> {
   return new Set(
     statuses.flatMap((status) =>
@@ -169,11 +169,11 @@ function expand(statuses: readonly (number | string)[]): Set<number> {
 /** A fault that no table names. */
 const unknownFault = failureOf({ name: 'unknown-fault', origin: 'upstream' })
 
-/** An answer that is not in the interface's form, with a status that no table names. */
+/** An answer outside the interface's format, with a status that no table names. */
 const malformed = failureOf({ name: 'malformed', origin: 'upstream' })
 
 /**
- * An error that no row knows: the node's own answer, or the trouble of a gateway before it. The
- * upstream is not blamed: any client may have caused it.
+ * An error that no row matches: the node's own answer, or trouble of a gateway. The upstream is not
+ * blamed, because any client may have caused it.
  */
 const unknownError = failureOf({ name: 'unknown-error', origin: 'node', doubtful: true })

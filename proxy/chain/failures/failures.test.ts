@@ -46,7 +46,7 @@ describe.each(files)('$name', ({ name, file }) => {
   })
 })
 
-describe('what follows from a transport fault', () => {
+describe('consequences of a transport fault', () => {
   test.each([
     ['refused', { retry: true, origin: 'upstream', weight: 2 }],
     ['unresolved', { retry: true, origin: 'upstream', weight: 2 }],
@@ -64,7 +64,7 @@ describe('what follows from a transport fault', () => {
   })
 })
 
-describe('what follows from an answer that is not in the form of the interface', () => {
+describe("consequences of an answer outside the interface's format", () => {
   test.each([
     [200, { name: 'malformed-answer', retry: true, origin: 'upstream', weight: 1 }],
     [301, { name: 'http-redirect', retry: true, origin: 'upstream' }],
@@ -90,7 +90,7 @@ describe('what follows from an answer that is not in the form of the interface',
   })
 })
 
-describe('a limit that a gateway reports in a form of its own', () => {
+describe('a limit that a gateway reports in its own format', () => {
   test.each([
     [200, '{"message":"API rate limit exceeded"}', 'rate-limited'],
     [200, '{"jsonrpc":"2.0","id":1,"error":"Too Many Requests"}', 'rate-limited'],
@@ -107,7 +107,7 @@ describe('a limit that a gateway reports in a form of its own', () => {
   })
 })
 
-/** On JSON-RPC, where the router itself makes the request. */
+/** On JSON-RPC the router itself composes the request. */
 it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
   'a page with HTTP %i is a failure of the upstream',
   (status) => {
@@ -116,9 +116,9 @@ it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
   },
 )
 
-/** On REST path, query and body are the client's: another upstream is asked, and no upstream is blamed. */
+/** On REST the client composes the request, so another upstream is tried and none is blamed. */
 describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 501])(
-  'an error with HTTP %i that no table knows, of REST',
+  'an unlisted error with HTTP %i, on REST',
   (status) => {
     it.each(['', 'no such thing here'])('saying "%s"', (message) => {
       const { retry, holdOff, weight, origin } = evm.ofNodeError({ status, code: null, message })
@@ -127,7 +127,7 @@ describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 
   },
 )
 
-describe('what follows from an error in the form of the interface', () => {
+describe("consequences of an error in the interface's format", () => {
   const blamed = { retry: true, holdOff: false, weight: 1 }
   const answer = { origin: 'node', retry: false, holdOff: false, weight: 0 }
   const elsewhere = { retry: true, holdOff: false, weight: 0 }
@@ -157,8 +157,8 @@ describe('what follows from an error in the form of the interface', () => {
     ['an unknown error with HTTP 400', 400, -32000, 'tenant suspended', doubt],
     ['an unknown error with HTTP 418', 418, null, 'teapot', doubt],
     ['a 404 of a gateway', 404, null, 'no Route matched with those values', elsewhere],
-    ['a node that cannot read what the router read', 200, -32700, 'parse error', limit],
-    ['one that takes it for no request', 200, -32600, 'Invalid Request', limit],
+    ['a node that cannot parse what the router parsed', 200, -32700, 'parse error', limit],
+    ['a node that does not accept it as a request', 200, -32600, 'Invalid Request', limit],
     ['the same with a status of 400', 400, -32700, 'parse error', limit],
     ['the same with a status of 500', 500, -32700, 'parse error', limit],
     ['bad parameters with a status of 400', 400, -32602, 'invalid params', { retry: false }],
@@ -172,7 +172,7 @@ describe('what follows from an error in the form of the interface', () => {
     ],
     ['an unknown method', 200, -32601, 'Method not found', { ...elsewhere, origin: 'node' }],
     ['missing state', 200, -32000, 'missing trie node 0xab', elsewhere],
-    ['a block that is not there', 200, -32000, 'header not found', elsewhere],
+    ['a missing block', 200, -32000, 'header not found', elsewhere],
     ['internal error', 200, -32603, 'Internal error', { retry: true, weight: 1 }],
     [
       'a limit with HTTP 200',
@@ -196,7 +196,7 @@ describe('what follows from an error in the form of the interface', () => {
     ['a gateway of gateways', 200, -32000, "Can't route your request to suitable", blamed],
     ['a failed fetch', 200, -32000, 'fetch failed', blamed],
     ['a database', 200, -32000, 'database is locked', blamed],
-    ['a block to come', 200, -32000, 'block is not yet available', elsewhere],
+    ['a future block', 200, -32000, 'block is not yet available', elsewhere],
     [
       'history before a fork',
       200,
@@ -220,7 +220,7 @@ describe('what follows from an error in the form of the interface', () => {
     expect([found(502).retry, found(502).weight]).toEqual([true, 1])
   })
 
-  it('looks at the beginning of a long message only', () => {
+  it('reads only the beginning of a long message', () => {
     const message = `${'x'.repeat(1_000_000)} rate limit`
     expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe('unknown-error')
   })
@@ -245,7 +245,7 @@ describe('a failure table refuses', () => {
   })
 })
 
-describe('words that several rows could claim', () => {
+describe('messages that several rows could match', () => {
   test.each([
     ['rate limit exceeded', 'rate-limited'],
     ['query rate limit exceeded', 'rate-limited'],
@@ -261,8 +261,8 @@ describe('words that several rows could claim', () => {
   })
 })
 
-// A client may put words of a failure into a method's name. That must not start a cooldown.
-it('recognizes a missing method by its code, with any name', () => {
+// A client may put failure messages into a method's name. That must not start a cooldown.
+it('recognises a missing method by its code, whatever its name', () => {
   const echoes = [
     (method: string) => `the method ${method} does not exist/is not available`,
     (method: string) => `Method ${method} not found`,
@@ -280,8 +280,8 @@ it('recognizes a missing method by its code, with any name', () => {
   )
 })
 
-// A contract's text or a caller's mistake may contain the words of a node's trouble. Both are the
-// answer: a retry on other nodes would be in vain.
+// A contract's text or a caller's mistake may quote a node's trouble. Both are the answer, and
+// other nodes would return the same.
 describe('a message that only quotes the words of another row', () => {
   const revert = 'execution-reverted'
   test.each([
@@ -338,7 +338,7 @@ describe('a message that only quotes the words of another row', () => {
   )
 })
 
-describe('what follows from an answer that fails a check', () => {
+describe('consequences of an answer that fails a check', () => {
   test.each([
     ['violated', { retry: true, origin: 'upstream', weight: 1, reported: true }],
     ['doubted', { retry: true, origin: 'upstream', weight: 0, reported: false }],
@@ -347,7 +347,7 @@ describe('what follows from an answer that fails a check', () => {
     expect(evm.ofAnswer(finding)).toMatchObject(expected)
   })
 
-  it('is reported like other answers that claim success and are none', () => {
+  it('is reported like other answers that wrongly claim success', () => {
     const reported = [evm.ofStatus(200), evm.ofTransport('truncated'), evm.ofTransport('protocol')]
     expect(reported.map((each) => each.reported)).toEqual([true, true, true])
     const lacking = [evm.ofStatus(502), evm.ofTransport('reset'), evm.ofTransport('timeout')]
@@ -355,7 +355,7 @@ describe('what follows from an answer that fails a check', () => {
   })
 })
 
-it('knows at least 150 ways to fail', () => {
+it('knows at least 150 failures', () => {
   const rows = files.flatMap(({ file }) => [
     ...(file.transport ?? []),
     ...(file.http ?? []),

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
-import { AskedChain } from '../testing/classified-chain.ts'
+import { ClassifiedChain } from '../testing/classified-chain.ts'
 
 /*
- * What gateways, and nodes in trouble, report about themselves in the form of a node's error. Some of
- * it sounds like a statement about the request, but none of it is the answer to a read.
+ * Messages in which gateways, and nodes in trouble, report about themselves as node errors. Some
+ * sound like statements about the request, but none is the answer to a read.
  */
 
-const said = [
+const messages = [
   "invalid character '<' looking for beginning of value",
   "invalid character 'e' looking for beginning of value",
   'unexpected end of JSON input',
@@ -130,14 +130,14 @@ const reads: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe.each(Object.keys(reads))('%s', (id) => {
-  const { failures } = new AskedChain(catalog.find(id)!).chain
-  test.each(said)('%s', (message) => {
-    const taken = (reads[id] ?? []).filter((read) => {
+  const { failures } = new ClassifiedChain(catalog.find(id)!).chain
+  test.each(messages)('%s', (message) => {
+    const accepted = (reads[id] ?? []).filter((read) => {
       const error = { status: 200, code: -32000, message }
       const { origin, retry, holdOff } = failures.ofNodeError(error, read)
       return origin !== 'upstream' && !retry && !holdOff
     })
-    expect(taken).toEqual([])
+    expect(accepted).toEqual([])
   })
 })
 
@@ -149,7 +149,7 @@ test.each([
   'invalid input from backend',
   'Unexpected token < in JSON at position 0',
 ])('an upstream that answers "%s" has failed', (message) => {
-  const { failures } = new AskedChain(catalog.find('ETH1')!).chain
+  const { failures } = new ClassifiedChain(catalog.find('ETH1')!).chain
   const failure = failures.ofNodeError({ status: 200, code: -32000, message }, 'eth_call')
   expect(failure).toMatchObject({ origin: 'upstream', retry: true, weight: 1 })
 })

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
-import { AskedChain } from '../testing/classified-chain.ts'
+import { ClassifiedChain } from '../testing/classified-chain.ts'
 import type { FailureClass } from '../failure-table.ts'
 import type { MethodSpec } from '../types.ts'
 import { compileFailures } from './compile-failures.ts'
 import { failureFileSchema } from './schema.ts'
 
 const catalog = await loadCatalog([])
-const bundled = (id: string) => new AskedChain(catalog.find(id)!)
+const bundled = (id: string) => new ClassifiedChain(catalog.find(id)!)
 const chains = {
   evm: bundled('ETH1'),
   perp: bundled('PERPEVM'),
@@ -23,7 +23,7 @@ const params = [-32602, 'Invalid params'] as const
 const nonce = [-32000, 'nonce too low: next nonce 5, tx nonce 4'] as const
 const funds = [-32000, 'insufficient funds for gas * price + value'] as const
 
-/** The failure class of an error of a read, by the chain's table. */
+/** The failure class of a read's error, by the chain's table. */
 function classOf(chain: keyof typeof chains, method: string, error: readonly [number, string]) {
   const [code, message] = error
   return chains[chain].chain.failures.ofNodeError({ status: 200, code, message }, method)
@@ -75,7 +75,7 @@ describe('an error of one method', () => {
   })
 })
 
-describe('words that a caller may have chosen', () => {
+describe('text that a caller may have chosen', () => {
   const bad = 'rate limit exceeded'
   test.each<[string, number, number, string, Partial<FailureClass>]>([
     ['eth_call', 200, -32000, bad, { holdOff: false, weight: 0, retry: true }],
@@ -87,15 +87,15 @@ describe('words that a caller may have chosen', () => {
     ['my_callOfNoSpec', 200, -32000, bad, { holdOff: false, weight: 0 }],
     ['eth_getBalance', 200, -32000, bad, { holdOff: true }],
     ['eth_getBalance', 200, -32000, 'socket hang up', { weight: 1 }],
-    // What stands in the params.
+    // The message quotes the params.
     ['eth_getBalance', 200, -32602, `invalid block: ${bad}`, { holdOff: false, origin: 'caller' }],
-    // Codes and statuses are the node's.
+    // Codes and statuses come from the node.
     ['eth_call', 200, -32005, bad, { holdOff: true }],
     ['eth_call', 200, 429, bad, { holdOff: true }],
     ['debug_traceCall', 429, -32000, bad, { holdOff: true }],
     ['debug_traceCall', 503, -32000, bad, { weight: 1 }],
     ['eth_call', 200, -32603, 'Internal error', { weight: 1 }],
-    // Words that speak of the call keep their meaning.
+    // Text about the call keeps its meaning.
     ['eth_call', 200, -32000, 'header not found', { name: 'header-not-found', weight: 0 }],
   ])('%s: HTTP %i, %i %s', (method, status, code, message, expected) => {
     const { runsCallerCode } = chains.evm.jsonrpc(method)
@@ -145,8 +145,8 @@ describe('a row for some methods', () => {
     expect(JSON.stringify(checked.error?.issues)).toContain('its beginning and `*`')
   })
 
-  // The limit of one wide query must not stop everything else that the URL serves.
-  it('a limit in answer to a query of logs starts no cooldown', () => {
+  // The limit of one wide query must not stop all other traffic of the URL.
+  it('a limit on a log query starts no cooldown', () => {
     const limit = [-32005, 'limit exceeded'] as const
     expect(classOf('evm', 'eth_getLogs', limit)).toMatchObject({ retry: true, holdOff: false })
     expect(classOf('evm', 'eth_getBalance', limit)).toMatchObject({ retry: true, holdOff: true })

@@ -5,8 +5,8 @@ import { strict } from '../document.ts'
 import { answerFindings, transportFaults } from '../failure-table.ts'
 
 /*
- * The failure tables, `specs/failures/*.yml`, documented in `specs/README.md`: the first row that
- * matches counts.
+ * Schema of the failure tables in `specs/failures/*.yml`, documented in `specs/README.md`: the
+ * first matching row counts.
  */
 
 const name = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower case words joined by -')

@@ -3,13 +3,13 @@
 import { apiInterfaces } from '../../config/types.ts'
 import type { NativeInterface, NativeMethod, NativeSpec, NativeVerification } from './schema.ts'
 
-/** The methods and verifications of an interface, or of one of its add-ons. */
+/** Methods and verifications of an interface, or of one of its add-ons. */
 export interface NativePart {
   readonly methods?: Record<string, NativeMethod> | undefined
   readonly verifications?: Record<string, NativeVerification> | undefined
 }
 
-/** The parts of an interface, with their paths in the file: the standard set, then each add-on. */
+/** The parts of an interface with their paths in the file: the standard set, then each add-on. */
 export function interfaceParts(
   own: NativeInterface,
 ): { readonly addon: string | null; readonly at: readonly string[]; readonly part: NativePart }[] {
@@ -23,7 +23,7 @@ export function interfaceParts(
   ]
 }
 
-/** Merges a spec over the spec that it extends: keys that it leaves out are inherited. */
+/** Merges a spec over its base. Keys that it omits are inherited. */
 export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
   const interfaces = { ...base.interfaces }
   for (const name of apiInterfaces) {
@@ -41,18 +41,18 @@ export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
 }
 
 function extendInterface(base: NativeInterface, own: NativeInterface): NativeInterface {
-  const placed = new Map(
+  const addonByMethod = new Map(
     interfaceParts(own).flatMap(({ addon, part }) =>
       Object.keys(part.methods ?? {}).map((name) => [name, addon] as const),
     ),
   )
   const extendPart = (lower: NativePart, upper: NativePart, addon: string | null) => ({
-    // A method that is left out, or now in another part, is not inherited.
+    // Omitted methods, and methods now in another part, are not inherited.
     methods: {
       ...Object.fromEntries(
         Object.entries(lower.methods ?? {})
           .filter(([name]) => !own.without?.includes(name))
-          .filter(([name]) => !placed.has(name) || placed.get(name) === addon)
+          .filter(([name]) => !addonByMethod.has(name) || addonByMethod.get(name) === addon)
           .map(([name, method]) => [name, withoutChecks(method, own['without-checks'])]),
       ),
       ...upper.methods,
@@ -93,7 +93,7 @@ function withoutChecks(method: NativeMethod, dropped: readonly string[] = []): N
   return { ...method, checks: method.checks?.filter(({ check }) => !dropped.includes(check)) }
 }
 
-/** A verification without a method or path of its own inherits the request. */
+/** A verification without its own method or path inherits the request. */
 function extendVerification(base: NativeVerification, own: NativeVerification): NativeVerification {
   if (own.method === undefined && own.path === undefined) return { ...base, ...own }
   const { expected, severity } = base

@@ -45,7 +45,7 @@ const interfaces = `interfaces:
 `
 
 describe('a native spec', () => {
-  it('is compiled with the defaults of the format', async () => {
+  it("is compiled with the format's defaults", async () => {
     const chain = (await load(head + interfaces)).find('test')
     expect(chain).toMatchObject({
       id: 'TEST',
@@ -62,8 +62,8 @@ describe('a native spec', () => {
   it.each([
     ['everywhere on EVM', 'evm', '', true],
     ['nowhere in another family', 'bitcoin', '', false],
-    ['everywhere, as the method says', 'other', ', any-case-hex: true', true],
-    ['nowhere, as the method says', 'evm', ', any-case-hex: false', false],
+    ['everywhere, set by the method', 'other', ', any-case-hex: true', true],
+    ['nowhere, set by the method', 'evm', ', any-case-hex: false', false],
     ['in some params', 'evm', ', any-case-hex: [0, data]', new Set([0, 'data'])],
   ])('says where hex may have any case: %s', async (_, family, key, expected) => {
     const methods = `interfaces: { jsonrpc: { methods: { m: { block: none${key} } } } }\n`
@@ -73,7 +73,7 @@ describe('a native spec', () => {
     expect(anyCaseHex).toEqual(expected)
   })
 
-  it('is found by its aliases, an id before an alias', async () => {
+  it('is found by its aliases, an id taking precedence', async () => {
     const other = head.replace('TEST', 'OTHER')
     const catalog = await load(`${head}aliases: [mine, OTHER]\n${interfaces}`, other + interfaces)
     expect(catalog.find('MINE')?.id).toBe('TEST')
@@ -81,7 +81,7 @@ describe('a native spec', () => {
     expect(ownIds(catalog)).toEqual(['TEST', 'OTHER'])
   })
 
-  it('extends another, of any file, and has only the differences', async () => {
+  it('extends a spec from any file, listing only differences', async () => {
     const base = `${head}${interfaces}    verifications:
       chain-id: { method: eth_chainId, expected: '0x1' }
     add-ons: { debug: { methods: { debug_x: { block: none } } } }
@@ -105,7 +105,7 @@ interfaces:
     expect(catalog.find('TEST')?.interfaces.get('jsonrpc')?.methods.has('debug_x')).toBe(true)
   })
 
-  it('knows verifications by name that it never asks, its own and inherited ones', async () => {
+  it('knows its own and inherited verifications that it never runs by name', async () => {
     const verifications = `    unasked-verifications: [pruning]
     verifications: { chain-id: { method: eth_chainId } }
 `
@@ -154,7 +154,7 @@ interfaces: { jsonrpc: { unasked-verifications: [version] } }
   })
 })
 
-describe('a native spec that is wrong', () => {
+describe('an invalid native spec', () => {
   const method = (text: string) => `${head}interfaces:
   jsonrpc:
     methods:
@@ -197,14 +197,14 @@ describe('a native spec that is wrong', () => {
       'interfaces.jsonrpc.methods.m.block: is missing. It must be none, latest',
     ],
     [
-      'a block that is nothing',
+      'an invalid block',
       method('{ block: sometimes }'),
       'must be none, latest, pending, safe, finalized, earliest, or a place',
     ],
     [
       'a block without a place',
       method('{ block: { default: latest } }'),
-      'must say in exactly one way where the block stands',
+      'must locate the block in exactly one way',
     ],
     [
       'half a range',
@@ -212,12 +212,12 @@ describe('a native spec that is wrong', () => {
       'must have `from` and `to` together',
     ],
     [
-      'params whose hex has any case, by a negative position',
+      'case-insensitive params, by a negative position',
       method('{ block: none, any-case-hex: [-1] }'),
       'interfaces.jsonrpc.methods.m.any-case-hex[0]: ',
     ],
     [
-      'a cost of none',
+      'a cost of zero',
       method('{ block: none, cost: 0 }'),
       'interfaces.jsonrpc.methods.m.cost: Too small: expected number to be >=1.',
     ],
@@ -254,7 +254,7 @@ describe('a native spec that is wrong', () => {
     [
       'a verification without a question',
       `${head}${interfaces}    verifications: { chain-id: { expected: '0x1' } }\n`,
-      'does not say what to ask. Give a `method`',
+      'names no request. Give a `method`',
     ],
     [
       'a method twice',
@@ -262,7 +262,7 @@ describe('a native spec that is wrong', () => {
       'is named twice in this interface.',
     ],
     [
-      'a method to leave out that is not there',
+      'an unknown method to omit',
       `${head}${interfaces}    without: [eth_nope]\n`,
       'spec0.yml:11: interfaces.jsonrpc.without[0]: there is no method `eth_nope` to leave out.',
     ],
@@ -292,7 +292,7 @@ describe('a native spec that is wrong', () => {
     expect(problems.join('\n')).toContain(expected)
   })
 
-  it('is reported with all that is wrong in all files at once', async () => {
+  it('is reported with all problems of all files', async () => {
     const problems = await problemsOf(
       head.replace('2s', 'x') + interfaces,
       head.replace('TEST', 'OTHER').replace('evm', 'elvish') + interfaces,
@@ -306,25 +306,25 @@ describe('a native spec that is wrong', () => {
     ])
   })
 
-  it('is reported once when its form is broken, however many errors that makes', async () => {
+  it('is reported once when its form is broken, however many errors result', async () => {
     const problems = await problemsOf('id: TEST\ninterfaces: [{:\n  a: b: c\n  d: e: f\n')
     expect(problems).toEqual([expect.stringMatching(/^spec0.yml:\d: is not YAML: /)])
   })
 
-  it('is reported when it extends in a circle', async () => {
+  it('is reported when its base extends it', async () => {
     const problems = await problemsOf(
       'id: A\nextends: B\n',
       'id: B\nextends: C\n',
       'id: C\nextends: A\n',
     )
     expect(problems).toEqual([
-      'spec0.yml:2: extends: goes in a circle: A -> B -> C -> A.',
-      'spec1.yml:2: extends: goes in a circle: B -> C -> A -> B.',
-      'spec2.yml:2: extends: goes in a circle: C -> A -> B -> C.',
+      'spec0.yml:2: extends: forms a cycle: A -> B -> C -> A.',
+      'spec1.yml:2: extends: forms a cycle: B -> C -> A -> B.',
+      'spec2.yml:2: extends: forms a cycle: C -> A -> B -> C.',
     ])
   })
 
-  it('is reported when a chain is there twice', async () => {
+  it('is reported when a chain is defined twice', async () => {
     const problems = await problemsOf(head + interfaces, head.replace('TEST', 'test') + interfaces)
     expect(problems.join()).toContain('spec1.yml: chain `test` is also in')
   })

@@ -5,14 +5,14 @@ import { parseDuration } from '../../config/units.ts'
 import { strict } from '../document.ts'
 
 /*
- * The native format, one YAML file a chain, documented in `specs/README.md`. A spec in another format
- * is converted to this type, merged over the spec that it extends, and compiled. Defaults are set where
- * a key is compiled.
+ * Schema of the native format, one YAML file per chain, documented in `specs/README.md`. Specs in
+ * other formats are converted to this type, then merged over their bases and compiled. Compilation
+ * sets the defaults.
  */
 
 export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
 
-/** The kinds of data that a node may prune separately. */
+/** Kinds of data that a node may prune separately. */
 export const dataKinds = ['blocks', 'logs', 'receipts', 'transactions', 'state'] as const
 
 const chainId = z
@@ -57,7 +57,7 @@ export type ValuePlace = z.output<typeof pointPlace>
 const pointWays = ['param', 'path-parameter', 'query', 'header', 'message'] as const
 const blockWays = [...pointWays, 'from-param', 'first-of'] as const
 
-/** The place of the block, given in exactly one way. */
+/** The place of the block, specified in exactly one way. */
 const blockPlace = strict({
   ...pointPlace.shape,
   form: z.enum(['any', 'number', 'hash', 'version']).optional(),
@@ -79,7 +79,7 @@ const blockPlace = strict({
     context.issues.push({ code: 'custom', input: value, message })
   if (blockWays.filter((way) => value[way] !== undefined).length !== 1)
     complain(
-      'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query`, `header` or `message`',
+      'must locate the block in exactly one way: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query`, `header` or `message`',
     )
   if ((value.from === undefined) !== (value.to === undefined))
     complain('must have `from` and `to` together, the fields of a range')
@@ -93,7 +93,7 @@ const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
-  /** The hash of the block, if no check names it. Without `path` the answer shows no number. */
+  /** The block's hash, if no check names it. Without `path` the answer shows no number. */
   hash: path.optional(),
   /** `path` shows the first block of a run as long as this list. */
   span: path.optional(),
@@ -104,12 +104,12 @@ const resultPath = strict({
 })
 
 /*
- * What an answer to a method must show. A check compares the answer with the request; it skips values
- * that are null or missing in the answer.
+ * Checks of a method's answers. A check compares the answer with the request; it skips values that
+ * are null or missing in the answer.
  */
 
 export const checkSchema = z.discriminatedUnion('check', [
-  /** The block is the one asked for, by its number or its hash. */
+  /** The block is the requested one, by number or hash. */
   strict({
     check: z.literal('block'),
     number: path.optional(),
@@ -119,16 +119,16 @@ export const checkSchema = z.discriminatedUnion('check', [
     /** The number may name an earlier block, lower by at most this many. */
     older: z.int().min(1).max(1e9).optional(),
   }),
-  /** The value at the path is the one at a place of the request. */
+  /** The value at the path equals the one at a place of the request. */
   strict({
     check: z.literal('identity'),
     ...pointPlace.shape,
     result: path,
     as: z.enum(['hash', 'number', 'text']).optional(),
   }),
-  /** Each log is inside the filter. */
+  /** Each log matches the filter. */
   strict({ check: z.literal('logs'), ...pointPlace.shape }),
-  /** A block that is returned again has the same parent as before. */
+  /** A block has the same parent each time it is returned. */
   strict({ check: z.literal('parent'), hash: path, parent: path }),
   /** The answer is the hash of the transaction that was sent, one of Ethereum's types. */
   strict({
@@ -137,48 +137,48 @@ export const checkSchema = z.discriminatedUnion('check', [
     digest: z.literal('keccak256'),
     result: path.optional(),
   }),
-  /** The hash is that of the header or transaction beside it. Level `full` only. */
+  /** The hash matches the header or transaction beside it. Level `full` only. */
   strict({
     check: z.literal('proof'),
     form: z.enum(['ethereum-header', 'ethereum-transaction']),
-    /** Each object of the list in this member. */
+    /** The objects are items of the list in this member. */
     each: z.string().min(1).optional(),
   }),
-  /** Null means that the node lacks the block, so the router asks another node. */
+  /** Null means that the node lacks the block, so the router tries another node. */
   strict({ check: z.literal('exists') }),
 ])
 
 const methodSchema = strict({
   /**
    * `read` may go to any node, repeatedly; `write` changes the chain; `subscribe` opens a stream;
-   * `local` is about one node's own state (`eth_accounts`, `admin_peers`): it goes once, to one
-   * node, since each node has another state. One that `creates` is repeated like a read.
+   * `local` concerns one node's state (`eth_accounts`, `admin_peers`). A local call goes once, to
+   * one node, since nodes differ; a call that `creates` is retried like a read.
    */
   kind: z.enum(['read', 'write', 'subscribe', 'local']).optional(),
   /**
-   * What a call does to an object that one node keeps for its caller, such as a filter: it creates it
-   * and returns its id, reads it, or ends it. The id is the first param of the latter two.
+   * What a call does to an object that one node stores for its caller, such as a filter: it creates
+   * the object and returns its id, or uses or ends the object whose id is its first param.
    */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
   /** Where a request may set the lowest block that its answer may reflect. */
   'min-block': pointPlace.optional(),
-  /** The kind of data that a read of a numbered block needs; `none` if nodes never prune it. */
+  /** Kind of data that a read of a numbered block needs; `none` if nodes never prune it. */
   data: z.enum([...dataKinds, 'none']).optional(),
   'by-hash': z.boolean().optional(),
-  /** Where the case of hex digits after `0x` is irrelevant: everywhere, nowhere, or in these params, by position or name. */
+  /** Where the case of `0x` hex digits is irrelevant: a flag, or params by position or name. */
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
   cost: z.int().min(1).max(100_000).optional(),
   cacheable: z.boolean().optional(),
-  /** A write ends the cached answer about the latest block: clients need a new one for the next write. */
+  /** A write invalidates the cached latest answer, which clients need before their next write. */
   'until-write': z.boolean().optional(),
   deterministic: z.boolean().optional(),
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
-  /** Its errors may hold the caller's words: of code that it runs, of a query that it repeats. */
+  /** Its errors may quote the caller, from code that it runs or a query that it repeats. */
   'runs-caller-code': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
-  /** Where any other answer shows its block. `unnamed`: it shows the latest state, in a form that the router does not read. */
+  /** Where other answers show their block. `unnamed`: they show the latest state, unreadably. */
   'shows-block': z
     .union([z.literal('unnamed'), resultPath], {
       error: 'must be `unnamed`, or name a place in the result such as `{ path: [blockNumber] }`.',
@@ -211,7 +211,7 @@ const verificationSchema = strict({
 const methods = z.record(z.string().min(1).max(200), methodSchema)
 const verifications = z.record(word, verificationSchema)
 
-/** The calls that ask a node about its chain. */
+/** The calls with which the router probes a node's chain. */
 const chainProbes = {
   'latest-block': probeSchema.optional(),
   'safe-block': probeSchema.optional(),
@@ -258,7 +258,7 @@ export const nativeSchema = strict({
       error: `must be a tag (${blockTags.join(', ')}) or a number of blocks`,
     })
     .optional(),
-  /** False: no answer is cached or shared between calls, since the state changes without a block. */
+  /** False: answers are neither cached nor shared, since the state changes without a block. */
   cacheable: z.boolean().optional(),
   failures: z.array(word).optional(),
   'block-words': z.record(z.string().min(1).max(128), z.enum(blockTags)).optional(),
@@ -278,7 +278,7 @@ export type NativeProbe = z.output<typeof probeSchema>
 export type CheckRule = z.output<typeof checkSchema>
 export type NativeVerification = z.output<typeof verificationSchema>
 
-/** Milliseconds of a duration that the schema has checked, such as `1m30s`. */
+/** Milliseconds of a duration that the schema has validated, such as `1m30s`. */
 export function durationMs(text: string): number {
   return parseDuration(text) ?? 0
 }

@@ -11,8 +11,7 @@ import {
 } from './schema.ts'
 
 /**
- * Checks what a schema cannot: whether a spec is complete once it is merged over its base, and whether
- * its parts are consistent.
+ * Validates what a schema cannot: that a merged spec is complete and its parts are consistent.
  * @param whole the spec merged over its base
  */
 export function validateSpec(
@@ -52,8 +51,7 @@ function validateProbes(
   const asks = (probe: NativeProbe) =>
     (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
   for (const key of chainProbeNames)
-    if (own[key] !== undefined && !asks(own[key]))
-      complain([key], 'does not say what to ask.', hint)
+    if (own[key] !== undefined && !asks(own[key])) complain([key], 'names no request.', hint)
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const complete = new Map(
@@ -62,7 +60,7 @@ function validateProbes(
   for (const { addon, at, part } of interfaceParts(own))
     for (const name of Object.keys(part.verifications ?? {}))
       if (!asks(complete.get(addon)?.[name] ?? {}))
-        complain([...at, 'verifications', name], 'does not say what to ask.', hint)
+        complain([...at, 'verifications', name], 'names no request.', hint)
 }
 
 const nameForms: Readonly<Record<ApiInterface, readonly [RegExp, string]>> = {
@@ -79,20 +77,20 @@ function validateMethods(
   complain: Complain,
 ): void {
   const [form, hint] = nameForms[apiInterface]
-  const placed = new Set<string>()
+  const named = new Set<string>()
   for (const { at, part } of interfaceParts(own))
     for (const name of Object.keys(part.methods ?? {})) {
       const path = [...at, 'methods', name]
       if (!form.test(name)) complain(path, `is no name of a ${apiInterface} method.`, hint)
-      if (placed.has(name)) complain(path, 'is named twice in this interface.')
-      placed.add(name)
+      if (named.has(name)) complain(path, 'is named twice in this interface.')
+      named.add(name)
     }
   for (const [index, name] of (own.without ?? []).entries())
     if (!interfaceParts(base).some(({ part }) => Object.hasOwn(part.methods ?? {}, name)))
       complain(['without', index], `there is no method \`${name}\` to leave out.`)
 }
 
-/** Only checks that are inherited can be left out. */
+/** Only inherited checks can be omitted. */
 function validateChecks(own: NativeInterface, base: NativeInterface, complain: Complain): void {
   const rules = interfaceParts(base).flatMap(({ part }) =>
     Object.values(part.methods ?? {}).flatMap(({ checks }) => checks ?? []),

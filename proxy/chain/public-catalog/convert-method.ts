@@ -22,7 +22,7 @@ export function convertMethod(
   tip: NativeMethod['tells-tip'],
   isChecked: boolean,
 ): NativeMethod {
-  // The body of a REST call is not read.
+  // The router does not read REST bodies.
   const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
   const kind = kindOf(api, inBody)
   const deterministic =
@@ -47,16 +47,16 @@ export function convertMethod(
   }
 }
 
-// The catalog's `local` only says that nodes answer differently. These methods are about state that
-// one node keeps for its caller: another node cannot answer them.
-const keptByOneNode =
+// The catalog's `local` only says that answers differ between nodes. These methods concern state
+// that one node stores for its caller, so another node cannot answer them.
+const nodeLocal =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
 const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp])[] = [
   ['creates', /^(eth_|Filecoin\.Eth)New\w*Filter$/i],
   ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
   ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
 ]
-// They run the caller's code, or repeat its query.
+// These methods run the caller's code, or repeat its query.
 const running =
   /^(?:eth_|Filecoin\.Eth)(?:call|estimate|createAccessList|simulate)|^(?:\w*trace_|debug_trace|simulate|sendTransaction$|abci_query$|\w+_search$)|\/(?:simulate|smart\/.*|view)$|\/(?:Simulate|SmartContractState)$/i
 // The catalog does not define what a method reads. Methods without a row read state.
@@ -69,7 +69,7 @@ const dataNeeded: readonly (readonly [RegExp, NativeMethod['data']])[] = [
   ],
   [/^(?:block|header|commit|block_results|blockchain|validators|consensus_params)$/, 'blocks'],
 ]
-// Pages for people and their tools. The catalog does not mark them.
+// Pages for operators and their tools. The catalog does not mark them.
 const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
 // Broadcasts that the catalog marks as reads.
 const broadcast = /^eth_sendUserOperation$/
@@ -78,7 +78,7 @@ const broadcastPath = /^\/transactions(\/batch)?$/
 function kindOf(api: CatalogApi, inBody: boolean): CallKind {
   const { subscription = false, stateful = 0, local = false } = api.category ?? {}
   if (subscription) return 'subscribe'
-  if (keptByOneNode.test(api.name)) return 'local'
+  if (nodeLocal.test(api.name)) return 'local'
   if (broadcast.test(api.name) || (inBody && broadcastPath.test(api.name))) return 'write'
   if (stateful === 1) return local ? 'local' : 'write'
   return 'read'
@@ -86,7 +86,7 @@ function kindOf(api: CatalogApi, inBody: boolean): CallKind {
 
 const identity = (member: string): CheckRule => ({ check: 'identity', param: 0, result: [member] })
 
-/** The catalog has no checks. These checks hold if a transaction has one hash and each number a block: not on Filecoin. */
+/** The catalog has no checks. Filecoin fails these: hashes and numbers are ambiguous there. */
 const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRule[]>([
   ['eth_getBlockByNumber', [{ check: 'block', number: ['number'] }]],
   ['eth_getBlockByHash', [identity('hash')]],
@@ -143,7 +143,7 @@ function namedByHash(api: CatalogApi): boolean {
   return /^(?:EMPTY|DEFAULT|PARSE_BY_ARG)$/.test(kind) && hashParsers(api).length > 0
 }
 
-// The catalog marks every name of one object as a hash, also accounts.
+// The catalog marks every object name as a hash, even accounts.
 function hashParsers(api: CatalogApi) {
   return (api.parsers ?? []).filter(
     (parser) => parser.parse_type === 'BLOCK_HASH' && !parser.parse_path.endsWith('address'),
@@ -162,7 +162,7 @@ function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
   return { 'first-of': [to], default: absent }
 }
 
-/** `fromBlock` or `toBlock` of a filter object: the catalog names one end, the call has both. */
+/** Ends of a filter range: the catalog names one end, a call has `fromBlock` and `toBlock`. */
 function filterRange(place: ValuePlace, absent: BlockTag) {
   if (!['toBlock', 'fromBlock'].includes(fieldOf(place) ?? '')) return null
   const { param, name } = place
@@ -188,12 +188,12 @@ function parsedPlaces(
   if (kind === 'PARSE_DICTIONARY') return [{ name: first }]
   const path = args.slice(1)
   if (kind === 'PARSE_CANONICAL') return [{ param: Number(first), field: path }, ...named(path)]
-  // By name a block may also be given whole, under a name of its own.
+  // By-name params may also contain a whole block under another name.
   const whole = first === 'block_number' ? [{ name: 'block_id' }] : []
   return [{ param: Number(third) }, ...named([first]), ...whole]
 }
 
-/** The same path, where the params are one object instead of a list with it. */
+/** The same path, for params that are one object instead of a list. */
 function named([name, ...path]: readonly string[]): ValuePlace[] {
   return name === undefined ? [] : [{ name, field: path }]
 }

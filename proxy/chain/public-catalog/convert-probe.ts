@@ -9,7 +9,7 @@ import type {
   CatalogVerification,
 } from './schema.ts'
 
-/** The probe that a directive describes; null when it cannot be asked or its answer not read. */
+/** The probe that a directive describes; null when its request or answer is not supported. */
 export function convertProbe(
   directive: CatalogDirective,
   data: CatalogCollectionData,
@@ -36,8 +36,8 @@ export function convertProbe(
 }
 
 /**
- * The catalog names the fields of gRPC answers, and on the wire they are numbers. These are all that
- * its probes ask for, by method and the fields' names.
+ * The catalog names the fields of gRPC answers, which are numbered on the wire. These are all that
+ * its probes need, by method and field names.
  */
 const fieldNumbers: ReadonlyMap<string, number[]> = new Map([
   ['cosmos.base.tendermint.v1beta1.Service/GetLatestBlock block.header.height', [2, 1, 3]],
@@ -46,7 +46,7 @@ const fieldNumbers: ReadonlyMap<string, number[]> = new Map([
   ['cosmos.base.node.v1beta1.Service/Config minimumGasPrice', [1]],
 ])
 
-/** The path of the value below `result`; null for a parser that is not supported. */
+/** The path of the value below `result`; null for an unsupported parser. */
 function resultPath(directive: CatalogDirective): (string | number)[] | null {
   const generic = directive.parsers ?? []
   if (generic.length > 0) {
@@ -74,9 +74,9 @@ export function heightEncoding(directive: CatalogDirective): 'hex' | 'decimal' {
 }
 
 /**
- * A verification of a collection, with the add-on of the URLs that it applies to, for each expected
- * value. Left out are those that compare with the latest block, need an add-on and an extension at
- * once, or expect an error.
+ * Verifications of a collection, one per expected value, with the add-on of the URLs they apply to.
+ * Omits those that compare with the latest block, need both an add-on and an extension, or expect
+ * an error.
  */
 export function convertVerification(
   { name, parse_directive: own, values = [] }: CatalogVerification,
@@ -88,7 +88,7 @@ export function convertVerification(
       ? collection.parse_directives.find((each) => each.function_tag === own?.function_tag)
       : own
   const probe = directive === undefined ? null : convertProbe(directive, data)
-  // It reads the code of the error that a REST node returns for an empty body.
+  // The parser reads the code of the error that a REST node returns for an empty body.
   const wantsError = data.api_interface === 'rest' && probe?.result?.join() === 'code'
   if (probe === null || wantsError) return []
   return values.flatMap(({ extension = '', expected_value: expected, severity }) => {

@@ -15,8 +15,8 @@ import { convertProbe, convertVerification, heightEncoding } from './convert-pro
 import type { CatalogCollection, CatalogCollectionData, CatalogSpec } from './schema.ts'
 
 /**
- * Collections by their key, each in layers: the spec's own, then those of the specs that it imports,
- * then what it inherits from other collections.
+ * Collections by key, in layers: the spec's own, then those of imported specs, then those inherited
+ * from other collections.
  */
 export type Collections = ReadonlyMap<string, readonly CatalogCollection[]>
 
@@ -24,7 +24,7 @@ function collectionKey(data: CatalogCollectionData): string {
   return [data.api_interface, data.internal_path, data.type, data.add_on].join('|')
 }
 
-/** The collections of a spec. One that is switched off is kept: others may inherit from it. */
+/** The collections of a spec. Disabled ones stay, because others may inherit from them. */
 export function expandCollections(
   spec: CatalogSpec,
   imported: readonly Collections[],
@@ -34,7 +34,7 @@ export function expandCollections(
     if (through.includes(key)) return []
     const stated = own.get(key) ?? []
     const below = imported.flatMap((collections) => collections.get(key) ?? [])
-    // Imported collections contain their inheritance already.
+    // Imported collections already contain their inheritance.
     const inherited = stated
       .flatMap((each) => each.inheritance_apis)
       .flatMap((data) => layersOf(collectionKey(data), [...through, key]))
@@ -44,7 +44,7 @@ export function expandCollections(
   return new Map([...keys].map((key) => [key, layersOf(key, [])]))
 }
 
-/** Merges layers. Of entries with the same name the first counts, also to switch it off. */
+/** Merges layers. The first entry of a name counts, even if it disables it. */
 function flatten(layers: readonly CatalogCollection[]): CatalogCollection[] {
   const verifications = Map.groupBy(
     layers.flatMap((layer) => layer.verifications),
@@ -56,7 +56,7 @@ function flatten(layers: readonly CatalogCollection[]): CatalogCollection[] {
     headers: firsts(layers.map(({ headers }) => headers)),
     parse_directives: firsts(layers.map((layer) => layer.parse_directives)),
     extensions: firsts(layers.map(({ extensions }) => extensions)),
-    // A layer may give only values and inherit the request from the layer below.
+    // A layer may contain only values, and inherit the request from the layer below.
     verifications: [...verifications].map(([name, layered]) => ({
       name,
       parse_directive: layered.find((each) => each.parse_directive)?.parse_directive,
@@ -73,8 +73,8 @@ function firsts<Item extends { name: string } | { function_tag: string }>(
 }
 
 /**
- * Converts a chain of the catalog to the native format. A collection below `/ws/` is left out: it
- * repeats another one for the URL of a WebSocket, to which no path is appended.
+ * Converts a chain of the catalog to the native format. Omits collections below `/ws/`, which
+ * repeat another collection for a WebSocket URL without an appended path.
  */
 export function convertSpec(spec: CatalogSpec, collections: Collections): NativeSpec {
   const interfaces: NonNullable<NativeSpec['interfaces']> = {}
@@ -89,13 +89,13 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
     const names = own.flatMap((each) => each.verifications.map(({ name }) => name))
     interfaces[apiInterface] = {
       ...convertInterface(apiInterface, served),
-      // Also names that are left out or switched off: a config may skip them.
+      // Includes omitted and disabled names, because a config may skip them.
       'unasked-verifications': names,
     }
   }
   const families = familiesOf(interfaces)
   const [family = 'other'] = families
-  // Some nodes of the family answer nothing to a request without a version.
+  // Some nodes of the family do not answer a request without a version.
   if (family === 'bitcoin' && interfaces.jsonrpc) interfaces.jsonrpc['implied-version'] = '1.0'
   for (const each of families) {
     const [, apiInterface] = familyMarks.find(([name]) => name === each) ?? []
@@ -118,7 +118,7 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
   }
 }
 
-/** Ids for chains of the catalog in configs without brand names. */
+/** Brand-free ids for chains of the catalog. */
 const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
   ['SOLANA', ['SLOTCHAIN']],
   ['APT1', ['MOVECHAIN']],
@@ -126,7 +126,7 @@ const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
   ['COSMOSHUB', ['HUBCHAIN']],
 ])
 
-/** Aliases without brand names for methods of the catalog. */
+/** Brand-free aliases for methods of the catalog. */
 const neutralPrefixes: Readonly<Partial<Record<ApiInterface, Record<string, string>>>> = {
   rest: { '/cosmos/': '/sdk/', '/cosmwasm/': '/sdkwasm/' },
   grpc: { 'cosmos.': 'sdk.', 'cosmwasm.': 'sdkwasm.' },
@@ -163,10 +163,10 @@ function convertInterface(
       partOf(data.add_on).methods[key] ??= convertMethod(api, data, tip, isChecked)
     }
   }
-  // The standard set stands before an add-on that lists the same method.
+  // The standard set precedes an add-on that lists the same method.
   for (const { methods } of Object.values(addons))
     for (const key of Object.keys(methods)) if (key in standard.methods) delete methods[key]
-  // A URL need not serve every path of a chain that answers at its root too.
+  // If a chain answers at its root too, a URL need not serve every path.
   const atRoot = collections.filter((each) => each.collection_data.internal_path === '')
   for (const collection of atRoot.length > 0 ? atRoot : collections)
     for (const each of collection.verifications)
@@ -200,7 +200,7 @@ function blockHeaders({ parse_directives: directives }: CatalogCollection): stri
   return (
     directives
       .filter(({ function_tag: tag }) => tag === 'SET_LATEST_IN_METADATA')
-      // A REST gateway hands a header on under the prefix; the node itself reads it without.
+      // A REST gateway forwards a header under the prefix; the node reads it without.
       .flatMap(({ api_name: name = '' }) => [name, name.replace(/^grpc-metadata-/, '')])
       .map((name) => name.toLowerCase())
       .filter(Boolean)
@@ -223,7 +223,7 @@ const ethereumBlock = (tag: string, member = 'number'): NativeProbe => ({
   encoding: 'hex',
 })
 
-/** The catalog does not define how to query a node's progress and its tags; the family does. */
+/** The catalog does not define how to query a node's progress and tags; the family does. */
 const statusProbes: Readonly<
   Partial<Record<Family, Pick<NativeInterface, (typeof chainProbeNames)[number]>>>
 > = {

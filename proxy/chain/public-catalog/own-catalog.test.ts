@@ -2,17 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { AskedChain, height, tag } from '../testing/classified-chain.ts'
+import { ClassifiedChain, height, tag } from '../testing/classified-chain.ts'
 import type { MethodSpec } from '../types.ts'
 
 const folder = fileURLToPath(new URL('../testdata/own-catalog', import.meta.url))
-let hub: AskedChain
-let post: AskedChain
-let versioned: AskedChain
+let hub: ClassifiedChain
+let post: ClassifiedChain
+let versioned: ClassifiedChain
 beforeAll(async () => {
-  hub = await AskedChain.load('HUBCHAIN', [folder])
-  post = await AskedChain.load('POSTONLY', [folder])
-  versioned = await AskedChain.load('VERSIONED', [folder])
+  hub = await ClassifiedChain.load('HUBCHAIN', [folder])
+  post = await ClassifiedChain.load('POSTONLY', [folder])
+  versioned = await ClassifiedChain.load('VERSIONED', [folder])
 })
 
 const latest = tag('latest')
@@ -36,17 +36,17 @@ describe('a hub of the catalog', () => {
     expect(hub.grpc(method)).toMatchObject({ known: true, ...expected })
   })
 
-  it('has its height in a header', () => {
+  it('reads its height from a header', () => {
     const headers = { 'x-cosmos-block-height': '5' }
     expect(hub.rest('GET /sdk/bank/v1beta1/supply', headers).block).toEqual(height(5))
     expect(hub.grpc('sdk.bank.v1beta1.Query/TotalSupply', headers).block).toEqual(height(5))
   })
 
-  it('is asked through gRPC by the numbers of fields', () => {
+  it('is probed through gRPC by field numbers', () => {
     const { latestBlock, verifications } = hub.offered('grpc')
     expect(latestBlock).toMatchObject({ body: null, result: { path: [2, 1, 3] } })
     expect(verifications.map(({ name, expected, call }) => [name, expected, call.result.path]))
-      // What is asked for a field of an unknown number is left out.
+      // A verification of a field without a known number is dropped.
       .toEqual([['chain-id', 'own-hub-1', [1, 4]]])
   })
 
@@ -55,13 +55,13 @@ describe('a hub of the catalog', () => {
   })
 })
 
-describe('a chain with paths of its own', () => {
+describe('a chain with internal paths', () => {
   const at = (internalPath: string, method: string) =>
     versioned
       .offered('jsonrpc')
       .classify({ apiInterface: 'jsonrpc', method, params: [], internalPath })
 
-  it('may be called at them, but for those of a WebSocket', () => {
+  it('may be called at them, except for WebSocket paths', () => {
     expect([...versioned.offered('jsonrpc').internalPaths]).toEqual(['/rpc/v2'])
   })
 
@@ -69,19 +69,16 @@ describe('a chain with paths of its own', () => {
     ['', 'getBlock', true, ''],
     ['', 'getBlockV2', true, '/rpc/v2'],
     ['/rpc/v2', 'getBlock', true, '/rpc/v2'],
-    // The node knows what it serves where it was asked.
+    // The node knows which methods the called path has.
     ['/rpc/v2', 'getNothing', false, '/rpc/v2'],
     ['', 'getNothing', false, ''],
-  ])(
-    'called at "%s", %s is known: %s, and asked for at "%s"',
-    (path, method, known, internalPath) => {
-      expect(at(path, method)).toMatchObject({ known, internalPath })
-    },
-  )
+  ])('called at "%s", %s is known: %s, and sent to "%s"', (path, method, known, internalPath) => {
+    expect(at(path, method)).toMatchObject({ known, internalPath })
+  })
 })
 
-describe('a chain whose REST is all POST', () => {
-  it('is asked with a body, or with none where the template is a path', () => {
+describe('a chain whose REST uses only POST', () => {
+  it('is probed with a body, or with none when the template is a path', () => {
     const { latestBlock, verifications } = post.offered('rest')
     expect(latestBlock).toMatchObject({ verb: 'POST', path: '/wallet/getnowblock', body: null })
     expect(verifications[0]?.call).toMatchObject({

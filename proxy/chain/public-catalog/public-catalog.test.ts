@@ -40,7 +40,7 @@ function rest(id: string, verb: string, path: string, query = ''): MethodSpec {
 const latest = { kind: 'tag', tag: 'latest' }
 const number = (value: number) => ({ kind: 'number', number: value })
 
-it('reads every chain of the files', () => {
+it('reads every chain in the files', () => {
   for (const id of catalog.ids) {
     const { interfaces, blockTimeMs } = chain(id)
     expect(interfaces.size, id).toBeGreaterThan(0)
@@ -49,7 +49,7 @@ it('reads every chain of the files', () => {
   expect(catalog.ids).toContain('SEP1')
 })
 
-it('finds chains without regard to case, and by their neutral ids', () => {
+it('finds chains in any letter case, and by their neutral ids', () => {
   expect(catalog.find('eth1')?.id).toBe('ETH1')
   expect(catalog.find('SLOTCHAIN')?.id).toBe('SOLANA')
   expect(catalog.find('MoveChain')?.id).toBe('APT1')
@@ -86,13 +86,13 @@ describe('what a chain inherits', () => {
     expect(own[0]?.call.body).toContain('eth_chainId')
   })
 
-  it('leaves out what the child switches off', () => {
+  it('omits what the child disables', () => {
     expect(ask('ETH1', 'debug_getRawBlock', ['latest']).known).toBe(true)
     expect(ask('AVAX', 'debug_getRawBlock', ['latest']).known).toBe(false)
     expect(chain('AVAX').interfaces.get('jsonrpc')?.addons.has('bundler')).toBe(false)
   })
 
-  it('takes in a collection that is there only to be inherited', () => {
+  it('includes a collection that exists only to be inherited', () => {
     expect(ask('SOLANA', 'accountSubscribe', ['x']).kind).toBe('subscribe')
     expect(ask('SOLANAT', 'accountSubscribe', ['x']).kind).toBe('subscribe')
   })
@@ -192,7 +192,7 @@ describe('how a call is classified', () => {
     expect(rest(id, verb, path, query)).toMatchObject(expected)
   })
 
-  it('keeps the paths of one chain apart', () => {
+  it("keeps a chain's paths separate", () => {
     const avax = chain('AVAX').interfaces.get('jsonrpc')
     const at = (internalPath: string) =>
       avax?.classify({
@@ -223,7 +223,7 @@ describe('how a chain is probed', () => {
     else expect(probe).toMatchObject({ verb: 'GET', body: null })
   })
 
-  it('asks for what an add-on promises only where it is declared', () => {
+  it('verifies what an add-on promises only where it is declared', () => {
     const all = chain('ETH1').interfaces.get('jsonrpc')?.verifications ?? []
     expect(all.map(({ name, addon }) => [name, addon])).toEqual([
       ['chain-id', null],
@@ -245,7 +245,7 @@ describe('how a chain is probed', () => {
     expect([...(known ?? [])]).toEqual(expect.arrayContaining([...names]))
   })
 
-  it('judges errors by the family', () => {
+  it('classifies errors by the family', () => {
     const revert = { status: 200, code: 3, message: 'execution reverted' }
     expect(chain('BASE').failures.ofNodeError(revert).name).toBe('execution-reverted')
     const loading = { status: 500, code: -28, message: 'Loading block index...' }

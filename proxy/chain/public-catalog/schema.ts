@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
 
 /*
- * The public catalog's format, as far as it is read here. Its owners extend it: unknown keys are
- * ignored.
+ * The parts of the public catalog's format that the router reads. Unknown keys are ignored, because
+ * the format's owners extend it.
  */
 
 const collectionData = z.object({

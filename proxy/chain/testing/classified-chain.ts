@@ -5,18 +5,18 @@ import { loadCatalog } from '../load-catalog.ts'
 import type { BlockPoint, BlockRef, BlockTag, Chain, MethodSpec } from '../types.ts'
 
 /** A chain with short methods to classify a call. */
-export class AskedChain {
+export class ClassifiedChain {
   readonly chain: Chain
 
   constructor(chain: Chain) {
     this.chain = chain
   }
 
-  /** @param sources as for `--use-static-spec`; the bundled specs when there are none */
-  static async load(chainId: string, sources: readonly string[] = []): Promise<AskedChain> {
+  /** @param sources as for `--use-static-spec`; the bundled specs when absent */
+  static async load(chainId: string, sources: readonly string[] = []): Promise<ClassifiedChain> {
     const chain = (await loadCatalog(sources)).find(chainId)
     if (chain === null) throw new Error(`no spec has ${chainId}`)
-    return new AskedChain(chain)
+    return new ClassifiedChain(chain)
   }
 
   offered(apiInterface: ApiInterface) {
@@ -54,7 +54,7 @@ export class AskedChain {
   }
 }
 
-/** A classification with what its checks read of the request. */
+/** A classification, with the request values that its checks read. */
 export function readOut({ checks, ...request }: MethodSpec) {
   return { ...request, checks: checks.map(({ rule, wanted }) => ({ rule, wanted: wanted?.() })) }
 }

@@ -10,8 +10,8 @@ export interface OfferedInterface {
 }
 
 /**
- * Every interface of every chain of some sources.
- * @param sources as for `--use-static-spec`; the bundled specs when there are none
+ * Every interface of every chain in the sources.
+ * @param sources as for `--use-static-spec`; the bundled specs when absent
  */
 export async function everyInterface(
   sources: readonly string[],

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainCatalog } from '../types.ts'
 
-/** The chains of a catalog that are not bundled. */
+/** Ids of a catalog's chains that are not bundled. */
 export function ownIds(catalog: ChainCatalog): readonly string[] {
   return catalog.ids.filter((id) => catalog.find(id)?.ownFile)
 }

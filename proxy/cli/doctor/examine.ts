@@ -21,10 +21,10 @@ interface Subject {
   readonly iface: ChainInterface
 }
 
-/** A URL with what it has shown. Holds no key and no payload but the values that verifications are about. */
+/** A URL and its findings. Contains no keys, and no payload except verified values. */
 export type Examined = Awaited<ReturnType<typeof examine>>
 
-/** What helps, by a failure's name in `specs/failures` and what is known beside it; the first that matches. */
+/** Remedies by failure name from `specs/failures` and context; the first match counts. */
 const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/^connection-refused/, 'nothing listens there: is the node up, are host and port right?'],
   [/^name-not-resolved/, 'there is no such host: correct the URL'],
@@ -39,26 +39,26 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/./, 'is it a URL for the api-interface of its upstream?'],
 ]
 
-/** How deep it is asked for old state where it does not have all, the deepest first. */
+/** Depths at which a URL without full history is probed, deepest first. */
 const depths = [1_000_000, 100_000, 10_000, 1_000, 100]
 const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
 
 /**
- * Verifies one URL as the router does, and asks it more. Never rejects for what a node does.
- * @returns beside the URL as the router left it: its cells of the table, what does not work as the config has it
- * (`changes`), and what is good to know (`notes`)
+ * Verifies one URL as the router does, and probes it further. Never rejects for node failures.
+ * @returns the URL's router state, its table cells, necessary config changes (`changes`), and
+ * `notes`
  * @throws TlsFileError
  */
 export async function examine(
   subject: Subject,
-  parts: Pick<ServedChainContext, 'clock' | 'budget' | 'version' | 'catalog'>,
+  context: Pick<ServedChainContext, 'clock' | 'budget' | 'version' | 'catalog'>,
 ) {
   const { upstream, config, chain, iface } = subject
-  const { clock } = parts
+  const { clock } = context
   const isSocket = isOfSocket(config)
-  // Beside a URL for calls, a WebSocket URL is for subscriptions alone.
+  // Beside a URL for calls, a WebSocket URL only serves subscriptions.
   const servesCalls = !isSocket || upstream.nodeUrls.every(isOfSocket)
-  const { createTransport, createSocketTransport } = transportsOf(iface.apiInterface, parts)
+  const { createTransport, createSocketTransport } = transportsOf(iface.apiInterface, context)
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const urls = { urls: servesCalls ? [url] : [], sockets: [] }
@@ -79,7 +79,7 @@ export async function examine(
   const examined = { ...subject, owner, url, cells, changes, notes }
   try {
     await verifyUrl(owner, url, verifying)
-    // Whether it answers, how fast, and how high it is.
+    // Checks that it answers, how fast, and at which height.
     const { latestBlock } = iface
     let trouble: ProbeTrouble | null = null
     let leastMs = Infinity
@@ -101,7 +101,7 @@ export async function examine(
       const [, words] = remedies.find(([of]) => of.test(known)) ?? []
       changes.push(`${known}: ${words}`)
     }
-    // Whether it is of this chain, and what else the spec wants to see.
+    // Checks the chain and the spec's other verifications.
     for (const { verification, answer, why } of findings) {
       const { name, addon, severity } = verification
       const isOfChain = name === 'chain-id' && answer.kind === 'value'
@@ -116,7 +116,7 @@ export async function examine(
       return answer.kind === 'value' ? answer.value : null
     }
     const mayCache = chain.cacheable && chain.family === 'evm' && !trouble
-    const test = mayCache && (await testNodeOf(result, parts.catalog))
+    const test = mayCache && (await testNodeOf(result, context.catalog))
     if (test) {
       const stale = `its state changes without a block, and ${chain.id} caches answers`
       notes.push(`is a test node (${test.words}): ${stale}; write chain-id: ${test.chain.id}`)
@@ -126,7 +126,7 @@ export async function examine(
     const oldest = url.history.oldest('blocks')
     if (oldest > 1) notes.push(`has pruned the blocks before ${oldest}`)
 
-    // The add-ons: of those that it does not declare the router asks nothing.
+    // The router itself never probes add-ons that the URL does not declare.
     const addons = [...iface.addons.difference(new Set(config.addons))]
     const other = new NodeUrl({ ...config, addons }, transport, new Cooldown(clock, null))
     const verifications = iface.verifications.filter(({ addon }) => addon !== null)
@@ -148,7 +148,7 @@ export async function examine(
       else if (!url.addons.has(addon))
         changes.push(`declares ${addon}, does not serve it (${why}): remove the add-on`)
       else {
-        // The router keeps it where only a warning was asked for. What an archive lacks is seen there.
+        // The router keeps a URL that fails only warnings. For an archive, the depth probe decides.
         const lines = addon === 'archive' && depth ? changes : notes
         lines.push(`declares ${addon}, does not show it (${why}), and is used for it all the same`)
       }
@@ -159,7 +159,7 @@ export async function examine(
     const { head, readers } = familyOf(chain, iface, nothing, clock)
     const request = isSocket && head !== null ? readers[head]?.request : undefined
     if (request) {
-      // It ends with the connection.
+      // The subscription ends with its connection.
       const answer = await ask(jsonRpc(request.method, request.params))
       cells.SUBSCRIBE = answer.kind === 'value' ? 'yes' : 'no'
       if (answer.kind !== 'value')
@@ -171,7 +171,7 @@ export async function examine(
   }
 }
 
-/** How much old state it has: `all`, `last 1000+`, `none`; null where it cannot be asked. */
+/** Depth of its old state: `all`, `last 1000+`, `none`; null when it cannot be probed. */
 async function findDepth(
   { answer, why, verification }: UrlVerification,
   head: number,
@@ -179,7 +179,7 @@ async function findDepth(
   ask: (call: ProbeCall) => ReturnType<typeof probe>,
 ): Promise<string | null> {
   if (why === null) return 'all'
-  // Some name their earliest block.
+  // Some nodes report their earliest block.
   const value = answer.kind === 'value' ? answer.value : null
   const earliest = toBlockNumber(value, verification.call.result.encoding)
   if (earliest !== null) return `last ${Math.max(0, head - earliest)}+`

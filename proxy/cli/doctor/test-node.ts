@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainCatalog } from '../../chain/types.ts'
 
-/** The chains of test nodes. The first also serves nodes that have the chain id of another chain, as forks do. */
+/** Chains of test nodes. The first also covers forks, which keep another chain's id. */
 const testChains = ['ANVIL', 'GETH-DEV']
 const testClients = /^(?:anvil|HardhatNetwork|Ganache|EthereumJS TestRPC)\//i
 
 /**
- * Recognizes a node whose state changes without a block, by its chain id or its client.
+ * Recognises a node whose state changes without a block, by its chain id or client.
  * @param ask returns the result of a method without params
- * @returns the chain that serves the node without a cache, and what the node reported; null for any other node
+ * @returns the test chain and what the node reported; null for any other node
  */
 export async function testNodeOf(ask: (method: string) => Promise<unknown>, catalog: ChainCatalog) {
   const chainId = await ask('eth_chainId')

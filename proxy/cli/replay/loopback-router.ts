@@ -20,18 +20,18 @@ const plain = { scheme: 'http', compression: false, tls: null } as const
 const noKeys = { authHeaders: new Map(), authQuery: new Map() }
 
 /**
- * Starts the router of a config as `router run` does, but for this process alone: on loopback, without cache, stores and
- * admin address. Plain reads alone pass it. Its upstreams have been verified once.
+ * Starts a config's router for this process alone: on loopback, without cache, stores or admin
+ * address. Only plain reads pass. Its upstreams have been verified once.
  */
 export async function startOnLoopback(
   config: RouterConfig,
-  parts: Pick<RouterContext, 'catalog' | 'version' | 'logger' | 'state'>,
+  context: Pick<RouterContext, 'catalog' | 'version' | 'logger' | 'state'>,
 ) {
-  const taken = new Map<string, { readonly call: Call; readonly reply: ReturnType<Relay> }>()
+  const pending = new Map<string, { readonly call: Call; readonly reply: ReturnType<Relay> }>()
   const guard = (relay: Relay) => (call: Call) => {
     const refusal = new RelayError(errorKinds.methodNotFound, 'no plain read')
     const reply = isPlainRead(call.method) ? relay(call) : Promise.reject(refusal)
-    taken.set(call.guid, { call, reply })
+    pending.set(call.guid, { call, reply })
     return reply
   }
   const address = { host: '127.0.0.1', port: 0 }
@@ -42,7 +42,7 @@ export async function startOnLoopback(
     cache: { ...config.cache, maxBytes: 0 },
   }
   const router = createRouter(own, {
-    ...{ ...parts, guard, clock, random, tracing: null, recorder: null },
+    ...{ ...context, guard, clock, random, tracing: null, recorder: null },
     stores: { sessions: null, answers: null },
   })
   const ample = { clock, budget: new ByteBudget(Infinity) }
@@ -54,25 +54,25 @@ export async function startOnLoopback(
     const type = awaitsMessage ? 'application/grpc' : 'application/json'
     const headers = ['content-type', type, 'accept', type]
     const encoding = encodingOf(apiInterface)
-    /** @throws RelayError also for what the listener takes for no call @throws TransportError */
+    /** @throws RelayError also for requests that the listener refuses @throws TransportError */
     const ask = async ({ verb, path, body }: Exclude<RecordedCall['exchange'], string>) => {
       const bytes = body === null ? null : Buffer.from(body, encoding)
       const request = { verb, path, headers, body: bytes, awaitsMessage }
       const incoming = await transport.send(request, new Cancellation())
       const whole = await wholeBody(incoming.body, recordLimits.bodyBytes)
       const answer = whole ? Buffer.from(whole).toString(encoding) : 'over 1 MiB'
-      const given = [...incoming.headers, ...incoming.trailers()]
-      const guid = header(given, 'rpc-guid') ?? ''
-      const seen = taken.get(guid)
-      taken.delete(guid)
-      if (seen) return { call: seen.call, reply: await seen.reply, answer }
-      throw new RelayError(errorKinds.invalidRequest, header(given, 'grpc-message') ?? answer)
+      const metadata = [...incoming.headers, ...incoming.trailers()]
+      const guid = header(metadata, 'rpc-guid') ?? ''
+      const sent = pending.get(guid)
+      pending.delete(guid)
+      if (sent) return { call: sent.call, reply: await sent.reply, answer }
+      throw new RelayError(errorKinds.invalidRequest, header(metadata, 'grpc-message') ?? answer)
     }
-    return { chain: parts.catalog.find(chainId)?.id, apiInterface, transport, ask }
+    return { chain: context.catalog.find(chainId)?.id, apiInterface, transport, ask }
   })
   await router.verified()
   return {
-    /** How to ask what a call asks; undefined where the config has no such listener. */
+    /** How to replay a call; undefined when the config has no such listener. */
     asking: (of: Pick<RecordedCall, 'chain' | 'interface'>) =>
       clients.find((each) => each.chain === of.chain && each.apiInterface === of.interface)?.ask,
     async [Symbol.asyncDispose]() {

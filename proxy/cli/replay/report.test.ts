@@ -31,7 +31,7 @@ test.each([
   expect(ask(result(then), result(now, 2)).toSorted()).toEqual(differences)
 })
 
-test('a REST document, gRPC bytes, a page, an error in place of a result', () => {
+test('compares REST documents, gRPC bytes, pages, and errors in place of results', () => {
   expect(ask('{"a":1}', '{"a":2}', 'rest')).toEqual(['a: 1 > 2'])
   expect(ask('{"id":1}', '{"id":2}', 'rest')).toEqual(['id: 1 > 2'])
   expect(ask('\0a', '\0b', 'grpc')).toEqual(['(all): \0a > \0b'])
@@ -45,10 +45,10 @@ test('a REST document, gRPC bytes, a page, an error in place of a result', () =>
   expect(ask(error('reverted'), error('other'))).toEqual(['error.message: "reverted" > "other"'])
 })
 
-test('JSON that is nested deep', () => {
+test('compares deeply nested JSON', () => {
   const deep = (leaf: string) => result(`${'['.repeat(2_000)}${leaf}${']'.repeat(2_000)}`)
-  const [only = '', ...others] = ask(deep('1'), deep('2'))
-  expect(others).toEqual([])
+  const [only = '', ...more] = ask(deep('1'), deep('2'))
+  expect(more).toEqual([])
   expect(only.length).toBeLessThan(10_000)
 })
 
@@ -66,18 +66,11 @@ test.each<[string, BlockRef, Partial<MethodSpec>, string, string, boolean]>([
   ['the tip', latest, {}, '1', '2', false],
   ['a range up to the tip', { kind: 'range', from: number, to: latest }, {}, '1', '2', false],
   ['no block that nodes read', { kind: 'invalid' }, {}, '1', '2', false],
+  ['a nondeterministic method', { kind: 'none' }, { deterministic: false }, '1', '2', false],
+  ['an object that did not exist yet', number, {}, 'null', '2', false],
+  ['an object that is gone', number, {}, '2', 'null', true],
   [
-    'what nodes answer in their own way',
-    { kind: 'none' },
-    { deterministic: false },
-    '1',
-    '2',
-    false,
-  ],
-  ['what was not there yet', number, {}, 'null', '2', false],
-  ['what is gone', number, {}, '2', 'null', true],
-  [
-    'what was pending',
+    'a pending block',
     { kind: 'none' },
     receipt,
     '{"blockNumber":null}',
@@ -85,7 +78,7 @@ test.each<[string, BlockRef, Partial<MethodSpec>, string, string, boolean]>([
     false,
   ],
   [
-    'what was mined',
+    'a mined block',
     { kind: 'none' },
     receipt,
     '{"blockNumber":"0x1"}',

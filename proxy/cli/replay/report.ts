@@ -6,14 +6,14 @@ import type { ApiInterface } from '../../config/types.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { aligned, clean } from '../../telemetry/format.ts'
 
-/** A field that is another one than was recorded, of lists `[*]`: any element. Or what else is to say of a call. */
+/** A field that changed (`[*]`: any element), or another remark about a call. */
 export interface Difference {
   readonly what: string
   readonly was?: string | null
   readonly is?: string | null
 }
 
-/** The differences of two answers to one call, none twice. The ids of JSON-RPC do not count. */
+/** Distinct differences between two answers to one call. JSON-RPC ids do not count. */
 export function compare(
   then: string,
   now: string,
@@ -24,14 +24,14 @@ export function compare(
   if (then === now || (was && was === is)) return []
   const fields = was && is ? fieldsOf(JSON.parse(was), JSON.parse(is), '') : []
   const found = new Map(Array.from(fields, (each) => [each.what, each]))
-  // No JSON, or a number that only its text tells from the other.
+  // Not JSON, or numbers that differ only in their text.
   return found.size === 0 ? [{ what: '(all)', was: then, is: now }] : [...found.values()]
 }
 
-/** What lies deeper is one field. */
+/** Deeper levels count as one field. */
 const maxFieldLength = 200
 
-/** Undefined is what is absent. */
+/** Undefined stands for an absent value. */
 function* fieldsOf(was: unknown, is: unknown, what: string): Generator<Difference, void, void> {
   const [then = 'absent', now = 'absent'] = [was, is].map((each) => JSON.stringify(each))
   if (then === now) return
@@ -45,13 +45,13 @@ function* fieldsOf(was: unknown, is: unknown, what: string): Generator<Differenc
   }
 }
 
-/** Lists of different lengths are of different forms. */
+/** Lists of different lengths differ in form. */
 function formOf(value: unknown): string {
   if (Array.isArray(value)) return `list of ${value.length}`
   return typeof value === 'object' && value !== null ? 'map' : 'value'
 }
 
-/** Whether nodes in order give the same whenever they are asked: what was in a block then, or needs none. */
+/** Whether correct nodes always give the same answer: about a past block, or about none. */
 export function isFixed(
   { deterministic, block, showsBlock }: MethodSpec,
   differences: readonly Difference[],
@@ -62,22 +62,22 @@ export function isFixed(
   return deterministic && isNamed && wasThere
 }
 
-/** So many findings are told apart: names of fields may be data. */
+/** Limit on distinct findings, because field names may be data. */
 const maxFindings = 200
-/** Of a text in a table. */
+/** Limit on the text in a table cell. */
 const maxCellLength = 100
 
-/** What a replay finds. Calls that are alike are one finding, with the texts and the line of the first. */
+/** Results of a replay. Similar calls share a finding, with the texts and line of the first. */
 export class Report {
-  /** By what came of them, the worst first. */
+  /** Calls by result, worst first. */
   readonly calls = { differs: 0, failed: 0, mayDiffer: 0, skipped: 0, same: 0 }
   readonly #findings = new Map<string, { result: string; calls: number; line: number }>()
   readonly #times = new Map<string, { readonly before: number[]; readonly now: number[] }>()
 
   /**
    * Counts a call.
-   * @param upstream whose answer it is now
-   * @param found the fields that differ, or why it failed or was left out
+   * @param upstream that answered in the replay
+   * @param found the fields that differ, or why it failed or was skipped
    */
   add(
     result: keyof Report['calls'],
@@ -96,7 +96,7 @@ export class Report {
     }
   }
 
-  /** @param thenMs null where no upstream was asked then */
+  /** @param thenMs null when no upstream was called in the recording */
   timed(method: string, thenMs: number | null, nowMs: number): void {
     const { before, now } = this.#times.getOrInsertComputed(method, () => ({ before: [], now: [] }))
     if (thenMs !== null) before.push(thenMs)
@@ -117,13 +117,13 @@ export class Report {
   }
 }
 
-/** Of the nearest rank, to a tenth; null of none. */
+/** Nearest-rank quantile, rounded to a tenth; null without values. */
 function quantile(times: readonly number[], share: number): number | null {
   const ms = times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1]
   return ms === undefined ? null : Math.round(ms * 10) / 10
 }
 
-/** Rows under the names of their columns, each on one line; nothing where there are none. */
+/** Rows under column names, one line each; empty without rows. */
 function table(rows: readonly object[]): string {
   const all = [...rows.slice(0, 1).map(Object.keys), ...rows.map(Object.values)]
   const lines = all.map((row) =>

@@ -17,8 +17,8 @@ setInterval(() => {
 }, tickMs).unref()
 
 /**
- * The machine's clock, except that it advances by at most 10 ms per turn of the event loop. For tests with a router and
- * its nodes in one thread: if the machine suspends the thread, no deadline passes and no hedge is sent.
+ * The machine's clock, except that it advances by at most 10 ms per event-loop turn. For tests with
+ * a router and its nodes in one thread: if the machine suspends the thread, no deadline passes.
  */
 export const patientClock: Clock = {
   nowMs,
@@ -28,9 +28,9 @@ export const patientClock: Clock = {
     let timer: NodeJS.Timeout
     const wait = () => {
       const leftMs = Math.ceil(dueMs - nowMs())
-      timer = setTimeout(look, Math.min(Math.max(leftMs, 0), maxTimerMs)).unref()
+      timer = setTimeout(check, Math.min(Math.max(leftMs, 0), maxTimerMs)).unref()
     }
-    const look = () => {
+    const check = () => {
       if (nowMs() < dueMs) wait()
       else run()
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Something to be run at an instant. Cleared of `run` when it was cancelled. */
+/** A callback due at an instant. Cancelling clears `run`. */
 export interface Timer {
   readonly atMs: number
-  /** Distinguishes timers of the same instant: the lower one runs first. */
+  /** Orders timers of the same instant: the lower one runs first. */
   readonly order: number
   run: (() => void) | null
 }
 
-/** Timers by their instant: a binary heap, which gives the earliest one first. */
+/** Timers by instant: a binary heap that yields the earliest one first. */
 export class TimerQueue {
   readonly #heap: Timer[] = []
 
@@ -31,7 +31,7 @@ export class TimerQueue {
     return this.#heap[0]
   }
 
-  /** Takes the earliest timer out. */
+  /** Removes the earliest timer. */
   take(): void {
     const heap = this.#heap
     const last = heap.pop()

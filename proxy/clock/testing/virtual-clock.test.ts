@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { sleep } from '../clock.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-test('timers run by their instant, and in the order of setting at the same one', async () => {
+test('timers run by instant, and in order of creation at the same one', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ delayMs: fc.nat(50), isCancelled: fc.boolean() }), { maxLength: 60 }),
@@ -43,7 +43,7 @@ test('promises settle between two timers, however long their chain', async () =>
   expect(seen).toEqual(['settled at 1', 'timer at 2'])
 })
 
-test('a timer set while time moves runs in the same move when it is due', async () => {
+test('a timer set during an advance runs in the same advance when due', async () => {
   const clock = new VirtualClock()
   const woken: number[] = []
   const wake = async () => {
@@ -59,7 +59,7 @@ test('a timer set while time moves runs in the same move when it is due', async 
   expect(woken).toEqual([10, 20, 30])
 })
 
-test('taking a timer back twice, or after it ran, is harmless', async () => {
+test('cancelling a timer twice, or after it ran, is harmless', async () => {
   const clock = new VirtualClock()
   const cancel = clock.after(1, () => {})
   const other = clock.after(2, () => {})

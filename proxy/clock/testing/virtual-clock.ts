@@ -4,8 +4,8 @@ import type { Cancel, Clock } from '../clock.ts'
 import { TimerQueue, type Timer } from './timer-queue.ts'
 
 /**
- * Time that stands still until it is advanced: for tests and for the simulation. Timers due at
- * the same instant run in the order in which they were set, so a run is reproducible.
+ * Time that stands still until advanced, for tests and for the simulation. Timers due at the same
+ * instant run in order of creation, so a run is reproducible.
  */
 export class VirtualClock implements Clock {
   #nowMs = 0
@@ -37,15 +37,15 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** How many timers wait: a test's way to see that nothing was left behind. */
+  /** Number of pending timers, with which tests detect leftovers. */
   get pending(): number {
     return this.#pending
   }
 
-  /** Moves time on by `ms`, running every timer on the way and letting promises settle between. */
+  /** Advances time by `ms`, running every due timer and settling promises in between. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms
-    // What comes from outside of virtual time, such as a file that is being read, gets its turn once.
+    // External events, such as file reads, get one event-loop turn.
     await new Promise((resolve) => setImmediate(resolve))
     for (let timer = this.#timers.peek(); timer; timer = this.#timers.peek()) {
       if (timer.atMs > untilMs) break
@@ -64,7 +64,7 @@ export class VirtualClock implements Clock {
 
 /**
  * Resolves when every promise that can settle without time passing has done so. From within a
- * microtask, Node runs the next tick only when no microtask is left, however many follow each other.
+ * microtask, Node runs the next tick only when no microtask is left.
  */
 async function settled(): Promise<void> {
   await Promise.resolve()

@@ -8,7 +8,7 @@ export interface AddressRange {
   readonly bits: number
 }
 
-/** An address range, such as `10.0.0.0/8`; without a prefix length, one address. */
+/** An address range such as `10.0.0.0/8`; without a prefix length, one address. */
 export const addressRange: Field<AddressRange> = field(
   { kind: 'address range', type: 'string', examples: ['10.0.0.0/8', 'fd00::/8'] },
   (text) => {
@@ -20,7 +20,7 @@ export const addressRange: Field<AddressRange> = field(
   },
 )
 
-/** A list that matches the addresses in all ranges. */
+/** Matches the addresses in all ranges. */
 export function addressesOf(ranges: readonly AddressRange[]): BlockList {
   const list = new BlockList()
   for (const { address, bits } of ranges)

@@ -24,7 +24,7 @@ test.each([
   ['[::1:80', 'is not an address'],
   ['[nonsense]:80', 'has no IPv6 address in its brackets'],
   ['[::1::2]:80', 'has no IPv6 address in its brackets'],
-  ['http://0.0.0.0:80', 'is a URL, and an address is wanted'],
+  ['http://0.0.0.0:80', 'is a URL; expected an address'],
   ['0.0.0.0:', 'has no valid port'],
   ['0.0.0.0:http', 'has no valid port'],
   ['0.0.0.0:-1', 'has no valid port'],
@@ -65,7 +65,7 @@ test.each([
   expect(addressesOverlap(second.value, first.value)).toBe(overlap)
 })
 
-test('any text is an address or a fault, and what is read is written alike', () => {
+test('any text is an address or a fault, and an address formats canonically', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.domain()), (text) => {
       const parsed = parseAddress(text, 3360)

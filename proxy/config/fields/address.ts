@@ -3,7 +3,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Reading } from './field.ts'
 
-/** Where something listens. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0`. */
+/** An address. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0`. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -15,13 +15,13 @@ const hint =
   'Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.'
 
 /**
- * Reads `host:port`, `:port`, `port` or `host`. Without a host it means all interfaces.
+ * Reads `host:port`, `:port`, `port` or `host`. A missing host means all interfaces.
  *
- * @param defaultPort what a missing port means; null when there must be one
+ * @param defaultPort replaces a missing port; null requires one
  */
 export function parseAddress(text: string, defaultPort: number | null): Reading<Address> {
   if (/^\d+$/.test(text)) return withPort('0.0.0.0', text)
-  if (text.includes('://')) return { fault: 'is a URL, and an address is wanted', hint }
+  if (text.includes('://')) return { fault: 'is a URL; expected an address', hint }
   const [, before = '', last = ''] = /^(.*):(\d{3,5})$/s.exec(text) ?? []
   if (isIPv6(text) || isIPv6(before)) {
     const meant = isIPv6(before) ? `[${before}]:${last}` : `[${text}]:${defaultPort ?? 443}`
@@ -41,7 +41,7 @@ function withPort(host: string, text: string | undefined): Reading<Address> {
   if (!/^\d{1,7}$/.test(text)) return { fault: 'has no valid port', hint }
   const port = Number(text)
   if (port <= 65_535) return { value: { host, port } }
-  return { fault: 'has a port that does not exist', hint: 'The highest is 65535.' }
+  return { fault: 'has a port that does not exist', hint: 'The maximum is 65535.' }
 }
 
 function isHost(text: string): boolean {
@@ -49,23 +49,23 @@ function isHost(text: string): boolean {
   return text.length <= 253 && text.split('.').every((label) => hostLabel.test(label))
 }
 
-/** True for an IP address or `localhost`: something that is no secret. */
+/** Whether a host is an IP address or `localhost`, and so no secret. */
 export function isPlainHost(host: string): boolean {
   return host === 'localhost' || isIP(host) !== 0
 }
 
-/** True for a host that is this machine, whatever machine it is. */
+/** Whether a host always means the local machine. */
 export function isLocalHost(host: string): boolean {
   return /^(?:localhost|127\.[\d.]+|0\.0\.0\.0|::1?)$/.test(host)
 }
 
-/** Writes `host:port`, with brackets around an IPv6 address. */
+/** Formats `host:port`, with brackets around an IPv6 address. */
 export function formatAddress(address: Address): string {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return `${host}:${address.port}`
 }
 
-/** True when two listeners cannot bind both: same port, and one host covers the other. */
+/** Whether two listeners cannot bind both: same port, and one host covers the other. */
 export function addressesOverlap(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false
   return covers(a.host, b.host) || covers(b.host, a.host)
@@ -76,9 +76,9 @@ function covers(host: string, other: string): boolean {
   return host === '0.0.0.0' && !other.includes(':')
 }
 
-/** Digits that are no port, 0 or more than 65535: a part of patterns, in the syntax that RE2 and JavaScript share. */
+/** Digits that are not a port (0, or above 65535), in syntax that RE2 and JavaScript share. */
 export const noPort =
   '(0+|0*([1-9][0-9]{5,}|[7-9][0-9]{4}|6[6-9][0-9]{3}|65[6-9][0-9]{2}|655[4-9][0-9]|6553[6-9]))'
 
-/** The authority of a URL that ends with what is no port, from the scheme on. */
+/** A URL's scheme and authority, ending with an invalid port. */
 export const urlWithoutPort = `[a-z]+://[^/?]*:${noPort}([/?]|$)`

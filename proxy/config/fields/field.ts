@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { quote, typographicFault } from '../problem.ts'
 import { Scalar } from '../yaml/scalar.ts'
 
-/** A zod schema that reads one scalar of the file, or of a flag, into a value of the program. */
+/** A zod schema that parses one scalar of the file, or of a flag, into a program value. */
 export type Field<T> = z.ZodType<T, Scalar>
 
-/** The result of reading a text: a value, or what is wrong with it. */
+/** The result of parsing a text: a value, or a fault. */
 export type Reading<T> = { readonly value: T } | Fault
 
 export type Read<T> = (text: string, scalar: Scalar) => Reading<T>
@@ -18,20 +18,20 @@ export interface Fault {
   readonly hint: string | null
 }
 
-/** How the reference and editors see a field, and how its value may be shown. */
+/** How the reference and editors describe a field, and how its value may be shown. */
 export interface FieldMeta {
-  /** For readers: `duration`, `integer`, `text`. */
+  /** Kind, for readers: `duration`, `integer`, `text`. */
   readonly kind: string
   /** `hidden`: messages never show the text. `public`: clients see the value, so no placeholder. */
   readonly privacy?: 'hidden' | 'public' | undefined
-  /** Keywords of JSON Schema that an editor checks a value by. */
+  /** JSON Schema keywords with which editors validate a value. */
   readonly [keyword: string]: unknown
 }
 
-/** The key of a field's kind in the JSON Schema while it is being made. */
+/** JSON Schema key that carries a field's kind during generation. */
 export const kindKeyword = 'x-kind'
 
-/** Makes a field of a reader. */
+/** Makes a field from a parser. */
 export function field<T>({ kind, privacy, ...json }: FieldMeta, read: Read<T>): Field<T> {
   return z
     .custom<Scalar>((value) => value instanceof Scalar)
@@ -44,7 +44,7 @@ export function field<T>({ kind, privacy, ...json }: FieldMeta, read: Read<T>): 
     .meta({ ...json, [kindKeyword]: kind })
 }
 
-/** Says what is wrong with a value, or with a part of it. */
+/** Reports a fault of a value, or of part of it. */
 export function report(
   context: z.RefinementCtx,
   path: string[],
@@ -62,12 +62,12 @@ function readScalar<T>(
   const shown = privacy === 'hidden' ? 'the value' : quote(scalar.written)
   if (privacy === 'public' && scalar.hasPlaceholder) {
     return {
-      fault: `${shown} cannot hold a placeholder, for this is shown in logs, metrics or headers`,
+      fault: `${shown} cannot hold a placeholder, because logs, metrics or headers show it`,
       hint: 'Write the text itself.',
     }
   }
   const value = scalar.reveal()
-  // Reported already: it is only missing.
+  // Its placeholder failed and was reported; here the value is just missing.
   if (value === null) return { value: undefined }
   const reading = value === '' ? { fault: 'is empty', hint: null } : read(value, scalar)
   if ('value' in reading) return reading
@@ -77,18 +77,18 @@ function readScalar<T>(
   return { fault: `${shown} ${reading.fault}${once}`, hint: reading.hint }
 }
 
-/** A pattern for editors that lets placeholders pass. */
+/** Makes an editor's pattern accept placeholders. */
 export function orPlaceholder(pattern: string): string {
   return `^(?:${pattern}|.*\\$[{<].*)$`
 }
 
-/** A list; a single scalar where a list is wanted is a list of one. */
+/** A list; a single scalar also counts as a list of one. */
 export function list<T extends z.ZodType>(item: T, least = 0): z.ZodType<z.output<T>[]> {
   const listOfOne = (value: unknown) => (value instanceof Scalar ? [value] : value)
   return z.preprocess(listOfOne, z.array(item).min(least))
 }
 
-/** What may be left out. @param usual what stands for it then, as one would write it */
+/** An optional field. @param usual its default, as written in a file */
 export function optional<T extends z.ZodType>(field: T, usual?: string): z.ZodOptional<T> {
   const may = field.optional()
   return usual === undefined ? may : may.meta({ 'x-default': usual })

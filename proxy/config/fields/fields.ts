@@ -5,7 +5,7 @@ import { byteSizePattern, durationPattern, parseByteSize, parseDuration } from '
 import { type Address, isPlainHost, parseAddress } from './address.ts'
 import { type Fault, type Field, type FieldMeta, type Read, field, orPlaceholder } from './field.ts'
 
-/** A whole number within its bounds. */
+/** An integer within its bounds. */
 export function integer(min: number, max: number): Field<number> {
   const parse = (text: string) => (/^[+-]?[0-9]+$/.test(text) ? Number(text) : null)
   const wrong = { fault: 'is not a whole number', hint: `Write one from ${min} to ${max}.` }
@@ -22,7 +22,7 @@ export function duration(min: string, max: string): Field<number> {
   return field({ kind: 'duration', type: 'string', pattern, examples }, durationWithin(min, max))
 }
 
-/** A duration or `off`, which is null; `on` is the usual one. */
+/** A duration or `off`, which is null; `on` selects `usual`. */
 export function switchableDuration(min: string, max: string, usual: string): Field<number | null> {
   const kind = 'duration, `on` or `off`'
   const read = orOff(durationWithin(min, max))
@@ -49,7 +49,7 @@ function durationWithin(min: string, max: string): Read<number> {
     /^0*[1-9][0-9.]*$/.test(text) ? { fault: 'has no unit', hint } : read(text, scalar)
 }
 
-/** An amount of bytes within its bounds. */
+/** A byte size within its bounds. */
 export function byteSize(min: string, max: string): Field<number> {
   const pattern = orPlaceholder(byteSizePattern)
   const wrong = { fault: 'is not a size', hint: 'Write one such as 10MiB or 512KiB.' }
@@ -59,7 +59,7 @@ export function byteSize(min: string, max: string): Field<number> {
   )
 }
 
-/** An amount from `min` to `max`, which are written as in the file. */
+/** An amount from `min` to `max`, whose bounds are written as in the file. */
 function within(
   min: string,
   max: string,
@@ -70,8 +70,8 @@ function within(
   return (text) => {
     const value = parse(text)
     if (value === null) return wrong
-    if (value < least) return { fault: 'is too small', hint: `The least is ${min}.` }
-    if (value > most) return { fault: 'is too large', hint: `The most is ${max}.` }
+    if (value < least) return { fault: 'is too small', hint: `The minimum is ${min}.` }
+    if (value > most) return { fault: 'is too large', hint: `The maximum is ${max}.` }
     return { value }
   }
 }
@@ -81,14 +81,13 @@ function orOff<T>(read: Read<T>): Read<T | null> {
     text === 'off' || text === 'false' ? { value: null } : read(text, scalar)
 }
 
-/** `true` or `false`. */
 export const boolean: Field<boolean> = field({ kind: 'true or false', type: 'boolean' }, (text) => {
   if (text === 'true') return { value: true }
   if (text === 'false') return { value: false }
   return { fault: 'is neither true nor false', hint: null }
 })
 
-/** One word of a list. */
+/** One of a list of words. */
 export function oneOf<T extends string>(
   words: readonly T[],
   privacy?: FieldMeta['privacy'],
@@ -102,17 +101,17 @@ export function oneOf<T extends string>(
   })
 }
 
-/** An address to listen on; a missing host means all interfaces. */
+/** A listen address; a missing host means all interfaces. */
 export function address(defaultPort: number): Field<Address> {
   return field(addressMeta('address', defaultPort), addressWithPort(defaultPort))
 }
 
-/** An address to listen on, or `off`, which is null. */
+/** A listen address, or `off`, which is null. */
 export function switchableAddress(defaultPort: number): Field<Address | null> {
   return field(addressMeta('address or `off`', defaultPort), orOff(addressWithPort(defaultPort)))
 }
 
-/** Where something else listens. It has a host. */
+/** A remote address, whose host is required. */
 export function remoteAddress(defaultPort: number): Field<Address> {
   const examples = [`store.example.com:${defaultPort}`]
   const read = addressWithPort(defaultPort)
@@ -133,26 +132,26 @@ function addressMeta(kind: string, defaultPort: number): FieldMeta {
 function addressWithPort(defaultPort: number): Read<Address> {
   return (text, { hasPlaceholder }) => {
     const reading = parseAddress(text, defaultPort)
-    // What something listens on is printed at the start: a number or an IP is no secret, a name might be.
+    // Listen addresses are printed at start: a number or an IP is no secret, but a name may be.
     const isShown = 'fault' in reading || !hasPlaceholder || isPlainHost(reading.value.host)
-    const hint = 'A placeholder can give nothing else here.'
+    const hint = 'A placeholder cannot yield anything else here.'
     return isShown ? reading : { fault: 'is not an IP address with a port', hint }
   }
 }
 
-/** What a text field accepts. */
+/** Rule for a text field. */
 interface TextRule extends Fault, Pick<FieldMeta, 'kind'> {
   readonly pattern: RegExp
 }
 
-/** A text that follows a rule, for all to see. A number is taken as it is written. */
+/** A public text that follows a rule. A number counts as its written text. */
 export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string> {
   return field({ ...meta, privacy: 'public', type: ['string', 'number'] }, (value) =>
     pattern.test(value) ? { value } : { fault, hint },
   )
 }
 
-/** A chain's id or alias. A metric label, so it cannot come from a placeholder. */
+/** A chain's id or alias. It becomes a metric label, so it cannot come from a placeholder. */
 export const chainId: Field<string> = text({
   kind: 'chain id',
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
@@ -163,10 +162,10 @@ export const chainId: Field<string> = text({
 export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const
 export type ApiInterface = (typeof apiInterfaces)[number]
 
-/** The interface of a listener or an upstream. */
+/** Interface of a listener or an upstream. */
 export const apiInterface: Field<ApiInterface> = oneOf(apiInterfaces, 'public')
 
-/** The name of an upstream or a group: it is used in headers, lists with commas, and metrics. */
+/** Name of an upstream or a group, used in headers, comma-separated lists and metrics. */
 export function label(kind: string): Field<string> {
   return text({
     kind,
@@ -176,7 +175,7 @@ export function label(kind: string): Field<string> {
   })
 }
 
-/** The name of an add-on, an extension, a verification or a method. */
+/** Name of an add-on, an extension, a verification or a method. */
 export function word(kind: string): Field<string> {
   return text({
     kind,
@@ -186,15 +185,15 @@ export function word(kind: string): Field<string> {
   })
 }
 
-/** The name of a method, or the pattern of a path, with `*` for any text. */
+/** Name of a method, or pattern of a path, where `*` matches any text. */
 export const methodPattern: Field<string> = text({
   kind: 'method pattern',
   pattern: /^[!-~]{1,200}$/,
   fault: 'cannot be a pattern of methods',
-  hint: 'Write a name such as eth_getLogs, a path without its verb, or eth_get* for all that begin like this.',
+  hint: 'Write a name such as eth_getLogs, a path without its verb, or eth_get* for all methods with this prefix.',
 })
 
-/** The path of a file. Error messages show it, so it cannot come from a placeholder. */
+/** A file path. Error messages show it, so it cannot come from a placeholder. */
 export const filePath: Field<string> = text({
   kind: 'path of a file',
   pattern: /^[^\0\r\n]{1,4096}$/,

@@ -10,8 +10,8 @@ const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * Headers that belong to one connection and not to the call, in lower case (RFC 9110, 7.6.1). They
- * are neither passed on nor taken from a config.
+ * Lower-case headers that belong to one connection, not to the call (RFC 9110, 7.6.1). They are
+ * neither forwarded nor configurable.
  */
 export const hopByHop = [
   'connection',
@@ -25,12 +25,12 @@ export const hopByHop = [
   'upgrade',
 ] as const
 
-/** Headers that belong to one connection or are the router's own business. */
+/** Headers that a config cannot set: hop-by-hop headers and headers the router controls. */
 const refusedHeaders: ReadonlySet<string> = new Set([...hopByHop, 'expect', 'te', 'trailer'])
 
-/** What headers have otherwise than query parameters. */
+/** Rules that differ between headers and query parameters. */
 interface Rules {
-  /** What is wrong with a name, beside those before it. */
+  /** What is wrong with a name, given the names before it. */
   readonly nameFault: (name: string, others: readonly string[]) => string | null
   readonly valueFault: (value: string) => string | null
   readonly keysIn: typeof keysOfHeader
@@ -79,7 +79,7 @@ export const authQuery = z
     [kindKeyword]: 'map of parameter to value, or `k=v&k2=v2`',
   })
 
-/** The map that a text describes. No message shows its names: they may be secret. */
+/** Parses a query text into a map. Messages omit its names, which may be secret. */
 function readQueryText(scalar: Scalar, context: z.RefinementCtx): TreeMap {
   const text = scalar.reveal()
   if (text === null) return {}
@@ -105,14 +105,14 @@ function readMap(
     if (fault !== null) report(context, [name], fault)
     secrets.set(name, new Secret(''))
     if (!(tree instanceof Scalar)) {
-      report(context, [name], tree === null ? 'has no value' : 'a single value is wanted')
+      report(context, [name], tree === null ? 'has no value' : 'expected a single value')
       continue
     }
     const value = tree.reveal()
-    // Where its placeholder was rendered, that is reported already.
+    // Rendering has already reported the failed placeholder.
     if (value === null) continue
     const wrong = value === '' ? 'the value is empty' : valueFault(value)
-    const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
+    const hint = tree.hasPlaceholder ? 'Check the variables in it.' : null
     if (wrong !== null) report(context, [name], wrong, hint)
     secrets.set(name, new Secret(value, undefined, [...keysIn(name, value), ...tree.keys()]))
   }

@@ -5,14 +5,14 @@ import { keysOfUrl, Secret } from '../secret.ts'
 import type { Scalar } from '../yaml/scalar.ts'
 import { type Field, field, type Reading } from './field.ts'
 
-/** Schemes that a node's URL can have. */
+/** Schemes of a node URL. */
 const urlSchemes = ['http', 'https', 'ws', 'wss', 'grpc', 'grpcs'] as const
 
-/** A URL as the transports need it: without its user and password, which have become a header. */
+/** A URL for the transports; user and password have moved to a header. */
 export interface UpstreamUrl {
   readonly url: Secret
   readonly scheme: (typeof urlSchemes)[number]
-  /** `Basic …` when the URL carried a user or a password. */
+  /** `Basic …` when the URL had a user or a password. */
   readonly basicAuth: Secret | null
 }
 
@@ -20,7 +20,7 @@ const hint =
   'Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.'
 const portHint = 'Write a port from 1 to 65535, or none for that of the scheme.'
 
-/** The URL of a node. No message ever shows it, for keys are in paths, queries and host names. */
+/** URL of a node. Messages never show it: its path, query or host may contain keys. */
 export const upstreamUrl: Field<UpstreamUrl> = field(
   {
     kind: 'URL',
@@ -43,7 +43,7 @@ function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   if (scheme === undefined)
     return wrong('is a URL with a scheme that is not known', suggestion(written, urlSchemes))
   const url = URL.parse(text)
-  // The host of an unknown scheme may be anything, and gRPC is sent by http.
+  // Unknown schemes allow any host; gRPC is sent over http.
   const isSendable = URL.canParse(text.replace(/^(?:grpc|ws)/i, 'http'))
   if (url === null || !isSendable || url.hostname === '') return wrong('is not a valid URL', hint)
   if (url.port === '0')
@@ -58,7 +58,7 @@ function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   return { value: { url: secret, scheme, basicAuth } }
 }
 
-/** Takes user and password out of a URL. Undefined when they are not decodable. */
+/** Moves user and password out of a URL. Undefined when they cannot be decoded. */
 function takeBasicAuth(url: URL): Secret | null | undefined {
   if (url.username === '' && url.password === '') return null
   try {
@@ -74,7 +74,7 @@ function takeBasicAuth(url: URL): Secret | null | undefined {
   }
 }
 
-/** The origin as it is written in the file: placeholders unrendered, no user, password, path or query. */
+/** The origin as written in the file: unrendered, without user, password, path or query. */
 function printableOrigin(written: string): string {
   const [, scheme = '', authority = ''] =
     /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?([^/?#\\]*)/.exec(written) ?? []

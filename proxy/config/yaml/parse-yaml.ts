@@ -13,19 +13,19 @@ import {
 } from 'yaml'
 
 /**
- * Bounds of all YAML that users supply. Composing a document recurses, and both the parser and the later checks search
- * keys linearly: without bounds, a short text takes minutes or overflows the stack.
+ * Bounds for all user-supplied YAML. Composing a document recurses, and the parser and later checks
+ * search keys linearly. Without bounds, a short text takes minutes or overflows the stack.
  */
 const limits = { depth: 64, keys: 1_000, items: 10_000 } as const
 
-/** The error for a text whose values nest too deep. */
+/** Error for a text whose values nest too deep. */
 export const tooDeep = `values nest more than ${limits.depth} levels deep`
 
 type Options = ParseOptions &
   DocumentOptions &
   SchemaOptions & { readonly lineCounter: LineCounter }
 
-/** Parses one document. A second document is reported as an error. Never throws. */
+/** Parses one document. Reports a second document as an error. Never throws. */
 export function parseYaml(text: string, options: Options): Document {
   const [document = new Document(), second] = parseYamlStream(text, options)
   const at = second?.range?.[0]
@@ -36,7 +36,7 @@ export function parseYaml(text: string, options: Options): Document {
   return document
 }
 
-/** Parses all documents of a text. A text beyond a limit gives one document with an error. Never throws. */
+/** Parses all documents. Beyond a limit, returns one document with an error. Never throws. */
 export function parseYamlStream(text: string, options: Options): readonly Document[] {
   const composer = new Composer({ ...options, prettyErrors: false })
   try {
@@ -49,7 +49,7 @@ export function parseYamlStream(text: string, options: Options): readonly Docume
   }
 }
 
-/** Stops at the first error or at the first token beyond a limit, so the rest of the text costs nothing. */
+/** Stops at the first error or at a token beyond a limit, so the rest costs nothing. */
 function* tokensOf(text: string, lineCounter: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lineCounter.addNewLine)
   lineCounter.addNewLine(0)
@@ -65,7 +65,7 @@ function* tokensOf(text: string, lineCounter: LineCounter): ReturnType<Parser['p
   yield* parser.end()
 }
 
-/** The limit that the text exceeds, with these open nodes. */
+/** The limit that a text with these open nodes exceeds. */
 function excessOf(open: Parser['stack']): string | null {
   const { depth, keys, items } = limits
   if (open.length > depth) return tooDeep

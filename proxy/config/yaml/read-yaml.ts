@@ -12,7 +12,7 @@ type Words = readonly [message: string, hint?: string | null]
 
 const maxAliases = 1000
 
-/** Reads YAML 1.2 with every scalar kept as the text of the file. Never throws. @returns no document where it has a problem */
+/** Keeps every scalar as text. Never throws. @returns no document on a problem */
 function readYamlText(text: string) {
   const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
@@ -31,7 +31,7 @@ function readYamlText(text: string) {
     const message = 'the file holds a control character'
     return refuse([problemAt('', positionAt(control), message, 'Is it a text file?')])
   }
-  // One slip makes several faults; the first says it best.
+  // One mistake causes several faults; the first describes it best.
   const [fault] = [...document.errors, ...document.warnings]
   if (fault !== undefined) {
     const said =
@@ -66,9 +66,9 @@ function wordsOf(message: string): Words {
 }
 
 /**
- * Takes the values out of a text: renders placeholders, resolves aliases, refuses what only YAML needs.
- * @returns `tree`: null where YAML could not read it, or to check it would report a mistake twice; `filledIn`: the values
- * of placeholders, which are secret
+ * Extracts values from a text: renders placeholders, resolves aliases, refuses other YAML features.
+ * @returns `tree`: null when unreadable, or when checks would repeat a report; `filledIn`:
+ * placeholder values, which are secret
  */
 export function readYaml(text: string, environment: Readonly<Record<string, string | undefined>>) {
   const { document, problems: faults, positionAt } = readYamlText(text)
@@ -151,14 +151,14 @@ const notMap: Words = [
 const malformedHint =
   'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.'
 
-/** What a person at a terminal can do for a variable that is not set. */
+/** Advice for an operator at a terminal about an unset variable. */
 export const unsetVariableHint = 'Set it in the environment or in an env file (--env-file).'
 
 function wordOf(key: unknown): string {
   return isScalar(key) ? (key.source ?? '') : String(key)
 }
 
-/** Reads what `formatPath` writes. */
+/** Parses what `formatPath` writes. */
 function parsePath(text: string): Path {
   return [...text.matchAll(/\["(.*?)"\]|([^.[\]]+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
@@ -166,8 +166,8 @@ function parsePath(text: string): Path {
 }
 
 /**
- * The offset of a path in a document, or of the nearest one around it; null for the document itself. A scalar is where its
- * value begins, a map or a list in a map where its key does.
+ * Offset of a path in a document, or of its nearest ancestor; null for the document itself. A
+ * scalar is located at its value, a nested map or list at its key.
  */
 export function offsetOf(document: Document, path: Path, wantsKey: boolean): number | null {
   let node: unknown = document.contents

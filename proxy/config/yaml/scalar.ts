@@ -3,15 +3,15 @@
 import { likelyKeys, Secret } from '../secret.ts'
 
 /**
- * A single value of the file: what is written there, which is its printable form, and its value once its placeholders
- * are rendered; null when one of them could not be, which is reported already.
+ * A single value of the file: its written text, which is printable, and its rendered value. The
+ * value is null when a placeholder failed, which was reported.
  */
 export class Scalar extends Secret<string | null> {
-  /** As in the file, placeholders unrendered. */
+  /** As in the file, with placeholders unrendered. */
   readonly written: string
   readonly hasPlaceholder: boolean
 
-  /** @param keys what looks like a key in the values of its placeholders */
+  /** @param keys likely keys in the values of its placeholders */
   constructor(
     written: string,
     value: string | null = written,
@@ -24,13 +24,13 @@ export class Scalar extends Secret<string | null> {
   }
 }
 
-/** The file as values: what YAML calls maps, sequences and scalars, and null for "nothing here". */
+/** The file as values: YAML maps, sequences and scalars, and null for an empty node. */
 export type Tree = Scalar | null | readonly Tree[] | TreeMap
 export interface TreeMap {
   readonly [key: string]: Tree
 }
 
-/** True for a map, and for nothing else that an object could be. */
+/** Whether a value is a map. */
 export function isMap(tree: Tree | undefined): tree is TreeMap {
   return typeof tree === 'object' && tree !== null && !isList(tree) && !(tree instanceof Scalar)
 }
@@ -39,21 +39,21 @@ export function isList(tree: Tree | undefined): tree is readonly Tree[] {
   return Array.isArray(tree)
 }
 
-/** The value of a map's own key; undefined when there is none, or when it is not a map. */
+/** The value of a map's own key; undefined when absent or not a map. */
 export function child(tree: Tree | undefined, key: string | number): Tree | undefined {
   if (typeof key === 'number') return isList(tree) ? tree[key] : undefined
   return isMap(tree) && Object.hasOwn(tree, key) ? tree[key] : undefined
 }
 
 const openers = /\$(\$?)(?:\{([^{}]*)\}|<([^<>]*)>|[{<])/g
-/** What a variable may be called. */
+/** Valid names of variables. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 
 /**
- * Renders `${VAR}` and `$<VAR>` in one text. `$${` and `$$<` give `${` and `$<` themselves; any other `$`
- * is just that. A variable that is empty counts as missing: an upstream would be called without its key.
- * @returns `filledIn`: the values of its placeholders, which are secret; `malformed`: something opens like a placeholder
- * and is none
+ * Renders `${VAR}` and `$<VAR>`. `$${` and `$$<` escape `${` and `$<`; any other `$` is literal. An
+ * empty variable counts as missing, because an upstream would be called without its key.
+ * @returns `filledIn`: placeholder values, which are secret; `malformed`: a placeholder opens but
+ * is invalid
  */
 export function renderPlaceholders(
   written: string,

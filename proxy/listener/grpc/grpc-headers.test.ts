@@ -38,25 +38,25 @@ const clientCredentials = [
 ]
 
 describe("a client's metadata for the node", () => {
-  test.each(clientCredentials)('%s is not passed on, and the others are', (name) => {
+  test.each(clientCredentials)('%s is dropped, and other metadata is forwarded', (name) => {
     expect(metadataForNode(['x-a', '1', name, 'secret', name, 'too'], none)).toEqual(['x-a', '1'])
   })
 
-  test.each(clientCredentials)('%s is passed on when the spec lists it', (name) => {
+  test.each(clientCredentials)('%s is forwarded when the spec lists it', (name) => {
     expect(metadataForNode([name, 'secret'], new Set([name]))).toEqual([name, 'secret'])
   })
 
   const rows: [string, string[], string[]][] = [
-    ['what comes twice, twice', ['x-a', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
+    ['repeated headers, repeated', ['x-a', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
     [
       "a key of the client's own",
       ['key', 'k', 'x-page-token-of', 't'],
       ['key', 'k', 'x-page-token-of', 't'],
     ],
     ['binary', ['x-bin', 'AAEC'], ['x-bin', 'AAEC']],
-    ['nothing of HTTP/2', [':path', '/a/b', 'x-a', '1'], ['x-a', '1']],
+    ['no HTTP/2 pseudo-headers', [':path', '/a/b', 'x-a', '1'], ['x-a', '1']],
     [
-      'nothing of the hop',
+      'no hop-by-hop headers',
       ['te', 'trailers', 'te', 'gzip', 'host', 'y', 'proxy-authorization', 'z'],
       [],
     ],
@@ -73,7 +73,7 @@ describe("a client's metadata for the node", () => {
   })
 })
 
-test("a node's metadata for the client: all of it, except headers of the hop", () => {
+test('node metadata reaches the client, except hop-by-hop headers', () => {
   const metadata = [
     ':status',
     '200',
@@ -116,7 +116,7 @@ test.each(timeouts)('a deadline of %s is %s ms', (text, ms) => {
   expect(found instanceof RelayError ? null : found).toBe(ms)
 })
 
-test('several deadlines are refused, and an absent one is null', () => {
+test('repeated deadlines are refused, and an absent one is null', () => {
   expect(readTimeout(['grpc-timeout', '1S', 'grpc-timeout', '2S'])).toBeInstanceOf(RelayError)
   expect(readTimeout(['x-a', '1S'])).toBeNull()
 })

@@ -10,7 +10,7 @@ function framed(message: Uint8Array): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-test('messages are counted and measured however the bytes are cut', () => {
+test('messages are counted and measured wherever the chunks are cut', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
@@ -31,7 +31,7 @@ test('messages are counted and measured however the bytes are cut', () => {
   )
 })
 
-test('a message that was cut is not whole', () => {
+test('a truncated message is not whole', () => {
   const bytes = framed(Buffer.from('hello'))
   for (let length = 1; length < bytes.length; length++) {
     const frames = new GrpcFrames()

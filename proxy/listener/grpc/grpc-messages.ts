@@ -10,21 +10,21 @@ import { readStatus } from '../../upstream/dialect.ts'
 import { header, type Incoming } from '../../upstream/wire.ts'
 import { refusalByStatus } from '../rest/rest-reply-reader.ts'
 
-/** The flag byte and the length before each message. */
+/** Flag byte and length before each message. */
 const prefixBytes = 5
 
-/** Follows the messages of one direction of a gRPC stream, without copying their bytes. */
+/** Tracks message boundaries in one direction of a gRPC stream, without copying bytes. */
 export class GrpcFrames {
-  /** Bytes of the current message that have not come. */
+  /** Bytes of the current message still to come. */
   #missing = 0
   readonly #prefix = Buffer.alloc(prefixBytes)
   #prefixLength = 0
-  /** Messages that came whole. */
+  /** Number of complete messages. */
   count = 0
-  /** The longest message that has been announced. */
+  /** Longest message length announced so far. */
   longestBytes = 0
 
-  /** The bytes end with the end of a message. */
+  /** Whether the bytes so far end at a message boundary. */
   get isWhole(): boolean {
     return this.#missing === 0 && this.#prefixLength === 0
   }
@@ -32,9 +32,9 @@ export class GrpcFrames {
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
       if (this.#missing > 0) {
-        const taken = Math.min(this.#missing, chunk.length - at)
-        this.#missing -= taken
-        at += taken
+        const consumed = Math.min(this.#missing, chunk.length - at)
+        this.#missing -= consumed
+        at += consumed
         if (this.#missing === 0) this.count += 1
         continue
       }
@@ -51,7 +51,7 @@ export class GrpcFrames {
 const noStatus = 'no grpc-status at the end'
 const cutMessage = 'a message that ends early'
 
-/** Reads the answers to gRPC calls: whole messages, and the status at their end. */
+/** Reads answers to gRPC calls: complete messages, then a status. */
 export const grpcReplyReader: ReplyReader = {
   read(incoming: Incoming): ReplyContent {
     const { status, headers, body } = incoming
@@ -60,7 +60,7 @@ export const grpcReplyReader: ReplyReader = {
       const why = `HTTP ${status} that is not gRPC`
       return refusalByStatus(status) ?? { kind: 'malformed', why }
     }
-    if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge(incoming) }
+    if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new GrpcValidator(incoming) }
     const end = readStatus(incoming)
     if (end === null) return { kind: 'malformed', why: noStatus }
     if (end.code !== 0) return { kind: 'node-error', error: { status, ...end } }
@@ -68,12 +68,12 @@ export const grpcReplyReader: ReplyReader = {
     frames.push(body)
     return frames.isWhole ? { kind: 'result' } : { kind: 'malformed', why: cutMessage }
   },
-  /** Not used: the router itself answers no gRPC call. */
+  /** Never called: the router itself answers no gRPC call. */
   write: () => new Uint8Array(),
 }
 
-/** Passes messages on as they come; at their end there must be a status. */
-class MessageJudge implements StreamValidator {
+/** Forwards messages as they arrive and requires a status at the end. */
+class GrpcValidator implements StreamValidator {
   readonly length = null
   readonly isLive = true
   readonly #frames = new GrpcFrames()
@@ -91,7 +91,7 @@ class MessageJudge implements StreamValidator {
   end(): void {
     const end = readStatus(this.#incoming)
     if (end === null) throw new MalformedAnswer(noStatus)
-    // After a failure in the middle of a message, the status reports it.
+    // When a message breaks off, an error status already reports the failure.
     if (end.code === 0 && !this.#frames.isWhole) throw new MalformedAnswer(cutMessage)
   }
 }

@@ -16,7 +16,7 @@ const message = (length: number) => {
   return bytes
 }
 
-/** Does not wait for the rest of requests that are answered. */
+/** Shortens the linger after an answer to 50 ms. */
 const clock: Clock = {
   ...systemClock,
   after: (ms, run) => systemClock.after(ms === clientLimits.lingerMs ? 50 : ms, run),
@@ -62,7 +62,7 @@ async function serve(relay: Relay, budget: ByteBudget, callEnded = () => {}) {
   }
 }
 
-/** The metadata of the answer and its status. */
+/** Returns the HTTP status and the gRPC status of the answer. */
 async function call(session: ClientHttp2Session, path: string, body: Buffer | null) {
   const isGet = body === null
   const stream = session.request({
@@ -72,21 +72,21 @@ async function call(session: ClientHttp2Session, path: string, body: Buffer | nu
   })
   const head = Promise.withResolvers<Record<string, unknown>>()
   stream.on('error', () => {}).on('response', head.resolve)
-  stream.on('trailers', (trailers) => Object.assign(seen, trailers))
-  const seen: Record<string, unknown> = {}
+  stream.on('trailers', (trailers) => Object.assign(result, trailers))
+  const result: Record<string, unknown> = {}
   stream.end(body ?? undefined)
-  Object.assign(seen, await head.promise)
+  Object.assign(result, await head.promise)
   stream.resume()
   await new Promise((resolve) => stream.once('close', resolve))
-  return { http: seen[':status'], grpc: seen['grpc-status'] }
+  return { http: result[':status'], grpc: result['grpc-status'] }
 }
 
 const answer = (length = 100_000) => {
-  const given = reply(message(length), { headers: ['content-type', 'application/grpc'] })
-  return { ...given, incoming: { ...given.incoming, trailers: () => ['grpc-status', '0'] } }
+  const answer = reply(message(length), { headers: ['content-type', 'application/grpc'] })
+  return { ...answer, incoming: { ...answer.incoming, trailers: () => ['grpc-status', '0'] } }
 }
 
-test('a full budget refuses new calls with RESOURCE_EXHAUSTED; what is in flight and /health are answered', async () => {
+test('a full budget refuses new calls with RESOURCE_EXHAUSTED; calls in flight and /health are answered', async () => {
   const budget = new ByteBudget(1e6)
   const gate = Promise.withResolvers<undefined>()
   let inFlight = 0
@@ -128,7 +128,7 @@ test.each([
     }),
   )
   for (const [, head] of calls) expect(head).toMatchObject(row.head)
-  // The heads of the requests.
+  // Only the request heads remain.
   await expect.poll(() => budget.heldBytes - heldBefore).toBeLessThan(60_000)
   const closed = calls.map(([stream]) => new Promise((resolve) => stream.once('close', resolve)))
   for (const [stream] of calls) stream.resume()
@@ -138,7 +138,7 @@ test.each([
 
 const opened = (calls: number) => Array.from({ length: calls }, (_, at) => openCall(2 * at + 1))
 
-test('calls that are answered hold nothing, also when their requests never end', async () => {
+test('answered calls hold no bytes, even when their requests never end', async () => {
   const budget = new ByteBudget(1e6)
   let requests = 0
   const relay: Relay = () => Promise.resolve(answer(++requests))
@@ -150,7 +150,7 @@ test('calls that are answered hold nothing, also when their requests never end',
   expect(client.isClosed).toBe(false)
 })
 
-test('calls that never begin are charged for their objects: the idlest connection goes, and others are served', async () => {
+test('calls that never start are charged for their objects: the idlest connection closes, and others are served', async () => {
   const budget = new ByteBudget(1e6)
   const relay: Relay = ({ request }) =>
     request.path === '/a.B/Innocent' ? Promise.resolve(answer(100)) : new Promise(() => {})
@@ -162,7 +162,7 @@ test('calls that never begin are charged for their objects: the idlest connectio
   expect(await call(served.session, '/a.B/Innocent', message(10))).toEqual({ http: 200, grpc: '0' })
 })
 
-test('a client that reads is not cut off for an answer that is on its way', async () => {
+test('a client that reads is not cut off while its answer is in transit', async () => {
   const budget = new ByteBudget(1e6)
   const cut: string[] = []
   const upload = new Reservation(budget, () => {
@@ -179,7 +179,7 @@ test('a client that reads is not cut off for an answer that is on its way', asyn
   expect(cut).toEqual(['upload', 'upload', 'upload'])
 })
 
-/** Its windows are wide open, and it reads nothing. */
+/** Opens its windows wide and reads nothing. */
 function deafClient(port: number, calls: number): RawHttp2 {
   const client = new RawHttp2(port)
   client.socket.pause()
@@ -192,7 +192,7 @@ function deafClient(port: number, calls: number): RawHttp2 {
   return client
 }
 
-test('of clients that do not read, the connection goes that has waited for the longest; others are served', async () => {
+test('among clients that do not read, the longest-waiting connection closes; others are served', async () => {
   const budget = new ByteBudget(80e6)
   await using served = await serve(() => Promise.resolve(answer(1_000_000)), budget)
   using first = deafClient(served.port, 30)

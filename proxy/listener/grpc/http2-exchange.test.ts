@@ -11,15 +11,15 @@ import { Http2Server } from './http2-server.ts'
 
 const piece = Buffer.alloc(64 * 1024)
 
-/** An endless stream that records how much of it was read, and that it was released. */
+/** Endless stream that records how much was read and whether it was released. */
 class Endless {
-  taken = 0
+  pulled = 0
   isReleased = false
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     try {
       for (;;) {
-        this.taken += 1
+        this.pulled += 1
         yield await Promise.resolve(piece)
       }
     } finally {
@@ -28,7 +28,7 @@ class Endless {
   }
 }
 
-/** A client whose call is answered with this body, or refused without one. */
+/** A client whose call is answered with this body, or refused when there is none. */
 async function answered(body: Body | null, hasEnded = true) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
@@ -76,8 +76,8 @@ async function answered(body: Body | null, hasEnded = true) {
 async function full(body: Endless): Promise<void> {
   let before = -1
   const stands = () => {
-    const isStill = before === body.taken
-    before = body.taken
+    const isStill = before === body.pulled
+    before = body.pulled
     return isStill
   }
   await expect.poll(stands, { interval: 100 }).toBe(true)
@@ -98,90 +98,90 @@ function take(stream: ClientHttp2Stream, bytes: number): Promise<void> {
 
 test('a client that reads nothing of a stream for 60 s is cut off, with the reason', async () => {
   const body = new Endless()
-  await using own = await answered(body)
+  await using setup = await answered(body)
   await full(body)
-  await own.clock.advance(59_999)
-  expect([body.isReleased, own.signal.aborted]).toEqual([false, false])
-  await own.clock.advance(1)
-  await expect.poll(() => [body.isReleased, own.signal.aborted]).toEqual([true, true])
-  own.stream.resume()
-  // ENHANCE_YOUR_CALM, which is RESOURCE_EXHAUSTED in gRPC.
-  await expect.poll(() => own.stream.rstCode).toBe(11)
+  await setup.clock.advance(59_999)
+  expect([body.isReleased, setup.signal.aborted]).toEqual([false, false])
+  await setup.clock.advance(1)
+  await expect.poll(() => [body.isReleased, setup.signal.aborted]).toEqual([true, true])
+  setup.stream.resume()
+  // ENHANCE_YOUR_CALM, which gRPC maps to RESOURCE_EXHAUSTED.
+  await expect.poll(() => setup.stream.rstCode).toBe(11)
 })
 
-test('a client that reads something now and then is not', async () => {
+test('a client that reads slowly but steadily is not cut off', async () => {
   const body = new Endless()
-  await using own = await answered(body)
+  await using setup = await answered(body)
   for (let round = 0; round < 4; round++) {
     await full(body)
-    await own.clock.advance(50_000)
-    const { taken } = body
-    await take(own.stream, 1024 * 1024)
-    await expect.poll(() => body.taken).toBeGreaterThan(taken)
+    await setup.clock.advance(50_000)
+    const { pulled } = body
+    await take(setup.stream, 1024 * 1024)
+    await expect.poll(() => body.pulled).toBeGreaterThan(pulled)
   }
-  expect([body.isReleased, own.signal.aborted]).toEqual([false, false])
+  expect([body.isReleased, setup.signal.aborted]).toEqual([false, false])
 })
 
 test.each([
-  ['nothing of an answer', 0],
+  ['none of an answer', 0],
   ['all but the end of it', 512 * 1024],
 ])('a client that reads %s for 60 s is cut off', async (_, takenBytes) => {
-  await using own = await answered(Buffer.alloc(1024 * 1024))
-  if (takenBytes > 0) await take(own.stream, takenBytes)
-  await own.clock.advance(59_999)
-  expect(own.signal.aborted).toBe(false)
-  await own.clock.advance(60_001)
-  await expect.poll(() => own.signal.aborted).toBe(true)
+  await using setup = await answered(Buffer.alloc(1024 * 1024))
+  if (takenBytes > 0) await take(setup.stream, takenBytes)
+  await setup.clock.advance(59_999)
+  expect(setup.signal.aborted).toBe(false)
+  await setup.clock.advance(60_001)
+  await expect.poll(() => setup.signal.aborted).toBe(true)
 })
 
-test('nothing waits for a client that read all of its answer', async () => {
-  await using own = await answered(Buffer.alloc(1024 * 1024))
-  own.stream.resume()
-  await new Promise((resolve) => own.stream.once('close', resolve))
-  // The timer of the connection, which checks that the client is alive.
-  await expect.poll(() => own.clock.pending).toBe(1)
-  expect(own.signal.aborted).toBe(false)
+test('no timer remains once a client has read its whole answer', async () => {
+  await using setup = await answered(Buffer.alloc(1024 * 1024))
+  setup.stream.resume()
+  await new Promise((resolve) => setup.stream.once('close', resolve))
+  // The remaining timer checks that the connection is alive.
+  await expect.poll(() => setup.clock.pending).toBe(1)
+  expect(setup.signal.aborted).toBe(false)
 })
 
-/** A call whose request is open, and what it took for idle. */
+/** A call whose request is open, and a count of its idle reports. */
 async function opened() {
-  const pieces = new PassThrough()
-  const own = await answered(pieces, false)
-  const seen = { idle: 0 }
-  own.exchange.whenIdle(6_000, () => (seen.idle += 1))
-  return { ...own, pieces, seen }
+  const body = new PassThrough()
+  const setup = await answered(body, false)
+  const counts = { idle: 0 }
+  setup.exchange.whenIdle(6_000, () => (counts.idle += 1))
+  return { ...setup, body, counts }
 }
 
-test('a request that has not ended is idle once neither side has sent anything for a time', async () => {
-  await using own = await opened()
-  const { clock, stream, exchange, pieces, seen } = own
+test('an open request is idle once neither side has sent anything for the timeout', async () => {
+  await using setup = await opened()
+  const { clock, stream, exchange, body, counts } = setup
   await clock.advance(5_999)
   stream.write(Buffer.alloc(5))
   await expect.poll(() => exchange.messages).toBe(1)
   await clock.advance(5_999)
   const read = new Promise((resolve) => stream.once('data', resolve))
-  pieces.write('x')
+  body.write('x')
   await read
   await clock.advance(5_999)
-  expect(seen.idle).toBe(0)
+  expect(counts.idle).toBe(0)
   await clock.advance(1)
-  expect(seen.idle).toBe(1)
+  expect(counts.idle).toBe(1)
 })
 
 test.each(['ends', 'is reset'])('a request that %s is never idle', async (how) => {
-  await using own = await opened()
-  const { clock, stream, seen } = own
+  await using setup = await opened()
+  const { clock, stream, counts } = setup
   const before = clock.pending
   if (how === 'ends') stream.end()
   else stream.close(8)
   await expect.poll(() => clock.pending).toBe(before - 1)
   await clock.advance(20_000)
-  expect(seen.idle).toBe(0)
+  expect(counts.idle).toBe(0)
 })
 
-test('a call that is refused is kept for 2 s at most, with its headers, should its request never end', async () => {
-  await using own = await answered(null, false)
-  const { clock, budget, stream } = own
+test('a refused call and its headers linger for at most 2 s when the request never ends', async () => {
+  await using setup = await answered(null, false)
+  const { clock, budget, stream } = setup
   expect(budget.heldBytes).toBeGreaterThan(10_000)
   const closed = new Promise((resolve) => stream.resume().once('close', resolve))
   await clock.advance(2_000)

@@ -15,13 +15,13 @@ import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
 
-/** A shorter answer has no timer. */
+/** Shorter answers get no read timer. */
 const watchedFromBytes = 16 * 1024
-/** Made once: a stack for every call costs more than its messages. */
+/** Created once: a stack trace per call costs more than the call's messages. */
 const clientLeft = new Error('the client left')
 const answered = new Error('the call is answered')
 const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM
-/** Errors that end a client's connection. Without one, Node sends no code. */
+/** Ends a client's connection with a code; without an error code, Node sends none. */
 export const flooded = Object.assign(new Error('too many pings, settings, resets or tiny frames'), {
   code: 'ERR_HTTP2_FLOOD',
 })
@@ -31,35 +31,35 @@ export function endConnection(session: Http2Session | undefined, why: Error): vo
   session?.destroy(why, calm)
 }
 
-/** The connection of a client. */
+/** State that all exchanges of one client connection share. */
 export interface ClientConnection {
-  /** How often it has taken all that was written to one of its streams. */
+  /** How often the connection has drained everything written to one of its streams. */
   drains: number
   streams: number
-  /** Pieces of requests received so far. */
-  pieces: number
-  /** In which a call of it was begun, see `Turns`. */
+  /** DATA chunks received so far. */
+  chunks: number
+  /** Pacer turn in which the connection last began a call, see `EventLoopPacer`. */
   lastTurn: number
 }
 
-/** One request of a client and its answer, on an HTTP/2 stream. */
+/** One client request and its answer, on an HTTP/2 stream. */
 export class Http2Exchange extends Reservation {
   readonly verb: string
   readonly path: string
-  /** Names are lower case; those of HTTP/2 itself begin with a colon. */
+  /** Lower-case names; HTTP/2 pseudo-headers begin with a colon. */
   readonly headers: HeaderList
   readonly body: RequestBody
   readonly #stream: ServerHttp2Stream
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
   readonly #connection: ClientConnection
-  /** Those of the connection when this stream began to wait. */
+  /** The connection's `drains` when this stream began to wait. */
   #drainsBefore = 0
   readonly #left = new Cancellation()
   #activeMs = 0
   #cancelIdle: Cancel = () => {}
 
-  /** @param options the bound is of one message of the client */
+  /** @param options `maxRequestBytes` bounds one client message */
   constructor(
     stream: ServerHttp2Stream,
     headers: HeaderList,
@@ -76,15 +76,15 @@ export class Http2Exchange extends Reservation {
     this.path = pseudo(':path')
     this.headers = headers
     const client = {
-      // Many calls may be cut off at once, so this is cheap: a code that clients read as RESOURCE_EXHAUSTED, or one
-      // GOAWAY for a connection whose calls all stand still.
+      // Many calls may be cut off at once, so this must be cheap. Clients read the reset code as
+      // RESOURCE_EXHAUSTED; a connection with no progress gets one GOAWAY instead.
       cutOff: () => {
         this.body.release()
-        if (connection.pieces === piecesBefore) endConnection(stream.session, overBudget)
+        if (connection.chunks === chunksBefore) endConnection(stream.session, overBudget)
         else stream.close(calm)
       },
     }
-    const piecesBefore = connection.pieces
+    const chunksBefore = connection.chunks
     const countTiny = floodOf(clock, http2Limits.tinyPieces, () => {
       endConnection(stream.session, flooded)
     })
@@ -96,14 +96,14 @@ export class Http2Exchange extends Reservation {
     stream
       .on('data', (chunk: Buffer) => {
         this.#activeMs = clock.nowMs()
-        connection.pieces += 1
+        connection.chunks += 1
         if (chunk.length < http2Limits.tinyPieces.bytes) countTiny()
         frames.push(chunk)
         if (frames.longestBytes > maxRequestBytes)
           return this.cutOffWith(statusOf(tooLarge(maxRequestBytes)))
         body.push(chunk)
       })
-      // After a reset Node reports an end as well, which does not end the body.
+      // Node also emits `end` after a reset, which does not end the body.
       .on('aborted', () => {
         left()
         this.#left.abort()
@@ -112,7 +112,7 @@ export class Http2Exchange extends Reservation {
         this.#cancelIdle()
         if (stream.aborted) return
         if (frames.isWhole) return body.end('whole')
-        // A node would take it for an internal error, or for a whole request.
+        // A node would report an internal error, or accept a truncated request as whole.
         const message = 'the request ends in the middle of a message'
         const error = new RelayError(errorKinds.badGrpc, message)
         body.end(error)
@@ -129,28 +129,28 @@ export class Http2Exchange extends Reservation {
       .on('finish', () => {
         connection.drains += 1
       })
-      // The stream closes after any error.
+      // The stream closes after any error, so `close` does the cleanup.
       .on('error', () => {})
   }
 
-  /** Aborted when the client cancelled its call before it was answered. */
+  /** Aborted when the client cancels its call before the answer. */
   get signal(): CancelSignal {
     return this.#left
   }
 
-  /** Its connection has other calls in flight. */
+  /** Whether the connection has other calls in flight. */
   get isOneOfMany(): boolean {
     return this.#connection.streams > 1
   }
 
-  /** Messages that came whole. */
+  /** Number of complete messages received. */
   get messages(): number {
     return this.#frames.count
   }
 
   /**
-   * The whole body, if it is kept and ends within this time after its first message; else null. The
-   * message and the end of a unary call come together, however long they take.
+   * The whole body, if it is buffered and ends within this time after its first message; else null.
+   * A unary call's message and its end arrive together, however long they take.
    */
   async wholeBody(momentMs: number): Promise<Uint8Array | null> {
     await this.body.until(() => this.messages > 0, http2Limits.firstMessageMs, this.#clock)
@@ -158,21 +158,21 @@ export class Http2Exchange extends Reservation {
     return this.body.whole
   }
 
-  /** From now on: calls once when neither side has sent anything for this long, unless the request has ended. */
+  /** Calls `run` once neither side has sent anything for `idleMs` while the request is open. */
   whenIdle(idleMs: number, run: () => void): void {
     const clock = this.#clock
     const stream = this.#stream
     this.#activeMs = clock.nowMs()
-    const look = () => {
+    const check = () => {
       if (stream.destroyed || stream.readableEnded || stream.writableEnded) return
       const leftMs = this.#activeMs + idleMs - clock.nowMs()
       if (leftMs <= 0) run()
-      else this.#cancelIdle = clock.after(leftMs, look)
+      else this.#cancelIdle = clock.after(leftMs, check)
     }
-    look()
+    check()
   }
 
-  /** Answers a request that is not gRPC, in plain HTTP. */
+  /** Answers a non-gRPC request in plain HTTP. */
   answerText(status: number, text: string, headers: HeaderList = []): void {
     const stream = this.#stream
     if (stream.destroyed || stream.headersSent) return
@@ -188,7 +188,7 @@ export class Http2Exchange extends Reservation {
     this.#linger()
   }
 
-  /** It is answered: what the client still sends is not kept, nor is the stream, should its request never end (RFC 9113, 8.1). */
+  /** Discards later request bytes, and closes a request that never ends (RFC 9113, 8.1). */
   #linger(): void {
     const stream = this.#stream
     this.body.end(answered)
@@ -201,7 +201,7 @@ export class Http2Exchange extends Reservation {
     )
   }
 
-  /** Ends with this status an answer that may be in the middle of its messages. */
+  /** Ends the answer with this status, even in the middle of its messages. */
   cutOffWith(status: HeaderList): void {
     const stream = this.#stream
     if (stream.destroyed || stream.writableEnded) return
@@ -216,7 +216,7 @@ export class Http2Exchange extends Reservation {
   #trailers: () => HeaderList = () => []
 
   /**
-   * Answers with messages, as fast as the client reads them, and then with the status.
+   * Answers with messages at the client's read speed, then with the status.
    * @throws the error of the stream
    */
   async respond(headers: HeaderList, body: Body, trailers: () => HeaderList): Promise<void> {
@@ -227,7 +227,7 @@ export class Http2Exchange extends Reservation {
       try {
         stream.sendTrailers(toObject(this.#trailers()))
       } catch (error) {
-        // Trailers that cannot be written end this call only.
+        // Trailers that cannot be written end only this call.
         stream.destroy(error as Error)
       }
     })
@@ -237,7 +237,7 @@ export class Http2Exchange extends Reservation {
       stream.end(body)
       this.#linger()
       if (body.length < watchedFromBytes) {
-        // A client that reads has it by then, however long the router was busy.
+        // Two event-loop turns let a client that reads drain it, however long the router was busy.
         setImmediate(() => setImmediate(() => this.waits(body.length)))
         return
       }
@@ -261,7 +261,7 @@ export class Http2Exchange extends Reservation {
     stream.once('close', this.#waitForClient(stream.writableLength))
   }
 
-  /** Cuts the client off when it does not read for too long. */
+  /** Cuts the client off when it stops reading for too long. */
   #waitForClient(bytes: number): Cancel {
     const cancel = this.#clock.after(httpTimes.stalledMs, () => this.#stream.close(calm))
     this.waits(bytes)
@@ -276,7 +276,7 @@ export class Http2Exchange extends Reservation {
     super.waits(bytes)
   }
 
-  /** The code shows the client the reason. A connection that takes nothing goes as a whole: it keeps what is written to it. */
+  /** The code states the reason. A stalled connection closes whole, to free its buffers. */
   override cutOff(): void {
     if (this.#connection.drains === this.#drainsBefore)
       return endConnection(this.#stream.session, overBudget)
@@ -289,9 +289,9 @@ function lowerCase(headers: HeaderList): HeaderList {
   return headers.map((each, at) => (at % 2 === 0 ? each.toLowerCase() : each))
 }
 
-/** Names that come twice keep all their values. */
+/** Preserves all values of repeated names. */
 function toObject(headers: HeaderList): Record<string, string[]> {
-  // A node may name a trailer `__proto__`.
+  // A node may send a trailer named `__proto__`.
   const object = Object.create(null) as Record<string, string[]>
   for (let at = 0; at < headers.length; at += 2)
     (object[headers[at] as string] ??= []).push(headers[at + 1] as string)

@@ -8,23 +8,23 @@ import * as raw from '../testing/raw-http2.ts'
 import { Http2Server } from './http2-server.ts'
 
 /*
- * Cheap frames that make work: over a bound their connection gets GOAWAY and is closed, while other
- * clients are served as if it were not there.
+ * Cheap frames that cause work: beyond a bound, the connection gets GOAWAY and closes, while other
+ * clients are served undisturbed.
  */
 
 async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
-  const seen = { connections: 0, calls: 0, refusals: [] as string[] }
+  const observed = { connections: 0, calls: 0, refusals: [] as string[] }
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     budget: new ByteBudget(1e9),
     clock,
-    // An honest call has ended its request; others rest.
+    // Answers ended requests only, so calls in a flood stay open.
     serve: (exchange) => {
-      seen.calls += 1
+      observed.calls += 1
       void exchange.body
         .until(() => false, 1e9, clock)
         .then(() => {
@@ -32,8 +32,8 @@ async function serving() {
         })
     },
     observer: {
-      connectionsChanged: (open) => void (seen.connections = open),
-      requestRefused: ({ kind }) => void seen.refusals.push(kind.reason),
+      connectionsChanged: (open) => void (observed.connections = open),
+      requestRefused: ({ kind }) => void observed.refusals.push(kind.reason),
     },
   })
   const { port } = await server.start()
@@ -56,14 +56,14 @@ async function serving() {
     })
   const client = stack.use(new raw.RawHttp2(port))
   const dispose = () => stack.disposeAsync()
-  return { clock, server, seen, client, call, [Symbol.asyncDispose]: dispose }
+  return { clock, server, observed, client, call, [Symbol.asyncDispose]: dispose }
 }
 
 const idOf = (at: number) => 2 * at + 1
 
 const oneByte = raw.frame(raw.frameType.data, 0, 1, Buffer.alloc(1))
 
-/** Each row: what a client sends again and again, and the most of it that may be taken. */
+/** Each row: a repeated frame, and the most repetitions the server may accept. */
 const floods: [string, number, (at: number) => Buffer[]][] = [
   ['calls that are reset at once', 4_000, (at) => [raw.openCall(idOf(at)), raw.reset(idOf(at))]],
   ['pings', 350_000, () => [raw.ping]],
@@ -82,25 +82,25 @@ const floods: [string, number, (at: number) => Buffer[]][] = [
     4_000,
     (at) => [raw.openCall(idOf(at)), raw.windowUpdated(idOf(at), 2 ** 31 - 1)],
   ],
-  ['calls beyond what it may have at once', 4_000, (at) => [raw.openCall(idOf(at))]],
+  ['calls beyond the concurrency limit', 4_000, (at) => [raw.openCall(idOf(at))]],
 ]
 test.each(floods)(
-  'a flood of %s ends its connection, and no other',
+  'a flood of %s ends its connection and no other',
   async (_, most, of) => {
-    await using own = await serving()
-    const { client, seen, server, clock } = own
+    await using setup = await serving()
+    const { client, observed, server, clock } = setup
     let sent = 0
     while (!client.isClosed && sent < most) {
-      // Few at once: the bounds on what waits to be answered are not reached.
+      // Small bursts stay below the bounds on unanswered frames.
       await client.writeAll(...Array.from({ length: 100 }, () => of(sent++)).flat())
-      if (sent % 2_000 === 0 || most < 2_000) expect(await own.call()).toBe('0')
+      if (sent % 2_000 === 0 || most < 2_000) expect(await setup.call()).toBe('0')
     }
     await expect.poll(() => client.isClosed).toBe(true)
     expect(client.goaway).toBeGreaterThan(0)
-    expect(seen.refusals).toEqual(['bad-http'])
-    expect(await own.call()).toBe('0')
-    await expect.poll(() => seen.connections).toBe(1)
-    // No call of it is left.
+    expect(observed.refusals).toEqual(['bad-http'])
+    expect(await setup.call()).toBe('0')
+    await expect.poll(() => observed.connections).toBe(1)
+    // The flooding connection leaves no call behind.
     const drained = server.drain()
     await clock.advance(2_000)
     await drained
@@ -108,28 +108,28 @@ test.each(floods)(
   60_000,
 )
 
-test('nothing is kept for a client that does not read the answers to its pings', async () => {
-  await using own = await serving()
-  const { client, seen } = own
-  await expect.poll(() => seen.connections).toBe(2)
+test('no state remains for a client that does not read its ping answers', async () => {
+  await using setup = await serving()
+  const { client, observed } = setup
+  await expect.poll(() => observed.connections).toBe(2)
   client.socket.pause()
   await client.writeAll(...Array.from({ length: 200_000 }, () => raw.ping))
-  await expect.poll(() => seen.connections).toBe(1)
-  expect(await own.call()).toBe('0')
+  await expect.poll(() => observed.connections).toBe(1)
+  expect(await setup.call()).toBe('0')
 })
 
-test('a client may cancel hundreds of calls a second, most of them before they begin', async () => {
-  await using own = await serving()
-  const { client, seen } = own
+test('a client may cancel hundreds of calls a second, most before they begin', async () => {
+  await using setup = await serving()
+  const { client, observed } = setup
   for (let at = 0; at < 250; at++) client.write(raw.openCall(idOf(at)), raw.reset(idOf(at)))
-  await expect.poll(() => seen.calls).toBeGreaterThan(0)
+  await expect.poll(() => observed.calls).toBeGreaterThan(0)
   await client.writeAll(raw.ping)
   await expect.poll(() => client.count(raw.frameType.ping)).toBe(1)
   expect([client.isClosed, client.goaway]).toEqual([false, null])
-  expect(seen.calls).toBeLessThan(250)
+  expect(observed.calls).toBeLessThan(250)
 })
 
-test('a client knows how many calls it may have at once', async () => {
-  await using own = await serving()
-  await expect.poll(() => own.client.maxStreams).toBe(128)
+test('the server announces its limit of concurrent calls', async () => {
+  await using setup = await serving()
+  await expect.poll(() => setup.client.maxStreams).toBe(128)
 })

@@ -23,11 +23,11 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 
-/** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
+/** A client silent for one to two intervals gets a ping, and is cut off one interval later. */
 const pulseMs = 30_000
 const { resets } = http2Limits
 
-/** `maxRequestBytes` is of one message of a client. */
+/** `maxRequestBytes` bounds one client message. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
   'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
@@ -36,7 +36,7 @@ export interface Http2ServerOptions extends Pick<
   readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'requestRefused'>
 }
 
-/** A plaintext HTTP/2 server on `node:http2`. Only this and its exchange know that library. */
+/** Plaintext HTTP/2 server on `node:http2`. Only this file and its exchange use that library. */
 export class Http2Server implements Listener {
   readonly #options: Http2ServerOptions
   readonly #server: NodeHttp2Server
@@ -52,7 +52,7 @@ export class Http2Server implements Listener {
       ...metadataOptions,
       // Node resets a stream with more entries. Up to this count, the status names the fault.
       maxHeaderListPairs: 2 * clientLimits.headers,
-      // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
+      // Beyond this Node sends GOAWAY, as it does for floods of empty, unknown or invalid frames.
       streamResetBurst: resets.count,
       streamResetRate: (1_000 * resets.count) / resets.inMs,
       settings: {
@@ -73,7 +73,7 @@ export class Http2Server implements Listener {
     return this.#doors.open(this.#options.address)
   }
 
-  /** Sends GOAWAY on every connection that has had a call; an earlier GOAWAY would fail the first call. Calls continue. */
+  /** Sends GOAWAY after a connection's first call, because an earlier one fails that call. */
   async drain(): Promise<void> {
     const { clock } = this.#options
     await until(clock, () => {
@@ -95,9 +95,9 @@ export class Http2Server implements Listener {
     await this.#doors.close()
   }
 
-  #sayGoodbye(leastTurn = -1): void {
+  #sayGoodbye(minTurn = -1): void {
     for (const [session, { lastTurn }] of this.#sessions)
-      if (lastTurn >= leastTurn && !session.closed) session.close()
+      if (lastTurn >= minTurn && !session.closed) session.close()
   }
 
   #track(session: ServerHttp2Session): void {
@@ -105,14 +105,14 @@ export class Http2Server implements Listener {
     this.#options.observer.connectionsChanged(this.#sessions.size)
     const { clock } = this.#options
     session.setLocalWindowSize(http2Limits.clientWindowBytes)
-    // A client that vanished silently must not hold streams and connections for ever.
+    // A client that vanished silently must not occupy streams and connections forever.
     const stopPulse = keepalive({
       clock,
       everyMs: pulseMs,
       received: () => session.socket?.bytesRead ?? 0,
       ask: () => {
         if (session.destroyed) return
-        // Node pings no connection that is about to close; settings are acknowledged as well.
+        // Node refuses to ping a closing session; SETTINGS frames are acknowledged too.
         if (session.closed) session.settings({})
         else session.ping(() => {})
       },
@@ -121,7 +121,7 @@ export class Http2Server implements Listener {
     const end = () => endConnection(session, flooded)
     const count = floodOf(clock, controlFrames, end)
     session.on('ping', count).on('remoteSettings', count)
-    // Node ends the connection too, but only when it has begun all streams of the 64 KiB that it read.
+    // Node ends the connection too, but only after beginning every stream of a 64 KiB chunk.
     const countReset = floodOf(clock, resets, end)
     session.on('stream', (stream) => stream.on('aborted', countReset))
     session.on('close', () => {
@@ -129,7 +129,7 @@ export class Http2Server implements Listener {
       this.#sessions.delete(session)
       this.#options.observer.connectionsChanged(this.#sessions.size)
     })
-    // A client that breaks the protocol, or its bounds, loses its connection, and nothing else happens.
+    // A client that violates the protocol or its limits loses only its connection.
     session.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (!code?.startsWith('ERR_HTTP2')) return
       this.#options.observer.requestRefused(new RelayError(errorKinds.badHttp, message), '')
@@ -156,7 +156,7 @@ export class Http2Server implements Listener {
       turns.spend(budgetLimits.itemBytes)
       begin()
     } else {
-      // Of many that come at once, many may be cancelled at once.
+      // A client may cancel many queued calls at once.
       takeBack = turns.run(budgetLimits.itemBytes, begin)
     }
   }
@@ -169,5 +169,5 @@ export class Http2Server implements Listener {
 }
 
 function newConnection(): ClientConnection {
-  return { drains: 0, streams: 0, pieces: 0, lastTurn: -1 }
+  return { drains: 0, streams: 0, chunks: 0, lastTurn: -1 }
 }

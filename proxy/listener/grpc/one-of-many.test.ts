@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createGrpcListener } from '../grpc.ts'
 import { startListener } from '../testing/listener-fixture.ts'
 
-test('a call beside others on its connection is one of many', async () => {
+test('a call is one of many when its connection has other calls', async () => {
   await using fixture = await startListener(() => new Promise(() => {}), {
     create: createGrpcListener,
   })

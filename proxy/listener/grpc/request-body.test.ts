@@ -26,7 +26,7 @@ function fixture(keepBytes: number) {
   return { body, flow }
 }
 
-test('each reader gets all of it, one after the other, and only the newest goes on', async () => {
+test('each successive reader gets the whole body, and only the newest continues', async () => {
   const { body } = fixture(100)
   const early = textOf(body)
   body.push(Buffer.from('ab'))
@@ -38,7 +38,7 @@ test('each reader gets all of it, one after the other, and only the newest goes 
   expect(body.isRepeatable).toBe(true)
 })
 
-test('a body too long to be kept pauses its source until its reader has caught up', async () => {
+test('a body too long to buffer pauses its source until its reader catches up', async () => {
   const { body, flow } = fixture(3)
   const reader = body[Symbol.asyncIterator]()
   body.push(Buffer.from('ab'))
@@ -54,7 +54,7 @@ test('a body too long to be kept pauses its source until its reader has caught u
   expect(body.isRepeatable).toBe(false)
 })
 
-test('a source that fails fails its readers, after what had come', async () => {
+test('a failed source fails its readers after the bytes that arrived', async () => {
   const { body } = fixture(100)
   body.push(Buffer.from('ab'))
   body.end(new Error('gone'))
@@ -63,7 +63,7 @@ test('a source that fails fails its readers, after what had come', async () => {
   await expect(reader.next()).rejects.toThrow('gone')
 })
 
-test('one reader gets every byte once, in order, whatever is kept and whenever it reads', async () => {
+test('one reader gets every byte once and in order, whatever the buffer size and read timing', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.string({ minLength: 1, maxLength: 9 }), fc.nat(4))),
@@ -82,64 +82,64 @@ test('one reader gets every byte once, in order, whatever is kept and whenever i
   )
 })
 
-/** How often each of some waits has ended. */
+/** Counts ended waits. */
 async function waits(body: RequestBody, isThere = () => false) {
   const clock = new VirtualClock()
-  const seen = { ended: 0 }
-  void body.until(isThere, 100, clock).then(() => (seen.ended += 1))
+  const count = { ended: 0 }
+  void body.until(isThere, 100, clock).then(() => (count.ended += 1))
   await Promise.resolve()
-  return { clock, seen }
+  return { clock, count }
 }
 
-test('is whole when it has ended and every byte was kept', async () => {
+test('the body is whole once it has ended and every byte is buffered', async () => {
   const { body } = fixture(4)
-  const { seen, clock } = await waits(body)
+  const { count, clock } = await waits(body)
   body.push(Buffer.from('ab'))
   body.push(Buffer.from('cd'))
   await Promise.resolve()
-  expect([body.whole, seen.ended]).toEqual([null, 0])
+  expect([body.whole, count.ended]).toEqual([null, 0])
   body.end('whole')
   await Promise.resolve()
-  expect([String(body.whole), seen.ended, clock.pending]).toEqual(['abcd', 1, 0])
+  expect([String(body.whole), count.ended, clock.pending]).toEqual(['abcd', 1, 0])
 })
 
-test('a wait ends when there is enough, or with its time', async () => {
+test('a wait ends when its condition holds or its time is up', async () => {
   const { body } = fixture(100)
   let enough = false
-  const { seen } = await waits(body, () => enough)
+  const { count } = await waits(body, () => enough)
   body.push(Buffer.from('a'))
   await Promise.resolve()
-  expect(seen.ended).toBe(0)
+  expect(count.ended).toBe(0)
   enough = true
   body.push(Buffer.from('b'))
   await Promise.resolve()
-  expect(seen.ended).toBe(1)
+  expect(count.ended).toBe(1)
   const next = await waits(body)
   await next.clock.advance(99)
-  expect(next.seen.ended).toBe(0)
+  expect(next.count.ended).toBe(0)
   await next.clock.advance(1)
-  expect(next.seen.ended).toBe(1)
+  expect(next.count.ended).toBe(1)
 })
 
 test.each<[string, (body: RequestBody) => void]>([
-  ['too long to be kept', (body) => (body.push(Buffer.from('abcde')), body.end('whole'))],
+  ['too long to buffer', (body) => (body.push(Buffer.from('abcde')), body.end('whole'))],
   ['broken off', (body) => body.end(new Error('the client left'))],
 ])('is never whole when %s', async (_, end) => {
   const { body } = fixture(4)
-  const { seen } = await waits(body)
+  const { count } = await waits(body)
   end(body)
   await Promise.resolve()
-  expect([body.whole, seen.ended]).toEqual([null, 1])
+  expect([body.whole, count.ended]).toEqual([null, 1])
 })
 
 type Fate = { readonly whole: boolean; readonly text: string }
 
-/** Reads at its own pace, and leaves after `most` pieces. */
+/** Reads at its own pace, and stops after `most` pieces. */
 async function readBy(body: RequestBody, turns: number, most: number): Promise<Fate | 'left'> {
   const reader = body[Symbol.asyncIterator]()
   let text = ''
   try {
-    for (let taken = 0; taken < most; taken++) {
+    for (let pieces = 0; pieces < most; pieces++) {
       for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       const { done, value } = await reader.next()
       if (done === true) return { whole: true, text }
@@ -159,7 +159,7 @@ const readerOf = fc.record({
   most: fc.oneof(fc.constant(Infinity), fc.nat(5)),
 })
 
-test('a reader gets all of it or fails, however many there are, wherever each begins and leaves', async () => {
+test('a reader gets everything or fails, whatever the number of readers and where each starts or stops', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(piece, { maxLength: 12 }),
@@ -184,7 +184,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
         }
         for (const [at, each] of pieces.entries()) {
           begin(at)
-          // A source obeys its pauses, but may have a piece on its way.
+          // A paused source may still deliver one piece in transit.
           for (let turn = 0; isPaused && turn < 60; turn++) await Promise.resolve()
           body.push(Buffer.from(each))
         }
@@ -204,7 +204,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
   )
 })
 
-test('a reader that comes too late for a body too long to be kept fails', async () => {
+test('a late reader of a body too long to buffer fails', async () => {
   const { body, flow } = fixture(3)
   const reader = body[Symbol.asyncIterator]()
   const early = body[Symbol.asyncIterator]()

@@ -8,50 +8,50 @@ import type { ByteStream } from '../../upstream/wire.ts'
 import type { Flow } from '../../upstream/wire/reply-body.ts'
 
 /**
- * A request's body that is sent while it still comes in. It is kept, so that another attempt may send
- * it from its beginning. Once it is too long for that, it can be read only once, as fast as it is sent. While
- * the budget is tight, only a short one is kept.
+ * A request body that is forwarded while it arrives. It is buffered so that another attempt can
+ * replay it. Beyond `bufferBytes`, or a small bound under memory pressure, it can be read only
+ * once, at the reader's speed.
  */
 export class RequestBody implements ByteStream {
   readonly #flow: Flow
-  readonly #keepBytes: number
+  readonly #bufferBytes: number
   readonly #budget: ByteBudget
-  readonly #kept: GrowingBuffer
+  readonly #buffer: GrowingBuffer
   #isRepeatable = true
   #end: 'whole' | Error | null = null
-  /** What was read was dropped. */
-  #isCut = false
-  /** Only the newest reader goes on. */
+  /** Whether bytes already read were dropped. */
+  #isDropped = false
+  /** Number of readers so far; only the newest continues. */
   #readers = 0
   #wake = () => {}
   readonly #whenWhole: (() => void)[] = []
 
   /** @param headBytes memory that the call takes in addition to its body */
   constructor(
-    keepBytes: number,
+    bufferBytes: number,
     flow: Flow,
     budget: ByteBudget,
     client: WaitsForClient,
     headBytes = 0,
   ) {
-    this.#keepBytes = keepBytes
+    this.#bufferBytes = bufferBytes
     this.#flow = flow
     this.#budget = budget
-    this.#kept = new GrowingBuffer(budget, () => client.cutOff())
-    this.#kept.hold(headBytes)
-    this.#kept.waits()
+    this.#buffer = new GrowingBuffer(budget, () => client.cutOff())
+    this.#buffer.hold(headBytes)
+    this.#buffer.waits()
   }
 
   get isRepeatable(): boolean {
     return this.#isRepeatable
   }
 
-  /** All of it, when it has ended and every byte was kept. */
+  /** The complete body, once it has ended with every byte buffered. */
   get whole(): Uint8Array | null {
-    return this.#end === 'whole' && this.isRepeatable ? this.#kept.bytes : null
+    return this.#end === 'whole' && this.isRepeatable ? this.#buffer.bytes : null
   }
 
-  /** Before it is read: waits for this condition, or until no more will be kept, `withinMs` at most. */
+  /** Waits for the condition, the end, or the buffer limit. Call before reading. */
   until(isThere: () => boolean, withinMs: number, clock: Clock): Promise<void> {
     const isOver = () => this.#end !== null || !this.isRepeatable || isThere()
     return new Promise((resolve) => {
@@ -67,9 +67,9 @@ export class RequestBody implements ByteStream {
 
   push(piece: Uint8Array): void {
     if (this.#end) return
-    this.#kept.push(piece)
-    this.#kept.acted()
-    if (this.#kept.length > (this.#budget.isTight ? budgetLimits.shortBytes : this.#keepBytes))
+    this.#buffer.push(piece)
+    this.#buffer.acted()
+    if (this.#buffer.length > (this.#budget.isTight ? budgetLimits.shortBytes : this.#bufferBytes))
       this.#isRepeatable = false
     if (!this.isRepeatable) this.#flow.pause()
     this.#wake()
@@ -77,7 +77,7 @@ export class RequestBody implements ByteStream {
 
   end(as: 'whole' | Error): void {
     this.#end ??= as
-    this.#kept.waits(0)
+    this.#buffer.waits(0)
     this.#wake()
     for (const run of this.#whenWhole.splice(0)) if (this.#end === 'whole') run()
   }
@@ -87,27 +87,27 @@ export class RequestBody implements ByteStream {
     else if (this.#end === null) this.#whenWhole.push(run)
   }
 
-  /** The client's call is over: what is kept counts in the budget no more. */
+  /** Releases the buffered bytes from the budget when the client's call is over. */
   release(): void {
-    this.#kept.release()
+    this.#buffer.release()
   }
 
-  /** Nobody needs what has come of it. */
+  /** Drops the buffered bytes, which no reader needs any more. */
   drop(): void {
-    this.#isCut = true
-    this.#kept.take()
+    this.#isDropped = true
+    this.#buffer.take()
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    if (this.#isCut) throw new Error('the beginning of the request is gone')
+    if (this.#isDropped) throw new Error('the beginning of the request is gone')
     const reader = ++this.#readers
     this.#wake()
     for (let at = 0; ;) {
-      // Ending here would look like the end of the request.
+      // Returning here would look like the end of the request.
       if (reader !== this.#readers) throw new Error('another attempt sends the request')
-      if (at < this.#kept.length) {
-        const piece = this.#kept.bytes.subarray(at)
-        at = this.#taken()
+      if (at < this.#buffer.length) {
+        const piece = this.#buffer.bytes.subarray(at)
+        at = this.#consume()
         yield piece
       } else if (this.#end instanceof Error) throw this.#end
       else if (this.#end) return
@@ -115,9 +115,9 @@ export class RequestBody implements ByteStream {
     }
   }
 
-  /** Keeps what was read, or drops it and resumes the flow. @returns where the rest begins */
-  #taken(): number {
-    if (this.isRepeatable) return this.#kept.length
+  /** Retains read bytes for replay, or drops them and resumes. @returns the next offset */
+  #consume(): number {
+    if (this.isRepeatable) return this.#buffer.length
     this.drop()
     this.#flow.resume()
     return 0

@@ -7,16 +7,16 @@ import { clientLimits } from '../../bytes/limits.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import type { ListenerOptions } from '../listener.ts'
 
-/** Below this gzip costs more than it saves. */
+/** For shorter bodies gzip costs more than it saves. */
 export const gzipFromBytes = 4 * 1024
 
-/** The fastest level has most of the gain on JSON. */
+/** On JSON the fastest level achieves most of the gain. */
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 
 const gzipAsync = promisify(gzip)
 const gunzipAsync = promisify(gunzip)
 
-/** Whether an `Accept-Encoding` allows gzip, by name or by `*`, without the quality 0 (RFC 9110, 12.5.3). */
+/** Whether `Accept-Encoding` allows gzip, by name or `*`, unless its q is 0 (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | null): boolean {
   const entries = (acceptEncoding ?? '').toLowerCase().split(',')
   const entry =
@@ -30,17 +30,17 @@ export function gzipBytes(body: Uint8Array): Promise<Uint8Array> {
   return gzipAsync(body, gzipOptions)
 }
 
-/** The same stream, compressed. It fails when the source does, and ends the source when its reader leaves. */
+/** Compresses a stream. It fails with its source, and closes the source when its reader stops. */
 export function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  // The error reaches the reader; the callback only keeps it from being unhandled.
+  // The reader receives the error; the callback only prevents an unhandled rejection.
   return pipeline(body, createGzip(gzipOptions), () => undefined)
 }
 
 const { inflation } = clientLimits
 
 /**
- * Undoes the `Content-Encoding` of a request.
- * @throws RelayError when the coding is unknown, the bytes are broken, or the result is over a bound
+ * Decodes the `Content-Encoding` of a request.
+ * @throws RelayError for an unknown coding, broken bytes, or a result over the limit
  */
 export async function decodeBody(
   coding: string,
@@ -70,10 +70,10 @@ export async function decodeBody(
   throw overloaded()
 }
 
-/** The error for a request over the limit. */
+/** Error for a request over the limit. */
 export function tooLarge(maxBytes: number): RelayError {
   return new RelayError(
     errorKinds.tooLarge,
-    `the request body is larger than the ${maxBytes} bytes that this router takes`,
+    `the request body is larger than the ${maxBytes} bytes that this router accepts`,
   )
 }

@@ -5,13 +5,13 @@ import { Reservation, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 
 /**
- * One connection of a client. Requests that it sends ahead are served one at a time, each once the one
- * before it is answered, and no more is read meanwhile.
+ * One client connection. Pipelined requests are served one at a time, and reading pauses until the
+ * previous request is answered.
  */
 export class Connection extends Reservation {
-  /** Requests whose answer is not written yet; more than one when the client pipelines. */
+  /** Requests without a complete answer; more than one when the client pipelines. */
   inFlight = 0
-  /** The newest request, which may still be coming in; null before the first. */
+  /** The newest request, which may still be arriving; null before the first. */
   newest: { readonly complete: boolean } | null = null
   readonly #socket: Socket
   readonly #waiting: { readonly bytes: number; readonly serve: () => void }[] = []
@@ -19,8 +19,8 @@ export class Connection extends Reservation {
   constructor(socket: Socket, budget: ByteBudget) {
     super(budget)
     this.#socket = socket
-    // Node resumes it for the body of any request. Here it may be paused already, and is read all the
-    // same: then `pause` does nothing, and the event stops the parser.
+    // Node resumes the socket for each request body. If the socket is already paused, `pause` does
+    // nothing, so the emitted event stops the parser.
     socket.on('resume', () => {
       if (this.isWaiting) socket.pause().emit('pause')
     })
@@ -30,7 +30,7 @@ export class Connection extends Reservation {
     return this.#waiting.length > 0
   }
 
-  /** A request that came in whole is not answered yet: the newest may still be coming in. */
+  /** Whether a complete request is unanswered; the newest one may still be arriving. */
   get hasUnanswered(): boolean {
     return this.inFlight > (this.newest?.complete === false ? 1 : 0)
   }
@@ -43,21 +43,21 @@ export class Connection extends Reservation {
     this.waits()
   }
 
-  /** The request before them is answered. Behind an answer that closes the connection none can be. */
+  /** Serves the next queued request, unless the last answer closed the connection. */
   serveNext(): void {
     const socket = this.#socket
     if (!this.isWaiting || socket.writableEnded || socket.destroyed) return
     const next = this.#waiting.shift()
     this.hold(-(next?.bytes ?? 0))
     this.acted()
-    // It was for a client that does not read the answer before.
+    // The timeout guarded against a client that does not read the previous answer.
     socket.setTimeout(0)
     if (!this.isWaiting) socket.resume()
     next?.serve()
   }
 
   override cutOff(): void {
-    // Not when the socket has closed: many that are read in one turn of the event loop would fill the budget for all.
+    // Release now, not on close: requests read in one turn could fill the budget for everyone.
     this.finish()
     this.#socket.destroy()
   }

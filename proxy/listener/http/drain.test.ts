@@ -20,7 +20,7 @@ function ask(agent: Agent, port: number): Promise<{ status: number; connection: 
   })
 }
 
-/** Time passes while the event loop stands still, as in a process that gets no CPU. */
+/** Advances time while the event loop is blocked, as in a process starved of CPU. */
 class StalledClock extends VirtualClock {
   #lateMs = 0
   #timers: (() => void)[] = []
@@ -45,12 +45,12 @@ class StalledClock extends VirtualClock {
 }
 
 describe('a drain', () => {
-  test('without connections is over at once', async () => {
+  test('without connections ends at once', async () => {
     await using fixture = await startListener(echoRelay)
     await expect(fixture.drain()).resolves.toBeUndefined()
   })
 
-  test('waits for calls in flight and closes their connections', async () => {
+  test('waits for calls in flight and then closes their connections', async () => {
     let answer: (reply: Reply) => void = () => undefined
     await using fixture = await startListener(() => new Promise((resolve) => (answer = resolve)))
     using client = new RawClient(fixture.port)
@@ -68,7 +68,7 @@ describe('a drain', () => {
     expect(fixture.openConnections()).toBe(0)
   })
 
-  test('answers a kept-alive connection once more, and closes it', async () => {
+  test('answers a kept-alive connection once more and closes it', async () => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
     client.write(rawPost(call))
@@ -79,7 +79,7 @@ describe('a drain', () => {
     await drained
   })
 
-  test('answers what came while the process was busy for so long that all seemed to be quiet', async () => {
+  test('answers requests that arrived while the blocked process looked idle', async () => {
     const clock = new StalledClock()
     await using fixture = await startListener(echoRelay, { clock })
     using client = new RawClient(fixture.port)
@@ -87,7 +87,7 @@ describe('a drain', () => {
     expect(await client.until(/\}$/)).toMatch(/Connection: keep-alive/)
     const ended = fixture.drain().then(() => fixture.settle())
     await expect.poll(() => clock.waiting).toBe(1)
-    // No turn of the event loop is between the request, which is in its socket then, and the time.
+    // No event-loop turn separates the request, already in its socket, from the time jump.
     client.write(rawPost(call))
     clock.stall(2_000)
     expect(await client.untilClosed()).toMatch(/Connection: close.*"result":"m"\}$/s)
@@ -104,7 +104,7 @@ describe('a drain', () => {
     client.write(bytes)
     await client.until(/\}$/)
     client.write(bytes.subarray(0, -5))
-    // Real sockets need turns of the event loop, which virtual time does not wait for.
+    // Real sockets need event-loop turns, which virtual time does not provide.
     for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
     let isDrained = false
     const drained = fixture.drain().then(() => (isDrained = true))
@@ -112,7 +112,7 @@ describe('a drain', () => {
     expect(isDrained).toBe(false)
     client.write(bytes.subarray(-5))
     expect(await client.untilClosed()).toMatch(/"result":"m"\}.*"result":"m"\}$/s)
-    // The sockets are real and the clock is virtual, so it advances in a loop.
+    // Real sockets with a virtual clock: the loop advances time.
     await expect
       .poll(async () => {
         await clock.advance(500)
@@ -123,7 +123,7 @@ describe('a drain', () => {
     await drained
   })
 
-  test('under steady load fails no request, of however many kept-alive clients', async () => {
+  test('under steady load fails no request from kept-alive clients', async () => {
     await using fixture = await startListener(async (call) => {
       await new Promise((resolve) => setTimeout(resolve, 3))
       return echoRelay(call)
@@ -138,7 +138,7 @@ describe('a drain', () => {
           expect((await ask(agent, fixture.port)).status).toBe(200)
           answered += 1
         } catch (error) {
-          // The server does not listen any more: the request was never sent.
+          // The server no longer listens, so the request was never sent.
           if ((error as { code?: string }).code === 'ECONNREFUSED') return
           failures.push(error)
         }
@@ -170,7 +170,7 @@ describe('a close', () => {
     expect(client.error).toBeNull()
   })
 
-  test('ends calls that are still in flight, and aborts them', async () => {
+  test('aborts and ends calls still in flight', async () => {
     await using fixture = await startListener(
       (call) =>
         new Promise((_, reject) => {

@@ -39,7 +39,7 @@ function gated() {
 
 const released = (budget: ByteBudget) => expect.poll(() => budget.heldBytes).toBe(0)
 
-test('a body in short chunks costs twice its bytes, and no more', async () => {
+test('a body in short chunks costs at most twice its bytes', async () => {
   const budget = new ByteBudget(1e9)
   let peakBytes = 0
   const relay: Relay = (call) => {
@@ -62,7 +62,7 @@ test.each([
     4_096,
     /^HTTP\/1\.1 400 .*pieces of a few bytes/s,
   ],
-  ['one in fewer of them is not', 3_000, /^HTTP\/1\.1 200 /],
+  ['a body in fewer chunks is accepted', 3_000, /^HTTP\/1\.1 200 /],
 ])('%s', async (_, length, answer) => {
   await using fixture = await startListener(echoRelay)
   using client = new RawClient(fixture.port)
@@ -72,9 +72,9 @@ test.each([
 
 test.each([
   ['few headers', 10, 4_000],
-  ['as many headers as it may', 250, 20_000],
+  ['as many headers as allowed', 250, 20_000],
 ])(
-  'a request with %s costs what its objects take, before its body comes',
+  'a request with %s is charged for its objects before its body arrives',
   async (_, count, least) => {
     const budget = new ByteBudget(1e9)
     await using fixture = await startListener(echoRelay, { budget })
@@ -88,7 +88,7 @@ test.each([
   },
 )
 
-test('short gzip bodies take no more room than they inflate to, also while it is tight', async () => {
+test('short gzip bodies hold no more than they inflate to, even under memory pressure', async () => {
   const budget = new ByteBudget(4 * MiB)
   budget.hold(3.2 * MiB)
   await using fixture = await startListener(echoRelay, { budget })
@@ -104,7 +104,7 @@ test('short gzip bodies take no more room than they inflate to, also while it is
 })
 
 describe('a full budget', () => {
-  test('refuses new bodies with 503 and Retry-After; what is in flight and /health are answered', async () => {
+  test('refuses new bodies with 503 and Retry-After; calls in flight and /health are answered', async () => {
     const budget = new ByteBudget(2 * MiB)
     const { relay, open } = gated()
     await using fixture = await startListener(relay, { budget })
@@ -131,7 +131,7 @@ describe('a full budget', () => {
     await released(budget)
   })
 
-  test('of three quarters ends long uploads with 503, and leaves the rest to short ones', async () => {
+  test('at three quarters ends long uploads with 503, and leaves the rest to short ones', async () => {
     const budget = new ByteBudget(4 * MiB)
     await using fixture = await startListener(echoRelay, { budget })
     const uploads = Array.from({ length: 8 }, () => new RawClient(fixture.port))
@@ -154,7 +154,7 @@ describe('a full budget', () => {
   })
 })
 
-test('of clients that do not read, those that have not for the longest lose their answers to others', async () => {
+test('clients that have not read for the longest time lose their answers first', async () => {
   const budget = new ByteBudget(40 * MiB)
   const relay: Relay = (call) =>
     sentText(call).includes('long') ? Promise.resolve(reply(big)) : echoRelay(call)
@@ -167,10 +167,10 @@ test('of clients that do not read, those that have not for the longest lose thei
   }
   await expect.poll(() => budget.cutOffs).toBe(1)
   expect((await fetch(fixture.url, { method: 'POST', body: callOf(1) })).status).toBe(200)
-  const [first, ...others] = idle
+  const [first, ...rest] = idle
   for (const client of idle) client.socket.resume()
   await expect(first!.until(/\}$/)).rejects.toThrow('closed')
-  for (const client of others) expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
+  for (const client of rest) expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
   for (const client of idle) client[Symbol.dispose]()
   await released(budget)
 })
@@ -190,7 +190,7 @@ const slowFirst = (length: number): Relay => {
   }
 }
 
-/** What a client holds while it waits, and that nothing of it is left once it has gone. */
+/** Checks what a waiting client holds, and that nothing remains after it disconnects. */
 test.each<readonly [name: string, relay: Relay, sent: Buffer | string, minBytes: number]>([
   ['a part of a body', echoRelay, chunkedHead + chunkOf('x'.repeat(50_000)), 50_000],
   ['a body in work', gated().relay, rawPost(callOf(50_000)), 50_000],
@@ -222,9 +222,9 @@ describe('gzip', () => {
   )
 
   test.each<readonly [name: string, body: string, status: number]>([
-    ['what inflates to 1000 times its length', `[${'{},'.repeat(3e6)}{}]`, 413],
+    ['a body that inflates to 1000 times its length', `[${'{},'.repeat(3e6)}{}]`, 413],
     ['one that is longer than any body', callOf(11 * MiB), 413],
-    ['a multicall of like transfers', callOf(1).replace('x', `0x${transfers.join('')}`), 200],
+    ['a multicall of similar transfers', callOf(1).replace('x', `0x${transfers.join('')}`), 200],
     ['a short body of zeros', callOf(1).replace('x', '0'.repeat(200 * KiB)), 200],
   ])('%s', async (_, body, status) => {
     const budget = new ByteBudget(1e9)
@@ -233,7 +233,7 @@ describe('gzip', () => {
     await released(budget)
   })
 
-  test('long bodies are inflated one after the other, within the budget', async () => {
+  test('inflates long bodies one after the other, within the budget', async () => {
     const budget = new ByteBudget(24 * MiB)
     const { relay, open } = gated()
     await using fixture = await startListener(relay, { budget })

@@ -16,12 +16,12 @@ test.each([
 })
 
 test.each(['http:///a', '*', '*/a', '', '?a', 'a/b', 'x:443', 'ftp://evil/x', 'httpx://evil/x'])(
-  '%s is for no node',
+  '%s cannot be sent to a node',
   (target) => {
     expect(readTarget(target).fault?.message).toMatch('must be a path that begins with /')
   },
 )
 
 test.each(['/a#b', '/a?b#c', 'http://x#/a'])('%s has a fragment', (target) => {
-  expect(readTarget(target).fault?.message).toMatch('begins a fragment')
+  expect(readTarget(target).fault?.message).toMatch('has no fragment')
 })

@@ -9,42 +9,42 @@ import { drained, type Body, type ByteStream, type HeaderList } from '../../upst
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 import { listOf, readHead, type RequestHead } from '../request-head.ts'
 
-/** An answer of the router itself. */
+/** An answer from the router itself. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Uint8Array
 }
 
-/** Makes calls of requests, and writes refusals in the form of its interface. */
+/** Turns requests into calls, and writes refusals in the form of its interface. */
 export interface HttpHandler {
   /** Answers the exchange, now or later. Must not throw. */
   serve(exchange: HttpExchange): void
-  /** The answer to a request that never became an exchange: too large, not HTTP, too slow. */
+  /** Answers a request that never became an exchange: too large, not HTTP, or too slow. */
   refuse(error: RelayError): HttpAnswer
 }
 
-/** What all exchanges of a server have in common. */
+/** Settings and state that all exchanges of a server share. */
 export interface ExchangeSettings {
   readonly stalledMs: number
   readonly budget: ByteBudget
-  /** Connections close after their answer. */
+  /** Whether connections close after their next answer. */
   isDraining: boolean
 }
 
 const nothing = new Uint8Array()
 
-/** One HTTP request of a client and the way to answer it. */
+/** One HTTP request from a client, and its response. */
 export class HttpExchange extends Reservation implements RequestTarget {
   readonly verb: string
   readonly path: string
   readonly query: string
   readonly fault: RelayError | null
-  /** As on the wire. */
+  /** Names and values as on the wire. */
   readonly headers: HeaderList
   /** The whole body, decoded from its content coding; empty when there is none. */
   body: Uint8Array = nothing
-  /** The client left before it was answered. Cheaper to read than `signal`. */
+  /** Whether the client disconnected before its answer. Cheaper to read than `signal`. */
   gone = false
   readonly head: RequestHead
   readonly #response: ServerResponse
@@ -64,7 +64,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     this.#settings = settings
   }
 
-  /** Aborted when the client left before it was answered. Created at its first use. */
+  /** Aborted when the client disconnects before its answer. Created on first use. */
   get signal(): Cancellation {
     if (this.#abort === null) {
       this.#abort = new Cancellation()
@@ -73,7 +73,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     return this.#abort
   }
 
-  /** For the server: the response has ended or broken off. */
+  /** The server calls this when the response has ended or broken off. */
   closed(): void {
     this.finish()
     if (this.#response.writableFinished) return
@@ -81,19 +81,19 @@ export class HttpExchange extends Reservation implements RequestTarget {
     this.#abort?.abort()
   }
 
-  /** Answers with bytes; Node leaves the body out for a HEAD. */
+  /** Answers with bytes; Node omits the body for HEAD. */
   answer({ status, headers, body }: HttpAnswer): void {
     void this.respond(status, headers, body)
   }
 
   /**
-   * Answers, once. Bytes are sent when this returns; a stream when the promise settles. `headers` have
-   * no length and no coding, which the exchange adds, except the length in the answer to a HEAD.
-   * @throws the stream's error. The client's connection is cut then. If nothing of the stream was sent,
-   *   it is kept, and another answer may be given.
+   * Answers once. Bytes are sent when this returns, a stream when the promise settles. The exchange
+   * adds length and coding, so `headers` has neither, except the length for HEAD.
+   * @throws the stream's error, after cutting the client's connection. If nothing was sent, the
+   * connection stays open, and another answer may follow.
    */
   respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined {
-    // A second answer is the error after the first one broke off.
+    // A second answer reports that the first broke off, which only works before its head is sent.
     if (this.#response.headersSent) return undefined
     if (!(body instanceof Uint8Array)) {
       if (body !== null) return this.#stream(status, headers, body)
@@ -122,14 +122,14 @@ export class HttpExchange extends Reservation implements RequestTarget {
       return
     }
     response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
-    // Head and body are sent in one piece when both are text, which saves a tenth of a call's CPU;
-    // latin1 keeps the bytes unchanged.
+    // A text body goes out together with its head, which saves a tenth of a call's CPU; latin1
+    // preserves the bytes.
     if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')
     else response.end(body)
     if (response.writableLength > 0) this.#waitForClient(response.writableLength)
   }
 
-  /** The client does not read as fast as it is answered. */
+  /** Times out a client that reads more slowly than it is answered. */
   #waitForClient(bytes: number): void {
     this.#response.setTimeout(this.#settings.stalledMs)
     this.waits(bytes)
@@ -139,7 +139,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     this.#response.socket?.destroy()
   }
 
-  /** Sends a stream as fast as the client reads it; in chunks, unless its length is known. */
+  /** Sends a stream at the client's read speed, chunked unless its length is known. */
   async #stream(status: number, headers: HeaderList, body: ByteStream): Promise<void> {
     const response = this.#response
     if (this.#settings.isDraining) response.shouldKeepAlive = false
@@ -147,7 +147,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     const length = body.length ?? null
     const coding = zip ? ['Content-Encoding', 'gzip'] : []
     const framing = zip || length === null ? coding : ['Content-Length', String(length)]
-    // Not before the first piece: a stream may fail at once.
+    // Waits for the first piece, because a stream may fail before it.
     const begin = () => {
       if (!response.headersSent)
         response.writeHead(status, [...headers, 'Vary', 'Accept-Encoding', ...framing])
@@ -165,7 +165,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
         this.hold(-chunk.length)
       }
     } catch (error) {
-      // Only a broken connection shows the client that its answer is not complete.
+      // Only a broken connection tells the client that its answer is incomplete.
       if (response.headersSent) response.socket?.resetAndDestroy()
       throw error
     }
@@ -180,32 +180,32 @@ export class HttpExchange extends Reservation implements RequestTarget {
   }
 }
 
-/** The answer to `GET /health` of a listener: whether it can serve, for load balancers. */
+/** Answer to a listener's `GET /health`: whether it can serve, for load balancers. */
 export function healthAnswer(isHealthy: boolean): { status: number; text: string } {
   return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
 }
 
-/** The path and the query of a request. */
+/** Path and query of a request. */
 export interface RequestTarget {
-  /** Without the query, percent-encoding as sent. */
+  /** Excludes the query; percent-encoding as sent. */
   readonly path: string
-  /** The part behind the `?`, as sent; empty when there is none. */
+  /** Everything after `?`, as sent; empty when there is none. */
   readonly query: string
   /** Why the request cannot be sent to a node; null when it can. */
   readonly fault: RelayError | null
 }
 
-/** What a request target must be. */
+/** Message that describes a valid request target. */
 export const targetMessage =
-  'the target of the request must be a path that begins with /, or an http:// URL, with whatever is not printable ASCII percent-encoded'
+  'the target of the request must be a path that begins with /, or an http:// URL, with everything but printable ASCII percent-encoded'
 const fragmentMessage =
-  'the target of the request has a # in it, which begins a fragment, and no request has one; a # that is meant is %23'
+  'the target of the request contains a #, but a request has no fragment; write a literal # as %23'
 const dotsMessage =
   'dot segments and percent-encoded dots in the path may lead above the root of the node, where its URL does not reach'
 
 /**
- * Reads a request target (RFC 9112, 3.2) in origin form, or in the absolute form of a proxy's clients,
- * whose origin is dropped. Others cannot be sent: `*`, `host:port`, a URL of another scheme.
+ * Reads a request target (RFC 9112, 3.2) in origin form, or in the absolute form that proxies use,
+ * whose origin is dropped. Nodes accept no other target: `*`, `host:port`, or another scheme.
  */
 export function readTarget(target: string): RequestTarget {
   const mark = target.indexOf('?')
@@ -219,17 +219,17 @@ export function readTarget(target: string): RequestTarget {
 }
 
 /**
- * `..` as a segment. Servers differ in what they read as separators and dots, and in what they drop
- * behind them (`..;a`, white space). So every form that one of them may accept counts: plain,
- * percent-encoded (also longer than it need be), or encoded twice or more. No client has a reason to encode any other dot.
+ * Matches `..` as a segment. Servers differ in their separators and dots, and in the suffixes they
+ * drop (`..;a`, white space). So every form that some server accepts counts: plain,
+ * percent-encoded, overlong or repeatedly encoded. No client needs to encode other dots.
  */
 const dotSegment =
   /%(?:25)*(?:2e|u002e|c0%(?:25)*ae)|(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
 
 /**
- * What a path must not contain. With dot segments a node's server might answer from outside the base
- * path of its URL, with the router's keys; clients resolve them beforehand. A node would not read what
- * is behind a `#` (RFC 9112, 3.2), such as the keys that the router adds.
+ * Finds what a path must not contain. Dot segments could make a node answer, with the router's
+ * keys, from outside its URL's base path; clients resolve them. Nodes ignore everything after `#`
+ * (RFC 9112, 3.2), such as keys that the router adds.
  */
 export function faultOfPath(path: string, target = path): RelayError | null {
   if (target.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)

@@ -119,17 +119,17 @@ describe('HTTP', () => {
   test.each([
     ['in its path', '/blocks/\u00e9'],
     ['in its query', '/?hash=\u65e5'],
-    ['behind an origin', 'http://x/\u00e9'],
+    ['after an origin', 'http://x/\u00e9'],
     ['that is a control character', '/a\u0001'],
     ['in its host', 'http://\u00e9/'],
     ['that it begins with', 'blocks'],
-  ])('a target with a byte %s is refused with what is right', async (_, target) => {
+  ])('a target with a byte %s is refused with the correct form', async (_, target) => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
     client.write(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`))
     const text = await client.untilClosed()
     expect(text).toMatch(/^HTTP\/1\.1 400 /)
-    expect(text).toContain('begins with /, or an http:// URL, with whatever is not printable ASCII')
+    expect(text).toContain('begins with /, or an http:// URL, with everything but printable ASCII')
     expect(fixture.refusals).toMatchObject([{ kind: { code: 'RPC_BAD_HTTP' } }])
   })
 
@@ -176,7 +176,7 @@ describe('HTTP', () => {
     expect(await (await fetch(fixture.url, { method: 'POST', body: call })).text()).toBe(answer)
   })
 
-  test('pipelined requests are answered in their order', async () => {
+  test('pipelined requests are answered in order', async () => {
     await using fixture = await startListener(async (call) => {
       if (call.method.name === 'first') await new Promise((resolve) => setImmediate(resolve))
       return echoRelay(call)
@@ -191,7 +191,7 @@ describe('HTTP', () => {
     expect(await client.until(/second/)).toMatch(/"first".*"second"/s)
   })
 
-  test('garbage behind a call that is not answered yet ends the connection', async () => {
+  test('garbage after an unanswered call ends the connection', async () => {
     await using fixture = await startListener(slow)
     using client = new RawClient(fixture.port)
     client.write(Buffer.concat([rawPost(call), Buffer.from('garbage\r\n\r\n')]))
@@ -214,7 +214,7 @@ describe('HTTP', () => {
     } else expect(await client.untilClosed()).toMatch(/Connection: close/i)
   })
 
-  test('the target of a request may name the origin, as proxies write it', async () => {
+  test('a request target may include the origin, as proxies write it', async () => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
     client.write(
@@ -230,7 +230,7 @@ describe('HTTP', () => {
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*Content-Length: 16.*\r\n\r\n$/s)
   })
 
-  test('a body may come in chunks and in many pieces', async () => {
+  test('a body may arrive in HTTP chunks and in many pieces', async () => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
     client.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -239,7 +239,7 @@ describe('HTTP', () => {
     expect(await client.until(/\}$/)).toContain(answer)
   })
 
-  test('the count of open connections is observed', async () => {
+  test('the observer learns the number of open connections', async () => {
     await using fixture = await startListener(echoRelay)
     const client = new RawClient(fixture.port)
     client.write(rawPost(call))
@@ -249,10 +249,10 @@ describe('HTTP', () => {
     await expect.poll(fixture.openConnections).toBe(0)
   })
 
-  test('connections are accepted many at a time', async () => {
+  test('connections are accepted in parallel', async () => {
     await using fixture = await startListener(echoRelay)
     const clients = Array.from({ length: 100 }, () => new RawClient(fixture.port))
-    // A turn of the event loop each, in which one socket that listens takes one connection.
+    // A listening socket accepts one connection per event-loop turn.
     let turns = 0
     for (; fixture.openConnections() < clients.length && turns < 1_000; turns++)
       await new Promise((resolve) => setImmediate(resolve))
@@ -260,7 +260,7 @@ describe('HTTP', () => {
     for (const { socket } of clients) socket.destroy()
   })
 
-  test('an address in use is named', async () => {
+  test('a bind failure names an address in use', async () => {
     await using fixture = await startListener(echoRelay)
     const second = new HttpServer({
       ...serverOptions,
@@ -337,7 +337,7 @@ describe('a slow client', () => {
     await server.close()
   })
 
-  test('that sends nothing more is disconnected', async () => {
+  test('that stops sending is disconnected', async () => {
     const server = new HttpServer({ ...serverOptions, timeouts: { ...generous, keepAliveMs: 10 } })
     const { port } = await server.start()
     using client = new RawClient(port)
@@ -378,7 +378,7 @@ describe('a body over the limit', () => {
     expect(client.error).toBeNull()
   })
 
-  test('reaches a client that sends it all before it reads', async () => {
+  test('gets the answer to a client that sends everything before it reads', async () => {
     await using fixture = await startListener(echoRelay, { maxRequestBytes })
     const response = await new Promise<number>((resolve, reject) => {
       const upload = request({ port: fixture.port, method: 'POST' }, (incoming) => {
@@ -394,11 +394,11 @@ describe('a body over the limit', () => {
   const announced = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n'
   test.each([
     ['at once', `${announced}\r\n`],
-    ['at once when a part of it comes', `${announced}\r\n${call}`],
+    ['at once when part of it arrives', `${announced}\r\n${call}`],
     ['instead of 100', `${announced}Expect: 100-continue\r\n\r\n`],
-    ['behind a call that is answered first', `${rawPost(call).toString()}${announced}\r\n`],
+    ['after a call that is answered first', `${rawPost(call).toString()}${announced}\r\n`],
     [
-      'instead of 100 behind a call that is answered first',
+      'instead of 100 after a call that is answered first',
       `${rawPost(call).toString()}${announced}Expect: 100-continue\r\n\r\n`,
     ],
   ])('by its Content-Length is refused %s, and the connection is closed', async (_, bytes) => {
@@ -412,7 +412,7 @@ describe('a body over the limit', () => {
       ...(bytes.includes(call + 'POST') ? ['HTTP/1.1 200'] : []),
       'HTTP/1.1 413',
     ])
-    // The server discards the rest of the body for a moment.
+    // The server discards the remaining body for a moment.
     client.write(' '.repeat(500))
     await clock.advance(clientLimits.lingerMs)
     await client.untilClosed()
@@ -471,7 +471,7 @@ describe('gzip', () => {
     expect((coding ? gunzipSync(bytes) : bytes).toString()).toBe(long)
   })
 
-  test('is not worth it for a short answer', async () => {
+  test('is skipped for a short answer', async () => {
     await using fixture = await startListener(echoRelay)
     const response = await fetch(fixture.url, { method: 'POST', body: call })
     expect(response.headers.has('content-encoding')).toBe(false)
@@ -516,7 +516,7 @@ describe('an answer that is a stream', () => {
   })
 
   test.each(['identity', 'gzip'])(
-    'and breaks off, breaks the connection, in %s',
+    'breaks the connection when it breaks off, in %s',
     async (coding) => {
       async function* body() {
         yield megabyte
@@ -533,14 +533,14 @@ describe('an answer that is a stream', () => {
     },
   )
 
-  test('waits for a client that reads slowly, and is released when the client leaves', async () => {
-    let given = 0
+  test('waits for a slow reader, and is released when the client disconnects', async () => {
+    let yielded = 0
     let isReleased = false
     async function* body() {
       try {
         for (;;) {
           await Promise.resolve()
-          given += 1
+          yielded += 1
           yield megabyte
         }
       } finally {
@@ -552,25 +552,25 @@ describe('an answer that is a stream', () => {
     client.socket.pause()
     client.write(rawPost(call))
     let before = -1
-    // The kernel takes some megabytes, and then no more.
+    // The kernel buffers some megabytes, and then no more.
     await expect
       .poll(
         () => {
-          const isStill = given > 0 && given === before
-          before = given
+          const isStill = yielded > 0 && yielded === before
+          before = yielded
           return isStill
         },
         { interval: 200 },
       )
       .toBe(true)
-    expect(given).toBeLessThan(64)
+    expect(yielded).toBeLessThan(64)
     client.socket.destroy()
     await expect.poll(() => isReleased).toBe(true)
     await expect.poll(() => fixture.ends).toMatchObject([{ kind: 'abandoned' }])
   })
 })
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test('before its answer aborts its call', async () => {
     await using fixture = await startListener(slow)
     const client = new RawClient(fixture.port)
@@ -582,7 +582,7 @@ describe('a client that leaves', () => {
     expect(fixture.calls[0]!.signal.aborted).toBe(true)
   })
 
-  test('in the middle of its request leaves nothing behind', async () => {
+  test('in the middle of its request leaves no state behind', async () => {
     await using fixture = await startListener(echoRelay)
     const client = new RawClient(fixture.port)
     client.write(rawPost(call).subarray(0, -5))

@@ -34,7 +34,7 @@ import {
 import { Upload } from './upload.ts'
 
 const tinyPiecesCode = 'TINY_PIECES'
-/** The errors for bytes that are no request, or that came too slowly, by the code of Node's error. */
+/** Errors for invalid or slow requests, by Node's error code. */
 const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   HPE_HEADER_OVERFLOW: [
     errorKinds.headersTooLarge,
@@ -42,7 +42,7 @@ const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   ],
   HPE_INVALID_URL: [errorKinds.badHttp, targetMessage],
   ERR_HTTP_REQUEST_TIMEOUT: [errorKinds.slowRequest, 'the request took too long to arrive'],
-  [tinyPiecesCode]: [errorKinds.badHttp, 'the body of the request comes in pieces of a few bytes'],
+  [tinyPiecesCode]: [errorKinds.badHttp, 'the request body arrives in pieces of a few bytes'],
 }
 const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as const
 
@@ -56,15 +56,15 @@ export interface HttpServerOptions extends Pick<
   readonly timeouts?: typeof httpTimes
 }
 
-/** An HTTP/1.1 server on `node:http`. WebSockets also see that library, in their upgrade request. */
+/** HTTP/1.1 server on `node:http`, which WebSockets share through their upgrade request. */
 export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #doors: ReusePortListeners
   readonly #settings: ExchangeSettings
-  /** The last of the bodies that are inflated one after the other: how long they will be, nobody knows. */
+  /** Last of the bodies of unknown inflated size, which are inflated one after the other. */
   #inflating: Promise<void> = Promise.resolve()
-  /** Without those that have become WebSockets. */
+  /** Excludes connections that became WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
   #open = 0
   #lastUsedMs = -Infinity
@@ -79,7 +79,7 @@ export class HttpServer implements Listener {
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: clientLimits.headBytes,
-      // A request to upgrade to another protocol is served as a plain request.
+      // Serves other upgrade requests as plain requests.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
     this.#doors = new ReusePortListeners(this.#server, true)
@@ -90,9 +90,9 @@ export class HttpServer implements Listener {
       .on('request', (request, response) => this.#receive(request, response))
       .on('checkContinue', (request, response) => this.#receive(request, response, true))
       .on('upgrade', (request, wire, head) => {
-        // Node no longer handles errors of an upgraded socket, and an unhandled one ends the process.
+        // Node stops handling errors of an upgraded socket; an unhandled one ends the process.
         wire.on('error', () => {})
-        // Answers to requests before it would be frames of a WebSocket.
+        // Answers to earlier requests would be read as WebSocket frames.
         if (this.#connections.get(request.socket)?.inFlight) return void wire.destroy()
         this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
@@ -127,17 +127,17 @@ export class HttpServer implements Listener {
   async close(): Promise<void> {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
-    // Ended, not destroyed: a request on its way must not cause a reset.
+    // Ends rather than destroys the socket, so that a request in transit causes no reset.
     for (const [socket, { inFlight }] of this.#connections) if (inFlight === 0) socket.end()
     sockets?.settle()
     await until(clock, () => this.#open === 0, closeGraceMs)
     sockets?.terminate()
     const end = this.#doors.close()
-    // Also its check of timeouts.
+    // Also stops its timeout checks.
     this.#server.close()
     this.#server.closeAllConnections()
     await end
-    // Node ends the server before its connections: their calls must be over before the upstreams are closed.
+    // Node closes the server before its connections, but calls must end before the upstreams close.
     await until(clock, () => this.#open === 0, closeGraceMs)
   }
 
@@ -199,8 +199,8 @@ export class HttpServer implements Listener {
     if (isAsking) response.writeContinue()
     upload.hold(heldBytes)
     upload.waits()
-    // The remainder of a refused body is read and dropped. Closing while the client still sends would reset
-    // the connection, and the client might never read the answer.
+    // Drains the rest of a refused body. Closing while the client still sends would reset the
+    // connection, and the client might never read the answer.
     request
       .on('data', (piece: Buffer) => {
         upload.push(piece)
@@ -241,12 +241,12 @@ export class HttpServer implements Listener {
     this.#hand(exchange)
   }
 
-  /** Answers bytes that are not an HTTP request, or that came too slowly. */
+  /** Answers bytes that are not an HTTP request, or that arrived too slowly. */
   #refuseBytes({ code }: { readonly code?: string }, socket: Socket): void {
-    // It has its answer; further bytes are ignored.
+    // The answer was sent already; further bytes are ignored.
     if (socket.writableEnded) return
     const connection = this.#connections.get(socket)
-    // The client would take an answer now for the one to an earlier request.
+    // The client would attribute this answer to an earlier request.
     if (!connection || !socket.writable || connection.hasUnanswered) {
       socket.destroy()
       return
@@ -255,7 +255,7 @@ export class HttpServer implements Listener {
     this.#refuse(new RelayError(kind, message), socket)
   }
 
-  /** Answers before the request has ended, and discards the rest for a moment, so that the client reads the answer. */
+  /** Answers early, and discards the rest for a moment so that the client reads the answer. */
   #refuse(error: RelayError, socket: Socket): void {
     const { clock, handler } = this.#options
     socket.end(rawAnswer(handler.refuse(error)))

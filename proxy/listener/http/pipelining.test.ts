@@ -8,23 +8,23 @@ import type { HttpExchange } from './http-exchange.ts'
 import { HttpServer } from './http-server.ts'
 
 /*
- * A connection has one call in flight, however many requests a client sends ahead: those wait, and
- * the connection is not read meanwhile. Other connections are served as if it were not there.
+ * A connection has one call in flight. Pipelined requests wait, and the connection is not read
+ * meanwhile. Other connections are served undisturbed.
  */
 
 function post(id: number, method: string): Buffer {
   return rawPost(JSON.stringify({ jsonrpc: '2.0', id, method }))
 }
 
-/** A server whose calls are answered when the test wants. */
-async function held(
+/** A server whose calls are answered on demand. */
+async function serving(
   timeouts: Partial<{ headersMs: number; requestMs: number }> = {},
   budget = new ByteBudget(1e9),
 ) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
   const exchanges: HttpExchange[] = []
-  const seen = { open: 0 }
+  const observed = { open: 0 }
   const server = new HttpServer({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000_000,
@@ -34,7 +34,7 @@ async function held(
       serve: (exchange) => void exchanges.push(exchange),
       refuse: ({ kind }) => ({ status: kind.httpStatus, headers: [], body: Buffer.from('no') }),
     },
-    observer: { connectionsChanged: (now) => void (seen.open = now) },
+    observer: { connectionsChanged: (now) => void (observed.open = now) },
     timeouts: {
       ...{ headersMs: 60_000, requestMs: 60_000, checkMs: 10 },
       ...{ keepAliveMs: 60_000, stalledMs: 60_000, ...timeouts },
@@ -49,10 +49,19 @@ async function held(
   const client = stack.use(new RawClient(port))
   const answer = (at: number) => exchanges[at]?.respond(200, [], Buffer.from(`answer ${at};`))
   const dispose = () => stack.disposeAsync()
-  return { clock, port, seen, exchanges, server, client, answer, [Symbol.asyncDispose]: dispose }
+  return {
+    clock,
+    port,
+    observed,
+    exchanges,
+    server,
+    client,
+    answer,
+    [Symbol.asyncDispose]: dispose,
+  }
 }
 
-test('20,000 calls on one connection are answered in order, one at a time, and others meanwhile', async () => {
+test('20,000 calls on one connection are answered in order, one at a time, while others are served', async () => {
   const count = 20_000
   let inFlight = 0
   let maxInFlight = 0
@@ -81,17 +90,17 @@ test('20,000 calls on one connection are answered in order, one at a time, and o
   expect(maxInFlight).toBe(1)
 }, 90_000)
 
-test('more than Node reads at once of requests with a body is not held', async () => {
-  await using own = await held()
+test('requests with bodies are buffered only up to one socket read', async () => {
+  await using own = await serving()
   const { client, exchanges } = own
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000))
   expect(await client.untilClosed()).toBe('')
   expect(exchanges).toHaveLength(1)
 })
 
-test('requests that wait count in the budget of the process, and beyond half of it their connection is closed', async () => {
+test('waiting requests count in the process budget, and beyond half of it their connection closes', async () => {
   const budget = new ByteBudget(2 * 1024 * 1024)
-  await using own = await held({}, budget)
+  await using own = await serving({}, budget)
   const { client, exchanges, answer } = own
   client.write(Buffer.concat(Array.from({ length: 200 }, (_, id) => post(id, 'a'))))
   await expect.poll(() => budget.heldBytes).toBeGreaterThan(199 * 4096)
@@ -106,7 +115,7 @@ test('requests that wait count in the budget of the process, and beyond half of 
   expect(exchanges).toHaveLength(201)
 })
 
-test('many connections whose requests wait never fill the budget for others', async () => {
+test('connections with waiting requests never fill the budget for others', async () => {
   class Watched extends ByteBudget {
     mostBytes = 0
     override hold(bytes: number): void {
@@ -115,7 +124,7 @@ test('many connections whose requests wait never fill the budget for others', as
     }
   }
   const budget = new Watched(1_000_000)
-  await using fixture = await held({}, budget)
+  await using fixture = await serving({}, budget)
   const ahead = Buffer.concat(Array.from({ length: 100 }, (_, id) => post(id, 'ahead')))
   using stack = new DisposableStack()
   for (let at = 0; at < 20; at++) stack.use(new RawClient(fixture.port)).write(ahead)
@@ -124,7 +133,7 @@ test('many connections whose requests wait never fill the budget for others', as
 })
 
 test('a long body behind a call is read when its turn comes', async () => {
-  await using own = await held()
+  await using own = await serving()
   const { client, exchanges, answer } = own
   client.write(Buffer.concat([post(0, 'a'), rawPost('b'.repeat(900_000)), post(2, 'c')]))
   for (let at = 0; at < 3; at++) {
@@ -135,23 +144,23 @@ test('a long body behind a call is read when its turn comes', async () => {
   expect(exchanges.map(({ body }) => body.length)).toEqual([37, 900_000, 37])
 })
 
-test('what a client that left had sent ahead is not run', async () => {
-  await using own = await held()
+test('requests pipelined by a client that disconnected do not run', async () => {
+  await using own = await serving()
   const { client, exchanges, answer } = own
   client.write(Buffer.concat([post(0, 'a'), post(1, 'b'), post(2, 'c')]))
   await expect.poll(() => exchanges).toHaveLength(1)
   client.socket.resetAndDestroy()
-  // The connection is not read: that the client left shows when an answer is sent.
+  // The connection is paused, so the disconnect only surfaces when an answer is sent.
   for (const at of [0, 1]) {
-    await expect.poll(() => exchanges.length > at || own.seen.open === 0).toBe(true)
+    await expect.poll(() => exchanges.length > at || own.observed.open === 0).toBe(true)
     await answer(at)
   }
-  await expect.poll(() => own.seen.open).toBe(0)
+  await expect.poll(() => own.observed.open).toBe(0)
   expect(exchanges.length).toBeLessThan(3)
 })
 
-test('nor what was sent behind a call whose answer closes the connection', async () => {
-  await using own = await held()
+test('requests behind an answer that closes the connection do not run', async () => {
+  await using own = await serving()
   const { client, exchanges, answer, clock } = own
   client.write(Buffer.concat([post(0, 'a'), post(1, 'b')]))
   await expect.poll(() => exchanges).toHaveLength(1)
@@ -164,7 +173,7 @@ test('nor what was sent behind a call whose answer closes the connection', async
   expect(exchanges).toHaveLength(1)
 })
 
-test('an upgrade behind a call that is not answered ends the connection', async () => {
+test('an upgrade behind an unanswered call ends the connection', async () => {
   await using fixture = await startListener(() => new Promise(() => {}))
   using client = new RawClient(fixture.port)
   const upgrade = [

@@ -10,7 +10,7 @@ import { tooLarge } from './compression.ts'
 
 const { tinyPieces } = clientLimits
 
-/** The body of a request while it comes in. What is refused is dropped, and so is all that comes after it. */
+/** A request body as it arrives. After a refusal, its bytes and all later ones are dropped. */
 export class Upload extends GrowingBuffer {
   refusal: RelayError | null
   readonly #maxBytes: number
@@ -28,7 +28,7 @@ export class Upload extends GrowingBuffer {
     this.#maxBytes = maxRequestBytes
   }
 
-  /** Once in so many pieces: they have a few bytes each, and would take the time of all others. */
+  /** Sampled once per piece count: tiny pieces would take CPU time from all other clients. */
   get isTiny(): boolean {
     return this.#pieces % tinyPieces.count === 0 && this.#bytes < this.#pieces * tinyPieces.bytes
   }
@@ -44,7 +44,7 @@ export class Upload extends GrowingBuffer {
     this.acted()
   }
 
-  /** As the client says. */
+  /** The `Content-Length` that the client announced. */
   announcedBytes(): number | null {
     return Number(listOf(this.#headers, 'content-length')) || null
   }

@@ -15,7 +15,7 @@ function incoming(text: string, status = 200): Incoming {
   return { status, headers, body: Buffer.from(text), trailers: noTrailers }
 }
 
-/** A URL whose node answers each body by `answer`. */
+/** A URL whose node answers each body with `answer`. */
 function nodeUrl(answer: (body: string) => Incoming, maxBatch = 100) {
   const requests: string[] = []
   const signals: CancelSignal[] = []
@@ -73,7 +73,7 @@ describe('items of a batch', () => {
     expect(requests).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
   })
 
-  test('say how far their common request had come', async () => {
+  test('report how far their common request progressed', async () => {
     const { url, signals } = nodeUrl(() => incoming('[]'))
     const joined = new JoinedRequests(2, new ByteBudget(1e9))
     const own = [new Cancellation(), new Cancellation()]
@@ -99,30 +99,30 @@ describe('items of a batch', () => {
     expect(requests).toEqual([body])
   })
 
-  test('get their own answers in whatever order these come', async () => {
+  test('get their own answers whatever the order of the response', async () => {
     const { url } = nodeUrl((body) => incoming(`[${idsIn(body).toReversed().map(result).join()}]`))
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
   })
 
-  test('are sent in groups as large as the URL takes', async () => {
+  test('are sent in groups no larger than the URL accepts', async () => {
     const { url, requests } = nodeUrl(honest, 2)
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
     expect(requests).toEqual([`[${call('1')},${call('2')}]`, call('3')])
   })
 
-  test('are sent singly when the URL takes no batches', async () => {
+  test('are sent singly when the URL accepts no batches', async () => {
     const { url, requests } = nodeUrl(honest, 1)
     expect(await send(url, ['1', '2'])).toEqual(['1', '2'].map(result))
     expect(requests).toEqual([call('1'), call('2')])
   })
 
-  test('of the same id are in two requests, since answers are matched by it', async () => {
+  test('with the same id go in separate requests, since ids match the answers', async () => {
     const { url, requests } = nodeUrl(honest)
     expect(await send(url, ['1', '1', '2'])).toEqual(['1', '1', '2'].map(result))
     expect(requests).toEqual([`[${call('1')},${call('2')}]`, call('1')])
   })
 
-  test('without an answer of their id get one of the others, or fail when there is none', async () => {
+  test('without an answer under their id get an unmatched one, or fail when none is left', async () => {
     const anonymous = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}'
     const { url } = nodeUrl(() => incoming(`[${result('1')},${anonymous}]`))
     const missing = expect.objectContaining({
@@ -136,7 +136,7 @@ describe('items of a batch', () => {
     ['an error for all of them', incoming('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}')],
     ['a status', incoming('no batches here', 400)],
   ])(
-    'that a node refuses together with %s go singly, and half as many next time',
+    'that a node refuses with %s are sent singly, and half as many next time',
     async (_, refusal) => {
       const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
       expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
@@ -149,8 +149,8 @@ describe('items of a batch', () => {
     ['a page', '<h1>ok</h1>'],
     ['nothing', ''],
     ['a list that is not closed', `[${result('1')},${result('2')}`],
-    ['a list with a comma too many', `[${result('1')},${result('2')},]`],
-    ['a list with something behind it', `[${result('1')},${result('2')}]x`],
+    ['a list with an extra comma', `[${result('1')},${result('2')},]`],
+    ['a list followed by something', `[${result('1')},${result('2')}]x`],
   ])(
     'that a node answers with %s fail together, and as many are sent next time',
     async (_, body) => {
@@ -162,7 +162,7 @@ describe('items of a batch', () => {
 
   test.each([
     ['proxyd of the OP stack', 413, -32014, 'over batch size custom message'],
-    ['proxyd with words of its operator', 413, -32014, 'too many calls'],
+    ["proxyd with its operator's text", 413, -32014, 'too many calls'],
     ['dRPC', 500, 31, 'Batch of more than 3 requests are not allowed on free tier'],
     ['Besu', 200, -32005, 'Number of requests in batch exceeds limit'],
     ['Besu of another version', 200, -32005, 'Number of requests exceeds max batch size'],
@@ -175,7 +175,7 @@ describe('items of a batch', () => {
     expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
   })
 
-  test('that geth refuses together, by a list of one error with the id of the first, go singly', async () => {
+  test('that geth refuses together, with a one-error list under the first id, are sent singly', async () => {
     const refusal = incoming(`[${oneError(-32600, 'batch too large', '1')}]`)
     const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
     expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
@@ -193,14 +193,14 @@ describe('items of a batch', () => {
     expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
-  test('asked alone gets an error that speaks of a batch as its answer', async () => {
+  test('sent alone get an error about batches as their answer', async () => {
     const error = oneError(-32000, 'unknown batch', '1')
     const { url, requests } = nodeUrl(() => incoming(error))
     expect(await send(url, ['1'])).toEqual([error])
     expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
-  test('are tried together again ten minutes after a node refused so many', async () => {
+  test('are joined again ten minutes after a node refused a batch of that size', async () => {
     let isRefusing = true
     const { url, requests } = nodeUrl((body) =>
       isRefusing && body.startsWith('[') ? incoming('no', 400) : honest(body),
@@ -213,23 +213,20 @@ describe('items of a batch', () => {
     expect(requests.slice(5)).toEqual([`[${call('1')},${call('2')}]`])
   })
 
-  test('all get the one error of the node for them, such as a rate limit', async () => {
+  test("share the node's single error, such as a rate limit", async () => {
     const limit = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}'
     const { url, requests } = nodeUrl(() => incoming(limit))
     expect(await send(url, ['1', '2', '3'])).toEqual([limit, limit, limit])
     expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
-  test.each([403, 429, 500, 503])(
-    'all get the HTTP %i that a node answers them with',
-    async (status) => {
-      const { url, requests } = nodeUrl(() => incoming('wait', status))
-      expect(await send(url, ['1', '2'])).toEqual(['wait', 'wait'])
-      expect(requests).toHaveLength(1)
-    },
-  )
+  test.each([403, 429, 500, 503])("share the HTTP %i of the node's answer", async (status) => {
+    const { url, requests } = nodeUrl(() => incoming('wait', status))
+    expect(await send(url, ['1', '2'])).toEqual(['wait', 'wait'])
+    expect(requests).toHaveLength(1)
+  })
 
-  test('all fail with their request', async () => {
+  test('fail together with their request', async () => {
     const error = new TransportError('reset', 'connection lost')
     const { url } = nodeUrl(() => {
       throw error
@@ -237,7 +234,7 @@ describe('items of a batch', () => {
     expect(await send(url, ['1', '2'])).toEqual([error, error])
   })
 
-  test('are aborted together when the last of their calls is aborted', async () => {
+  test('are aborted once the last of their calls is aborted', async () => {
     const { url, signals } = nodeUrl(honest)
     const joined = new JoinedRequests(2, new ByteBudget(1e9))
     const waits = [new Cancellation(), new Cancellation()]
@@ -253,7 +250,7 @@ describe('items of a batch', () => {
     await Promise.allSettled(answers)
   })
 
-  test('that come after the batch was sent are sent at once', async () => {
+  test('that arrive after the batch was sent are sent at once', async () => {
     const { url, requests } = nodeUrl(honest)
     const joined = new JoinedRequests(1, new ByteBudget(1e9))
     joined.flush()

@@ -8,37 +8,37 @@ import { type Incoming, type Outgoing, TransportError, wholeBody } from '../../u
 import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/upstream.ts'
 
-/** The pieces of a batch and of its answer. */
+/** JSON array delimiters, for a batch and its answer. */
 export const open = Buffer.from('[')
 export const comma = Buffer.from(',')
 export const close = Buffer.from(']')
 
-/** The statuses with which nodes refuse batches, or too long ones. */
+/** Statuses with which nodes refuse batches, or batches of that size. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501])
-/** Parse error, invalid request, no such method: the codes with which nodes refuse a batch. */
-const aboutForm: ReadonlySet<number> = new Set([-32700, -32600, -32601])
-/** After this a size that was refused is tried again. */
+/** Parse error, invalid request, method not found: codes with which nodes refuse a batch. */
+const formCodes: ReadonlySet<number> = new Set([-32700, -32600, -32601])
+/** After this time a refused batch size is tried again. */
 const refusedForMs = 10 * 60_000
 
-/** One item of a client's batch, on its way to a URL. */
+/** One item of a client's batch, in transit to a URL. */
 interface Item {
   readonly request: Outgoing
-  /** JSON of the id under which the node is asked. */
+  /** JSON of the id sent to the node. */
   readonly id: string
   readonly signal: CancelSignal
-  /** When its call began. */
+  /** When the item's call began. */
   readonly atMs: number
   readonly resolve: (incoming: Incoming) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Sends items of one client's batch that go to the same URL as one request. Each gets its own part of
- * the answer, byte for byte. The items of a batch that a node refuses are sent singly, and the next
- * batches to that URL are half as long, for ten minutes.
+ * Sends items of one client's batch to the same URL in one request. Each item gets its part of the
+ * answer, byte for byte. When a node refuses a batch, its items are sent singly, and for ten
+ * minutes batches to that URL have half the size.
  */
 export class JoinedRequests {
-  /** How many other items may be sent with one. */
+  /** How many other items may share a request with one. */
   readonly others: number
   readonly #groups = new Map<NodeUrl, Item[][]>()
   #isOpen = true
@@ -50,9 +50,7 @@ export class JoinedRequests {
     this.#budget = budget
   }
 
-  /**
-   * Sends one item with this id (JSON): together with others at `flush`, and at once after that.
-   */
+  /** Sends the item with this id (JSON): joined with others at `flush`, or at once after it. */
   sender(id: Uint8Array, atMs: number): Send {
     return (url, request, signal) => {
       if (!this.#isOpen) return url.transport.send(request, signal)
@@ -63,7 +61,7 @@ export class JoinedRequests {
     }
   }
 
-  /** Sends the items that were joined. */
+  /** Sends the joined items. */
   flush(): void {
     this.#isOpen = false
     for (const [url, groups] of this.#groups)
@@ -74,7 +72,7 @@ export class JoinedRequests {
     this.#groups.clear()
   }
 
-  /** Into the first group that has room, and no item of the same id, which identifies the answer. */
+  /** Joins the first group with room and no item of this id, because ids match the answers. */
   #join(url: NodeUrl, item: Item): void {
     const groups = this.#groups.get(url) ?? []
     this.#groups.set(url, groups)
@@ -120,19 +118,19 @@ async function sendGroup(url: NodeUrl, items: readonly Item[], budget: ByteBudge
   }
 }
 
-/** @param body null: it is too long */
+/** @param body null when it is too long */
 function share(
   url: NodeUrl,
   items: readonly Item[],
   incoming: Incoming,
   body: Uint8Array | null,
 ): void {
-  const parts = body && partsOf(body, items)
-  if (parts) {
+  const answers = body && answersIn(body, items)
+  if (answers) {
     const missing = new TransportError('truncated', 'the answer to a batch lacks this item')
     for (const [index, { resolve, reject }] of items.entries()) {
-      const part = parts[index]
-      if (part) resolve({ ...incoming, body: part })
+      const answer = answers[index]
+      if (answer) resolve({ ...incoming, body: answer })
       else reject(missing)
     }
   } else if (body === null || isRefusal(incoming.status, body)) {
@@ -140,53 +138,53 @@ function share(
     url.smallerBatch = { items: Math.max(1, items.length >> 1), untilMs: atMs + refusedForMs }
     for (const item of items) sendSingly(url, item)
   } else {
-    // All get the same object: the items fail together, and the failure counts once.
+    // All items get the same object, so that the failure counts once.
     const answer = { ...incoming, body }
     for (const { resolve } of items) resolve(answer)
   }
 }
 
 /**
- * Whether a node answered like this since it takes no batches, or none so long: with HTTP 413, or with
- * one error that speaks of a batch. Any other error, such as a rate limit, is the answer to all items,
- * unless its code is about the form of the request.
+ * Whether the answer refuses batches, or batches of this size: HTTP 413, or one error about a
+ * batch. Any other error, such as a rate limit, answers all items, unless its code concerns the
+ * form of the request.
  */
 function isRefusal(status: number, body: Uint8Array): boolean {
   if (status === 413) return true
   if (status === 429) return false
-  if (speaksOfBatch(firstOf(body))) return true
+  if (mentionsBatch(firstElement(body))) return true
   if (status >= 300 && !refusals.has(status)) return false
   const code = textAt(body, 'error', 'code')
-  // A page or a cut list with a success is no refusal, but a failure of the node.
+  // A page or a truncated list under a success status is a node failure, not a refusal.
   if (code === null) return status >= 300 || body[spaceEnd(body, 0)] === 0x7b
-  return aboutForm.has(Number(code))
+  return formCodes.has(Number(code))
 }
 
-/** The first element of a list; any other document itself. */
-function firstOf(body: Uint8Array): Uint8Array {
+/** The first element of a list; any other document unchanged. */
+function firstElement(body: Uint8Array): Uint8Array {
   const start = spaceEnd(body, 0)
   const cursor = new Cursor(body, start)
   const isList = body[start] === 0x5b && cursor.next()
   return isList ? body.subarray(cursor.valueStart, cursor.valueEnd) : body
 }
 
-function speaksOfBatch(answer: Uint8Array): boolean {
+function mentionsBatch(answer: Uint8Array): boolean {
   return /batch/i.test(textAt(answer, 'error', 'message') ?? '')
 }
 
-/** The JSON of a member of a member; null when there is none. */
+/** JSON of a nested member; null when absent. */
 function textAt(body: Uint8Array, outer: string, inner: string): string | null {
   const around = memberOf(body, outer)
-  const part = around && body.subarray(around.start, around.end)
-  const span = part && memberOf(part, inner)
-  return span && bufferOf(part).toString('latin1', span.start, span.end)
+  const object = around && body.subarray(around.start, around.end)
+  const span = object && memberOf(object, inner)
+  return span && bufferOf(object).toString('latin1', span.start, span.end)
 }
 
 /**
- * The answer to each item: the one with its id, else one with no item's id; undefined when there is
- * none. Null when the body is no answer to a batch, also when it is a list of one error about it (geth).
+ * The answer to each item: the one with its id, else an unmatched one, else undefined. Null when
+ * the body does not answer a batch, or is a list of one error about the batch (geth).
  */
-function partsOf(
+function answersIn(
   body: Uint8Array,
   items: readonly Item[],
 ): readonly (Uint8Array | undefined)[] | null {
@@ -194,20 +192,20 @@ function partsOf(
   if (body[start] !== 0x5b) return null
   const byId = new Map<string, Uint8Array>()
   const others: Uint8Array[] = []
-  const wanted = new Set(items.map(({ id }) => id))
+  const missingIds = new Set(items.map(({ id }) => id))
   const cursor = new Cursor(body, start)
   while (cursor.next()) {
-    const part = body.subarray(cursor.valueStart, cursor.valueEnd)
-    const span = memberOf(part, 'id')
-    const id = span && bufferOf(part).toString('latin1', span.start, span.end)
-    if (id !== null && wanted.delete(id)) byId.set(id, part)
-    else others.push(part)
+    const answer = body.subarray(cursor.valueStart, cursor.valueEnd)
+    const span = memberOf(answer, 'id')
+    const id = span && bufferOf(answer).toString('latin1', span.start, span.end)
+    if (id !== null && missingIds.delete(id)) byId.set(id, answer)
+    else others.push(answer)
   }
-  // Not closed, or with something behind it: none of it can be trusted.
+  // An unclosed list, or one followed by other bytes, cannot be trusted.
   const isWhole = cursor.end >= 0 && spaceEnd(body, cursor.end) === body.length
   if (!isWhole || (byId.size === 0 && others.length < items.length)) return null
   const [only] = byId.values()
-  if (only && byId.size + others.length === 1 && speaksOfBatch(only)) return null
+  if (only && byId.size + others.length === 1 && mentionsBatch(only)) return null
   return items.map(({ id }) => byId.get(id) ?? others.shift())
 }
 

@@ -11,15 +11,15 @@ import type { JoinedRequests } from './joined-requests.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { JsonRpcRequest, RequestRefused } from './jsonrpc-request.ts'
 
-/** What all calls of one HTTP request, or of one WebSocket, have in common. */
+/** State that all calls of one HTTP request, or of one WebSocket, share. */
 export interface CallOrigin {
-  /** An error when they are invalid. */
+  /** An error when the directives are invalid. */
   readonly directives: Directives | RelayError
   readonly requestHeaders: HeaderList
   /** The chain's internal path that the client called; empty for none. */
   readonly internalPath: string
   readonly signal: CancelSignal
-  /** Its connection has other calls in flight. */
+  /** Whether the connection has other calls in flight. */
   readonly isOneOfMany?: boolean
 }
 
@@ -30,14 +30,14 @@ export interface JsonRpcCall extends Call {
 
 type Serving = Pick<ListenerOptions, 'iface' | 'clock'>
 
-/** The headers of every request to an upstream. */
+/** Headers of every request to an upstream. */
 export const ownHeaders: HeaderList = ['content-type', 'application/json']
 
 const routerId = Buffer.from('1')
 
 /**
  * Turns a request into a call.
- * @param joined the batch items with which it may share a request to an upstream; null: none
+ * @param joined batch items that may share a request to an upstream; null: none
  * @throws RequestRefused when the directives are invalid
  */
 export function makeJsonRpcCall(
@@ -52,11 +52,11 @@ export function makeJsonRpcCall(
   request.internalPath = internalPath
   const method = iface.classify(request)
   const { ownId } = request
-  const sentId = isGivenBack(request) ? ownId : routerId
+  const sentId = isEchoed(request) ? ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
   journal.isOneOfMany = joined !== null || origin.isOneOfMany === true
-  // These go alone: a write is broadcast, a filter belongs to one upstream, a heavy call delays the others.
+  // Only plain reads are joined: writes are broadcast, filters are bound, heavy calls are slow.
   const shared =
     joined && method.kind === 'read' && method.stateful === null && isLight({ method })
       ? { send: joined.sender(sentId, journal.startedMs), others: joined.others }
@@ -79,13 +79,13 @@ export function makeJsonRpcCall(
   }
 }
 
-/** Nodes answer a request of version 1.0, and one without a version, in forms of their own. */
+/** Cached answers depend on this: nodes answer 1.0 and versionless requests in other forms. */
 function formOf({ isVersion2, hasVersion }: JsonRpcRequest): string {
   if (isVersion2) return '2'
   return hasVersion ? '1' : ''
 }
 
-/** A call of the router itself, made like that of a client. */
+/** A call that the router makes for itself, built like a client's call. */
 export function makeOwnCall(
   { method, params, prefer, avoid, signal }: OwnQuestion,
   guid: string,
@@ -96,32 +96,32 @@ export function makeOwnCall(
   const directives = { ...noDirectives, selectProvider: prefer, blockProviders: avoid }
   const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
   const call = makeJsonRpcCall(request, origin, guid, serving)
-  // It has no span of its own that those of its attempts could belong to.
+  // Without a span of its own, its attempts must not form a trace.
   call.journal.traceId = null
   return call
 }
 
-/** With its quotes. */
+/** Includes the quotes. */
 const maxIdBytes = 66
 /**
- * Excludes characters that JSON encoders write differently: escapes, letters beyond ASCII, HTML characters, and -0, which
- * in a joined batch would return as the id 0 of another item.
+ * Excludes characters that JSON encoders write differently: escapes, non-ASCII letters, HTML
+ * characters. It also excludes -0, which in a joined batch would return as another item's id 0.
  */
 const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|0|-?[1-9]\d{0,15})$/
 
 /**
- * Whether a node returns the client's id unchanged: a short plain string, or an integer that fits every number
- * type. Nodes do not answer a notification, and some take a null id for one. Some refuse a fraction, lose
- * digits of a long number, or cut a long text.
+ * Whether nodes return the client's id unchanged: a short plain string, or an integer that fits
+ * every number type. Nodes do not answer a notification, and some treat a null id as one. Some
+ * refuse a fraction, round a long number, or truncate a long string.
  */
-function isGivenBack({ body, id }: JsonRpcRequest): boolean {
+function isEchoed({ body, id }: JsonRpcRequest): boolean {
   if (id === null || id.end - id.start > maxIdBytes) return false
   if (isShortNumber(body, id)) return true
   const text = bufferOf(body).toString('latin1', id.start, id.end)
   return plainId.test(text) && (body[id.start] === 0x22 || Number.isSafeInteger(Number(text)))
 }
 
-/** Most ids are: this needs no text. */
+/** Decides for most ids, without decoding text. */
 function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
   for (let at = start; at < end; at++) {
     const byte = body[at] as number
@@ -131,8 +131,8 @@ function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
 }
 
 /**
- * Bytes for the upstream: the client's, if it sent only known members and an id that nodes return unchanged; else the
- * known members, rewritten. A request without a version gets one if the chain's nodes require it.
+ * Bytes for the upstream: the client's, if they hold only known members and a safe id; else the
+ * known members, rewritten. Adds a version if the chain's nodes require one.
  */
 function sentBytes(request: JsonRpcRequest, sentId: Uint8Array, version: string | null) {
   const { body, span, hasOthers, hasVersion } = request

@@ -35,7 +35,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What a JSON-RPC server must answer to each kind of item; null for nothing. */
+/** The answer that a JSON-RPC server owes each kind of item; null for none. */
 const kinds = {
   call: (id: number) => [item(id), answer(id)] as const,
   spaced: (id: number) => [` { "id" : ${id} ,"method":"m" } `, answer(id)] as const,
@@ -47,9 +47,9 @@ const kinds = {
 }
 
 describe('a batch', () => {
-  test('is answered item by item, in order, and no item spoils another', async () => {
+  test('is answered item by item, in order, and no item affects another', async () => {
     await using fixture = await startListener(async (call) => {
-      // Answers come in another order than the calls.
+      // Answers arrive in another order than the calls.
       if (sentText(call).length % 2) await new Promise((resolve) => setImmediate(resolve))
       return echoRelay(call)
     })
@@ -64,22 +64,22 @@ describe('a batch', () => {
           fixture.url,
           `[${rows.map(([sent]) => sent).join(',')}]`,
         )
-        const expected = rows.map(([, wanted]) => wanted).filter((wanted) => wanted !== null)
+        const expected = rows.map(([, answer]) => answer).filter((answer) => answer !== null)
         expect(status).toBe(expected.length === 0 ? 204 : 200)
-        const seen = (JSON.parse(text || '[]') as { id: unknown; error?: object }[]).map((each) =>
-          each.error ? `error ${String(each.id)}` : JSON.stringify(each),
+        const actual = (JSON.parse(text || '[]') as { id: unknown; error?: object }[]).map(
+          (each) => (each.error ? `error ${String(each.id)}` : JSON.stringify(each)),
         )
-        expect(seen).toEqual(expected)
+        expect(actual).toEqual(expected)
       }),
       { numRuns: 60 },
     )
   })
 
-  test('passes each item on byte for byte, without the white space around it', async () => {
+  test('forwards each item byte for byte, without surrounding white space', async () => {
     await using fixture = await startListener(echoRelay)
     const items = ['{ "id":10,"method":"m" }', '{"id":"\\u0061","method":"m","params":[1e2]}']
     const { text } = await post(fixture.url, ` [ ${items.join(' ,\n ')} ] `)
-    // Some nodes would write the second id otherwise.
+    // Some nodes would respell the second id.
     expect(fixture.calls.map(sentText)).toEqual([items[0], items[1]?.replace('"\\u0061"', '1')])
     expect(text).toBe(`[${answer('10')},${answer('"\\u0061"')}]`)
   })
@@ -100,7 +100,7 @@ describe('a batch', () => {
     expect(fixture.calls).toHaveLength(2)
   })
 
-  test('may have 1,000 items and asks for a bounded number at once', async () => {
+  test('may have 1,000 items, of which a bounded number is in flight', async () => {
     let running = 0
     let most = 0
     await using fixture = await startListener(async (call) => {
@@ -159,7 +159,7 @@ describe('a batch', () => {
     })
   })
 
-  test('with answers too long to collect is sent as it comes, complete and in order', async () => {
+  test('with answers too long to collect is streamed, complete and in order', async () => {
     const long = 'x'.repeat(300_000)
     await using fixture = await startListener((call) => {
       const { id } = JSON.parse(sentText(call)) as { id: number }
@@ -173,23 +173,23 @@ describe('a batch', () => {
     expect(JSON.parse(text)).toEqual(ids.map((id) => ({ id, result: long })))
   })
 
-  test('whose client does not read starts one wave of calls, and those at once', async () => {
+  test('with a client that does not read starts one wave of calls, at once', async () => {
     const answered = Buffer.alloc(900 * 1024, 0x31)
     let started = 0
     const answers = batchPieces([...Array(1_000).keys()], new ByteBudget(1e9), () => {
       started += 1
       return Promise.resolve(answered)
     })
-    // The client reads the first answer and nothing more.
+    // The client reads the first piece and nothing more.
     expect((await answers.next()).value).toEqual(Buffer.from('['))
     await new Promise(setImmediate)
     expect(started).toBe(waveItems)
-    let given = 0
-    for await (const piece of answers) if (piece.length === answered.length) given += 1
-    expect([started, given]).toEqual([1_000, 1_000])
+    let count = 0
+    for await (const piece of answers) if (piece.length === answered.length) count += 1
+    expect([started, count]).toEqual([1_000, 1_000])
   })
 
-  test('whose client leaves between the comma and an answer that streams releases that stream', async () => {
+  test('abandoned between the comma and a streamed answer releases that stream', async () => {
     const released: number[] = []
     const streamed = (index: number) => ({
       [Symbol.asyncIterator]: () => ({
@@ -208,7 +208,7 @@ describe('a batch', () => {
     await expect.poll(() => released).toEqual([1, 2])
   })
 
-  test('whose client leaves ends each of its calls, also those whose streams were never read', async () => {
+  test('abandoned by its client ends every call, including unread streams', async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) {
         await Promise.resolve()
@@ -227,7 +227,7 @@ describe('a batch', () => {
       .toEqual(['abandoned', 'abandoned', 'abandoned'])
   })
 
-  test('whose client leaves before its answer begins ends each of its calls, also a streamed one', async () => {
+  test('abandoned before its answer begins ends every call, including a streamed one', async () => {
     const left = Promise.withResolvers<void>()
     let released = 0
     async function* streamed(): AsyncGenerator<Uint8Array> {
@@ -269,7 +269,7 @@ describe('a batch', () => {
     expect((await post(fixture.url, `[${item(5)}]`)).text).toBe(`[${answer(5)}]`)
   })
 
-  test('whose client leaves starts no more calls and aborts those that run', async () => {
+  test('abandoned by its client starts no more calls and aborts those in flight', async () => {
     await using fixture = await startListener(
       (call) =>
         new Promise((_, reject) => {

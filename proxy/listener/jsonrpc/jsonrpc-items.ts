@@ -16,15 +16,15 @@ import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.
 
 const { waveItems } = clientLimits
 
-/** The answer to one item: bytes, a stream that is too long to collect, or null for none. */
+/** Answer to one item: bytes, a stream that is too long to collect, or null for none. */
 export type ItemAnswer = Body | null
 
-/** What the requests of a listener share. */
+/** Dependencies that all requests of a listener share. */
 export interface JsonRpcServing extends ListenerOptions {
   readonly calls: Calls
 }
 
-/** Where an item came from, and what its transport does with it. */
+/** Where an item came from, and how its transport handles it. */
 export interface ItemContext extends CallOrigin {
   /** Called when a call has ended, with the upstream's reply if there is one. */
   relayed(journal: Journal, reply: Reply | null): void
@@ -36,8 +36,7 @@ export interface ItemContext extends CallOrigin {
 }
 
 /**
- * Answers one request, or the items of a batch with one JSON array, in their order. Null when there is
- * no answer.
+ * Answers one request, or a batch with one JSON array in item order. Null for no answer.
  * @throws the error of an item's stream
  */
 export async function answerBody(
@@ -66,9 +65,9 @@ export async function answerBody(
 }
 
 /**
- * The JSON array of the answers, in pieces; nothing at all when no item has an answer. A bounded number
- * of items is in flight at once. What waits for the answers before it counts in the budget.
- * @param answer may join its request to an upstream with those of other items. Must not reject.
+ * JSON array of the answers, in pieces; empty when no item has an answer. A bounded number of items
+ * is in flight, and answers that wait for their turn count in the budget.
+ * @param answer may join its upstream request with those of other items. Must not reject.
  */
 export async function* batchPieces<Item>(
   items: readonly Item[],
@@ -82,14 +81,14 @@ export async function* batchPieces<Item>(
       budget.turns.run(wave.length * budgetLimits.itemBytes, resolve),
     )
     const joined = new JoinedRequests(wave.length, budget)
-    const held = new Reservation(budget)
+    const reservation = new Reservation(budget)
     const answers = wave.map(async (item, at) => {
       const bytes = await answer(item, from + at, joined)
-      held.hold(lengthOf(bytes))
+      reservation.hold(lengthOf(bytes))
       return bytes
     })
-    // Only what was sent before this is joined. So nothing on the way from `answer` to the first attempt
-    // of a call may wait, not even for one microtask.
+    // Only requests sent before this are joined. So no code between `answer` and a call's first
+    // attempt may wait, not even for one microtask.
     joined.flush()
     let next = 0
     try {
@@ -100,23 +99,23 @@ export async function* batchPieces<Item>(
         isFirst = false
         if (bytes instanceof Uint8Array) yield bytes
         else yield* bytes
-        held.hold(-lengthOf(bytes))
+        reservation.hold(-lengthOf(bytes))
       }
     } finally {
-      held.finish()
-      // When the client left, the answers that it will not read are released as they come.
+      reservation.finish()
+      // After a disconnect, unread answers are released as they arrive.
       for (const unread of answers.slice(next)) void unread.then(drop)
     }
   }
   if (!isFirst) yield close
 }
 
-/** What a stream has collected is counted where it comes from. */
+/** A stream's buffered bytes are counted at their source. */
 function lengthOf(answer: ItemAnswer): number {
   return answer instanceof Uint8Array ? answer.length : 0
 }
 
-/** Begins and ends a stream that has no reader: one that never began would not end its calls. */
+/** Starts and stops an unread stream: one that never started would not end its calls. */
 export async function drop(body: ItemAnswer): Promise<void> {
   if (body === null || body instanceof Uint8Array) return
   const pieces = body[Symbol.asyncIterator]()
@@ -132,12 +131,12 @@ async function* rest(
     yield start
     yield* pieces
   } finally {
-    // The reader may leave before `pieces` has one.
+    // Covers a reader that stops before `pieces` has one.
     await pieces.return(undefined)
   }
 }
 
-/** Always JSON-RPC, since anything else would spoil the answers to the others. Never rejects. */
+/** Always answers in JSON-RPC, because anything else would corrupt the batch. Never rejects. */
 async function answerItem(
   body: Uint8Array,
   span: Span,
@@ -169,7 +168,7 @@ async function relayItem(
   if (!(outcome instanceof CallAborted)) context.relayed(call.journal, isAnswered ? outcome : null)
   if (isAnswered && !request.isNotification) {
     const body = call.reader.bodyOf(outcome.incoming)
-    // A call whose answer streams ends with its stream.
+    // A call with a streamed answer ends together with its stream.
     if (!(body instanceof Uint8Array)) return calls.endingWith(body, call, outcome)
     calls.ended(call, outcome)
     return body
@@ -180,10 +179,10 @@ async function relayItem(
   return hasError ? errorBytes(outcome, call.guid, request.ownId) : null
 }
 
-/** Replaces a reply that is not JSON-RPC by an error of the router. */
+/** Replaces a reply that is not JSON-RPC with a router error. */
 function settled(call: JsonRpcCall, outcome: CallOutcome): CallOutcome {
   if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
-  // Only a well-formed answer is passed on as a stream.
+  // Only well-formed answers are streamed.
   if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
   const finding = call.reader.findingOf(outcome.incoming)
   if (finding.kind !== 'malformed') return outcome

@@ -47,7 +47,7 @@ describe('an answer that is a result', () => {
   )
 })
 
-describe('the reader also returns', () => {
+describe('the reader also handles', () => {
   test.each(['1', '"x"'])('the result itself, where it is asked for, under the id %s', (id) => {
     const body = Buffer.from(`{"id":${id}, "error":null, "result" : {"a":1} }`)
     const incoming = { status: 200, headers: [], body, trailers: () => [] }
@@ -55,7 +55,7 @@ describe('the reader also returns', () => {
     expect(finding).toEqual({ kind: 'result', inForm: true, parsed: { a: 1 } })
   })
 
-  test('bytes that are no UTF-8 are no answer', () => {
+  test('bytes that are not UTF-8, as malformed', () => {
     const body = Buffer.from('{"id":1,"result":"\xff"}', 'latin1')
     const own = Buffer.from('1')
     const incoming = { status: 200, headers: [], body, trailers: () => [] }
@@ -65,7 +65,7 @@ describe('the reader also returns', () => {
     })
   })
 
-  test('an answer of the router, in the form of one of the upstream', () => {
+  test("a router answer, written like an upstream's", () => {
     const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7.0'))
     const body = reader.write('0xab')
     const incoming = { status: 200, headers: [], body, trailers: () => [] }
@@ -74,7 +74,7 @@ describe('the reader also returns', () => {
     )
   })
 
-  test('and in the form of version 1.0, with null for the error', () => {
+  test('a router answer of version 1.0, with a null error', () => {
     const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7'), true)
     const body = reader.write('ab')
     expect(Buffer.from(body).toString()).toBe('{"id":7,"error":null,"result":"ab"}')
@@ -127,7 +127,7 @@ describe("an answer that is the node's error", () => {
     expect(read(` { ${error}}`, { id: '"x"' }).text).toBe(` {"id":"x", ${error}}`)
   })
 
-  test('is cut when its message is too long for failure tables', () => {
+  test('is truncated when its message is too long for failure tables', () => {
     const { finding } = read(`{"id":1,"error":{"code":3,"message":"${'m'.repeat(100_000)}"}}`)
     expect(finding.kind === 'node-error' && finding.error.message.length).toBe(4_096)
   })
@@ -154,8 +154,8 @@ describe('a malformed answer', () => {
     ['{"id":1,"error":null}', 'neither a result nor an error'],
     ['{"id":1,"method":"x","params":[]}', 'neither a result nor an error'],
     ['{"id":1,"result":1,"error":{"code":1}}', 'both a result and an error'],
-    ['{"id":1,"result":1,"result":2}', 'a member given twice'],
-    ['{"id":1,"id":1,"result":1}', 'a member given twice'],
+    ['{"id":1,"result":1,"result":2}', 'a duplicate member'],
+    ['{"id":1,"id":1,"result":1}', 'a duplicate member'],
     ['{"id":1,"error":{}}', noError],
     ['{"id":1,"error":""}', noError],
     ['{"id":1,"error":0}', noError],
@@ -175,29 +175,29 @@ describe('a malformed answer', () => {
     expect(read(text)).toEqual({ finding: { kind: 'malformed', why }, text })
   })
 
-  test('a result under the status of an error', () => {
+  test('a result under an error status', () => {
     expect(read('{"id":1,"result":1}', { status: 503 }).finding.kind).toBe('malformed')
   })
 
   describe.each(['{"id":1,"result":1}', '{"id":1,"error":{"code":3,"message":"reverted"}}'])(
-    '%s under a status that is no answer',
+    '%s under a status without an answer',
     (text) => {
       test.each([204, 205, 206, 207, 226, 300, 301, 302, 303, 304, 307, 308, 399])(
         '%i',
         (status) => {
-          const why = `HTTP ${status} is no answer`
+          const why = `HTTP ${status} is not an answer`
           expect(read(text, { status }).finding).toEqual({ kind: 'malformed', why })
         },
       )
     },
   )
 
-  test.each([200, 201, 202, 203])('is none under the status %i', (status) => {
+  test.each([200, 201, 202, 203])('none of its kind is the status %i', (status) => {
     expect(read('{"id":1,"result":1}', { status }).finding.kind).toBe('result')
   })
 })
 
-test('with several attempts at once, each answer is written with its own spelling of the id', () => {
+test('concurrent attempts each get their own spelling of the id', () => {
   const reader = new JsonRpcReplyReader(Buffer.from('1'), Buffer.from('1.0'))
   const one = reply('{"id":1,"result":"one"}').incoming
   const two = reply('{"result":"two","id":1.00}').incoming
@@ -210,10 +210,10 @@ test('with several attempts at once, each answer is written with its own spellin
 })
 
 test.each(['"id":1', '"result":1', '"error":{"code":1,"message":"no"}'])(
-  '%s twice is a member given twice',
+  '%s twice is a duplicate member',
   (member) => {
     const base = member.startsWith('"error"') ? `{"id":1,${member}}` : `{"id":1,"result":1}`
     const doubled = `${base.slice(0, -1)},${member}}`
-    expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a member given twice' })
+    expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a duplicate member' })
   },
 )

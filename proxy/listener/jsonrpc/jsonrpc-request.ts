@@ -20,13 +20,13 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 const { batchItems, nesting, values: maxValues } = clientLimits
 
-/** The content of a request body: one request, or several. Items of a batch were checked to be JSON. */
+/** Content of a request body: one request or several. Batch items are already validated JSON. */
 export type RequestBody =
   | { readonly kind: 'single'; readonly span: Span }
   | { readonly kind: 'batch'; readonly items: readonly Span[] }
 
 /**
- * Distinguishes single requests from batches. A single one is checked to be JSON when it is read.
+ * Distinguishes single requests from batches. A single request is validated when it is read.
  * @throws RelayError -32700 or -32600
  */
 export function readBody(body: Uint8Array): RequestBody {
@@ -63,7 +63,7 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
   throw parseError(
     end < 0
       ? `the request body is not JSON, or nested over ${nesting} levels, or has over ${maxValues} values: wrong byte at offset ${at}`
-      : `the request body goes on behind its JSON, at offset ${at}`,
+      : `the request body continues after its JSON, at offset ${at}`,
   )
 }
 
@@ -71,20 +71,20 @@ const members = ['jsonrpc', 'method', 'params', 'id'] as const
 const nullId = Buffer.from('null')
 
 /**
- * One request of a client. Offsets are into the body that contains it. The chain spec classifies it
- * directly, and of its params only what that reads is parsed.
+ * One client request. Offsets refer to the body that contains it. The chain spec classifies it
+ * directly, and only the params that the spec reads are parsed.
  */
 export class JsonRpcRequest {
   readonly apiInterface = 'jsonrpc'
   readonly body: Uint8Array
   readonly span: Span
-  /** The bytes of `id`; null when there is none. */
+  /** Span of the `id` value; null when absent. */
   readonly id: Span | null
-  /** Else 1.0, with or without a version. */
+  /** False for version 1.0, stated or not. */
   readonly isVersion2: boolean
-  /** It has a `jsonrpc` member. */
+  /** Whether it has a `jsonrpc` member. */
   readonly hasVersion: boolean
-  /** It has a member other than the four, such as `Params`, which some nodes would read instead of `params`. */
+  /** Whether it has a fifth member, such as `Params`, which some nodes read instead of `params`. */
   readonly hasOthers: boolean
   readonly method: string
   /** The chain's internal path that the client called; empty for none. */
@@ -120,25 +120,25 @@ export class JsonRpcRequest {
     this.params = params && new FoundJson(body, params.start)
   }
 
-  /** Gets no reply: a request of version 2.0 without an id. */
+  /** Expects no reply: version 2.0 without an id. */
   get isNotification(): boolean {
     return this.isVersion2 && this.id === null
   }
 
-  /** The id as the client wrote it; `null` when it wrote none. */
+  /** The id as the client wrote it, or `null` when absent. */
   get ownId(): Uint8Array {
     return this.id ? this.body.subarray(this.id.start, this.id.end) : nullId
   }
 
-  /** The params as the client wrote them; empty when it wrote none. */
+  /** The params as the client wrote them, or empty when absent. */
   get paramsBytes(): Uint8Array {
     const [, , params] = this.#at
     return this.body.subarray(params?.start ?? 0, params?.end ?? 0)
   }
 
   /**
-   * Only the four members, with the bytes of their values, under this id. A node then reads the same call as the
-   * router, however it matches names.
+   * Only the four members, with unchanged values, under this id. A node then reads the same call as
+   * the router, however it matches names.
    * @param version for a request without a version; null: none
    */
   rebuilt(id: Uint8Array, version: string | null): Uint8Array {
@@ -151,7 +151,7 @@ export class JsonRpcRequest {
     return Buffer.from(`{${head}"id":${idText},"method":${method}${tail}}`, 'latin1')
   }
 
-  /** Version 1.0 may have the member or leave it out. */
+  /** Version 1.0 may state its version or omit it. */
   #readsVersion2(version: Span | undefined): boolean {
     if (version === undefined) return false
     if (spells(this.body, version.start, version.end, '"2.0"')) return true
@@ -168,7 +168,7 @@ export class JsonRpcRequest {
       throw new RequestRefused(error, this)
     }
     const text = bufferOf(this.body).toString('latin1', start + 1, end - 1)
-    // Nearly always plain; escapes and letters beyond ASCII need to be parsed.
+    // Nearly all names are plain; escapes and non-ASCII letters need parsing.
     return /^[\x20-\x5b\x5d-\x7e]*$/.test(text)
       ? text
       : (parseSpan(this.body, start, end) as string)
@@ -179,7 +179,7 @@ export class JsonRpcRequest {
   }
 }
 
-/** A request that is refused under its own id. */
+/** A request refused under its own id. */
 export class RequestRefused extends RelayError {
   readonly ownId: Uint8Array
 
@@ -189,13 +189,13 @@ export class RequestRefused extends RelayError {
   }
 }
 
-/** The chain has the subscription, and the router does not support it. */
+/** Error for a subscription that the chain has but the router does not support. */
 export function noSuchSubscription(request: JsonRpcRequest, { name }: MethodSpec): RequestRefused {
   const why = `${name}: the router has no such subscription`
   return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
 }
 
-/** An error of the router as JSON-RPC under this id. */
+/** A router error as JSON-RPC under this id. */
 export function errorBytes(
   error: RelayError,
   guid: string,
@@ -206,7 +206,7 @@ export function errorBytes(
   return answerBytes(ownId, 'error', Buffer.from(JSON.stringify(object)))
 }
 
-/** An answer of the router under this id. */
+/** A router answer under this id. */
 export function answerBytes(
   ownId: Uint8Array,
   member: 'result' | 'error',
@@ -217,8 +217,8 @@ export function answerBytes(
 }
 
 /**
- * Whether an answer with the id `theirs` is to the request with the id `sent`. Nodes may change the
- * spelling, and leave the id out of an error or make it null. Ids are JSON; `theirs` is null when absent.
+ * Whether an answer with the id `theirs` belongs to the request `sent`. Nodes may respell the id,
+ * and omit or null it in an error. Ids are JSON; `theirs` is null when absent.
  */
 export function isIdOf(theirs: Uint8Array | null, sent: Buffer, isError: boolean): boolean {
   if (theirs && sent.equals(theirs)) return true
@@ -226,12 +226,12 @@ export function isIdOf(theirs: Uint8Array | null, sent: Buffer, isError: boolean
   return value === parseJson(sent) || (isError && value === null)
 }
 
-/** By its first byte: a string, a number or null. */
+/** Decides by the first byte: a string, a number or null. */
 function isId(first: number | undefined): boolean {
   return first !== 0x7b && first !== 0x5b && first !== 0x74 && first !== 0x66
 }
 
-/** By its first byte: an array, an object or null. */
+/** Decides by the first byte: an array, an object or null. */
 function isParams(first: number | undefined): boolean {
   return first === 0x7b || first === 0x5b || first === 0x6e
 }

@@ -17,7 +17,7 @@ function readWhole(body: Buffer): string | null {
   return finding.kind === 'malformed' ? finding.why : null
 }
 
-/** @returns what is wrong; null when it is an answer. The bytes that passed are the node's own. */
+/** @returns what is wrong; null for a valid answer. Asserts that forwarded bytes are unchanged. */
 function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHead = 1) {
   const length = Buffer.concat(pieces).length
   const body = { head: pieces.slice(0, inHead), length, async *[Symbol.asyncIterator]() {} }
@@ -31,14 +31,14 @@ function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHea
   if (finding.kind !== 'result' || !finding.rest) return { at: 'nowhere', why: null }
   const { rest } = finding
   expect(rest.length).toBe(length)
-  const given: Uint8Array[] = []
+  const forwarded: Uint8Array[] = []
   try {
-    for (const piece of pieces) given.push(...rest.push(piece))
+    for (const piece of pieces) forwarded.push(...rest.push(piece))
     rest.end()
   } catch (error) {
     return { at: 'rest', why: (error as Error).message }
   }
-  expect(Buffer.concat(given)).toEqual(Buffer.concat(pieces))
+  expect(Buffer.concat(forwarded)).toEqual(Buffer.concat(pieces))
   return { at: 'end', why: null }
 }
 
@@ -51,22 +51,22 @@ test.each([
   ['nothing but white space first', '  ', '{}', 'end', null],
   ['nothing but white space', '  ', ' ', 'rest', 'JSON that ends early'],
   ['two values', '[1]', ' [2]', 'rest', 'more than one JSON value'],
-  ['members behind a value', '[1]', ',"b":2', 'rest', 'more than one JSON value'],
-  ['what is not judged inside', '["\u00ff",01', ',]', 'end', null],
+  ['members after a value', '[1]', ',"b":2', 'rest', 'more than one JSON value'],
+  ['content that is not validated', '["\u00ff",01', ',]', 'end', null],
   ['a page', '<html>', '</html>', 'head', 'a body that is not JSON'],
 ])('%s', (_, first, second, at, why) => {
   const pieces = [first, second].map((text) => Buffer.from(text, 'latin1'))
   expect(readStream(pieces)).toEqual({ at, why })
 })
 
-test('a body that is not JSON is not judged', () => {
+test('a body that is not JSON is not validated', () => {
   expect(readStream([Buffer.from('\u00ff')], ['content-type', 'application/x-bcs'])).toEqual({
     at: 'nowhere',
     why: null,
   })
 })
 
-test('a long answer is judged like a short one, however it comes', () => {
+test('long and short answers are validated alike, however cut', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.dictionary(fc.string(), fc.jsonValue())),

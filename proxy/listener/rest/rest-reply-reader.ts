@@ -12,12 +12,12 @@ import {
 } from '../../upstream/wire.ts'
 import { JsonStream } from '../json-stream.ts'
 
-const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
+const unwantedPart = 'HTTP 206 with a part of the requested document'
 const isJsonType = /[/+]json\b/i
 
 /**
- * Reads the answers to one REST request. The status shows whether it is an error. JSON must be whole;
- * for anything else the transport has checked that no byte is missing.
+ * Reads the answers to one REST request. The status tells errors from results. JSON must be
+ * complete; for other bodies the transport detects missing bytes.
  */
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
@@ -25,8 +25,8 @@ export class RestReplyReader implements ReplyReader {
   readonly #accept: string
 
   /**
-   * @param answersJson a success is one JSON document, or a binary form that the client asks for
-   * @param accept of the request
+   * @param answersJson a success is one JSON document, or a binary format that the client requests
+   * @param accept the request's `Accept` header
    */
   constructor(verb: string, answersJson = false, accept = '') {
     this.#isHead = verb === 'HEAD'
@@ -36,22 +36,22 @@ export class RestReplyReader implements ReplyReader {
 
   read(incoming: Incoming, wantsResult = false): ReplyContent {
     const { status, headers, body } = incoming
-    // The answer to a HEAD never has a message.
-    if (status >= 400) return this.#isHead ? errorOfStatus(status) : errorFinding(incoming)
+    // The answer to HEAD never has a message.
+    if (status >= 400) return this.#isHead ? errorOfStatus(status) : errorContent(incoming)
     if (isPartial(incoming)) return { kind: 'malformed', why: unwantedPart }
     if (this.#isHead) return { kind: 'result' }
     const isExpected = this.#mustBeJson(headers)
     const other = isExpected ? noDocument(status) : null
     if (other) return other
     if (!(body instanceof Uint8Array))
-      return isExpected || isJson(headers) ? headFinding(body) : { kind: 'result' }
+      return isExpected || isJson(headers) ? headContent(body) : { kind: 'result' }
     if (!isExpected && (body.length === 0 || !isJson(headers))) return { kind: 'result' }
-    return jsonFinding(body, wantsResult)
+    return jsonContent(body, wantsResult)
   }
 
   /**
-   * Whatever its content type: another type must not avoid the check. Text is no binary form, since
-   * clients also name it when they accept anything.
+   * Ignores the content type for JSON methods, so that no type avoids the check. Text does not
+   * count as a binary format, because clients that accept anything also name it.
    */
   #mustBeJson(headers: HeaderList): boolean {
     if (!this.#answersJson) return false
@@ -64,30 +64,30 @@ export class RestReplyReader implements ReplyReader {
   }
 }
 
-/** Parsing is the fastest check that it is whole. */
-function jsonFinding(body: Uint8Array, wantsResult: boolean): ReplyContent {
+/** Parsing is the fastest check for completeness. */
+function jsonContent(body: Uint8Array, wantsResult: boolean): ReplyContent {
   const parsed = parseJson(body)
   if (parsed === undefined) return { kind: 'malformed', why: 'a body that is not whole JSON' }
   return { kind: 'result', inForm: true, ...(wantsResult && { parsed }) }
 }
 
-/** For an answer too long to be collected; what its head cannot show is judged as it is passed on. */
-function headFinding(body: BodyStream): ReplyContent {
+/** Validates the head of an answer that is too long to collect; `rest` validates the remainder. */
+function headContent(body: BodyStream): ReplyContent {
   const rest = new JsonStream(body)
   const why = rest.problem
   return why === null ? { kind: 'result', inForm: true, rest } : { kind: 'malformed', why }
 }
 
-/** The finding for a status without a whole document; null for any other status. */
+/** Content for a status without a complete document; null for any other status. */
 function noDocument(status: number): ReplyContent | null {
   const why = `HTTP ${status} instead of a document`
-  // Servers redirect when the client's path is not in their form, which is no failure of the node.
+  // Servers redirect malformed client paths, so a redirect is no node failure.
   if (status >= 300) return { kind: 'malformed', why, isClientsFault: true }
   return status === 204 || status === 205 ? { kind: 'malformed', why } : null
 }
 
 /** The error in the node's body, or what the status alone shows. */
-function errorFinding({ status, body }: Incoming): ReplyContent {
+function errorContent({ status, body }: Incoming): ReplyContent {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
   const why = `HTTP ${status} without a JSON answer`
@@ -95,16 +95,16 @@ function errorFinding({ status, body }: Incoming): ReplyContent {
 }
 
 /**
- * An error status without a message of the node (a page, or nothing at all), when path and verb come
- * from the client. A status about the request (an unknown path or verb) is the node's answer. Null for a
- * failure of the server.
+ * Interprets an error status without a node message (a page, or an empty body) when path and verb
+ * come from the client. A status about the request (unknown path or verb) is the node's answer.
+ * Null for a server failure.
  */
 export function refusalByStatus(status: number): ReplyContent | null {
   const isAboutRequest = (status >= 400 && status < 500) || status === 501
   return isAboutRequest ? errorOfStatus(status) : null
 }
 
-/** An error of which only the status is known. */
+/** An error known by its status only. */
 function errorOfStatus(status: number): ReplyContent {
   return { kind: 'node-error', error: { status, code: null, message: '' } }
 }

@@ -13,7 +13,7 @@ import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
 import type { CallEnd, Listener, ListenerOptions, SubscriptionServing } from '../listener.ts'
 
-/** A listener on loopback over a relay of the test, and what its observer saw. */
+/** A loopback listener over the test's relay, and what its observer recorded. */
 export interface Fixture extends AsyncDisposable {
   readonly port: number
   readonly url: string
@@ -50,7 +50,7 @@ export interface FixtureOptions {
   readonly internalPaths?: readonly string[]
 }
 
-/** An interface that knows nothing: each call is a read. */
+/** An interface without methods: every call is an unknown read. */
 export function anyInterface(options: FixtureOptions): ChainInterface {
   return {
     apiInterface: 'jsonrpc',
@@ -136,7 +136,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
   }
 }
 
-/** An upstream's answer. */
+/** Builds an upstream answer. */
 export function reply(
   body: Body | string,
   more: { status?: number; headers?: HeaderList } = {},
@@ -154,31 +154,31 @@ export function reply(
   }
 }
 
-/** The relay judges streams, so their head does not matter to the listener. */
+/** Wraps a stream without a head: the relay validates streams, the listener does not. */
 function wireBody(body: Body | string): Uint8Array | BodyStream {
   if (typeof body === 'string') return Buffer.from(body)
   if (body instanceof Uint8Array || 'head' in body) return body as Uint8Array | BodyStream
   return { head: [], [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() }
 }
 
-/** The text of what went to the upstream. */
+/** Text sent to the upstream. */
 export function sentText(call: Call): string {
   return Buffer.from(call.request.body as Uint8Array).toString('utf8')
 }
 
-/** A correct node: it answers with the id that was sent. */
+/** A correct node: it answers with the id it received. */
 export const echoRelay: Relay = (call) => {
   call.journal.begin('alpha', 'first', 0).result = 'answer'
   const text = sentText(call)
   const sent = JSON.parse(text) as { id?: unknown; method: string }
-  // The bytes of the id, if a plain pattern finds them.
+  // Extracts the id's bytes with a plain pattern.
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+|null)/.exec(text)?.[1]
   const idText = id ?? JSON.stringify(sent.id ?? null)
   const result = JSON.stringify(sent.method)
   return Promise.resolve(reply(`{"jsonrpc":"2.0","id":${idText},"result":${result}}`))
 }
 
-/** A connection on which a test writes raw bytes, and everything that comes back. */
+/** A connection on which a test writes raw bytes, with everything received. */
 export class RawClient implements Disposable {
   readonly socket: Socket
   #text = ''
@@ -214,16 +214,16 @@ export class RawClient implements Disposable {
     return this.#error
   }
 
-  /** Everything that came, once it matches. @throws Error when the server closes before */
-  async until(wanted: RegExp): Promise<string> {
-    while (!wanted.test(this.#text)) {
+  /** Everything received, once it matches. @throws Error when the server closes earlier */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.#text)) {
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#text)}`)
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     return this.#text
   }
 
-  /** Everything that came until the server closed. */
+  /** Everything received until the server closed. */
   async untilClosed(): Promise<string> {
     while (!this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve))
     return this.#text
@@ -234,7 +234,7 @@ export class RawClient implements Disposable {
   }
 }
 
-/** A request as bytes, with a length that fits. */
+/** A request as bytes, with a matching length. */
 export function rawPost(body: string | Uint8Array, headers: readonly string[] = []): Buffer {
   const bytes = Buffer.from(body as string)
   const head = ['POST / HTTP/1.1', 'Host: x', `Content-Length: ${bytes.length}`, ...headers]

@@ -6,10 +6,10 @@ export const frameType = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, 
 const continuation = 9
 const windowUpdate = 8
 const priority = 2
-/** Flags of HTTP/2; which of them a frame knows depends on its type. */
+/** HTTP/2 flags; their meaning depends on the frame type. */
 const flags = { endStream: 1, endHeaders: 4 } as const
 
-/** One frame of HTTP/2 (RFC 9113, 4.1). */
+/** One HTTP/2 frame (RFC 9113, 4.1). */
 export function frame(
   type: number,
   flag: number,
@@ -26,7 +26,7 @@ export function frame(
 
 function fields(...entries: (readonly [name: string, value: string])[]): Buffer {
   const text = (each: string) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each)])
-  // Literals that no table keeps (RFC 7541, 6.2.2).
+  // Literals without indexing (RFC 7541, 6.2.2).
   return Buffer.concat(
     entries.flatMap(([name, value]) => [Buffer.alloc(1), text(name), text(value)]),
   )
@@ -43,7 +43,7 @@ const callFields = fields(
   ] as const),
 )
 
-/** What opens a call and leaves its request open. */
+/** Opens a call and leaves its request open. */
 export function openCall(stream: number): Buffer {
   return frame(frameType.headers, flags.endHeaders, stream, callFields)
 }
@@ -56,7 +56,7 @@ export function emptyData(stream: number): Buffer {
 export function reset(stream: number): Buffer {
   return frame(frameType.reset, 0, stream, Buffer.from([0, 0, 0, 8]))
 }
-/** Neither header nor continuation ends the block. */
+/** Neither HEADERS nor CONTINUATION ends the block. */
 export function endlessHeaders(stream: number, continuations: number): Buffer {
   const more = frame(continuation, 0, stream, fields(['a', 'b'.repeat(100)]))
   return Buffer.concat([
@@ -73,13 +73,13 @@ export function windowUpdated(stream: number, by: number): Buffer {
   return frame(windowUpdate, 0, stream, payload)
 }
 
-/** A connection of HTTP/2 on which a test writes frames. */
+/** An HTTP/2 connection on which a test writes raw frames. */
 export class RawHttp2 implements Disposable {
   readonly socket: Socket
   isClosed = false
-  /** Types of the frames that came. */
+  /** Received frames by type. */
   readonly #counts = new Map<number, number>()
-  /** The code of the GOAWAY that came; null before. */
+  /** Code of the received GOAWAY; null before. */
   goaway: number | null = null
   /** SETTINGS_MAX_CONCURRENT_STREAMS of the server; null before. */
   maxStreams: number | null = null
@@ -96,12 +96,12 @@ export class RawHttp2 implements Disposable {
     this.write(Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), emptySettings)
   }
 
-  /** How many frames of this type came. */
+  /** Number of received frames of this type. */
   count(type: number): number {
     return this.#counts.get(type) ?? 0
   }
 
-  /** Writes, and waits until all of it is on its way or the server has closed. */
+  /** Resolves when all bytes are sent or the server has closed. */
   writeAll(...frames: readonly Buffer[]): Promise<void> {
     return new Promise((resolve) => {
       if (this.socket.destroyed) return resolve()

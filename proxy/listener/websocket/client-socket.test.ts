@@ -36,7 +36,7 @@ class SlowSocket extends EventEmitter {
     for (const written of this.#written.splice(0)) written()
   }
 
-  /** The connection ends. */
+  /** Ends the connection. */
   end(): void {
     this.readyState = WebSocket.CLOSED
     this.wire.emit('close')
@@ -73,7 +73,7 @@ function made(
 const bytes = (length: number) => new Uint8Array(length)
 
 describe('answers', () => {
-  it('are sent one by one, as the client reads them, in their order', async () => {
+  it('are sent one by one and in order, as the client reads them', async () => {
     const { clock, socket, outbox } = made()
     const answered: number[] = []
     for (const length of [300, 301, 302])
@@ -104,12 +104,12 @@ describe('answers', () => {
     expect([socket.sent, socket.closedWith?.code]).toEqual([[900], 1008])
   })
 
-  it('of an unknown length let no more calls in than fit', async () => {
+  it('of unknown length admit only as many calls as fit', async () => {
     const { clock, socket, outbox } = made()
     expect([outbox.hasRoomBeside(7), outbox.hasRoomBeside(8)]).toEqual([true, false])
     void outbox.answer(bytes(500))
     await clock.advance(1)
-    // The answer that was not read, and another of its length to come.
+    // One unread answer, and room for another of its length.
     expect([outbox.hasRoomBeside(2), outbox.hasRoomBeside(3)]).toEqual([true, false])
     socket.take()
     await clock.advance(1)
@@ -122,7 +122,7 @@ describe('answers', () => {
     expect(outbox.hasRoomBeside(100)).toBe(true)
   })
 
-  it('that are too many for a moment do not close a client that reads', async () => {
+  it('that are briefly too many do not close a client that reads', async () => {
     const { clock, socket, outbox } = made()
     for (let at = 0; at < 10; at++) void outbox.answer(bytes(400))
     for (let at = 0; at < 10; at++) {
@@ -166,21 +166,21 @@ describe('notifications', () => {
     expect(socket.sent).toEqual([10, 10, 0, 300, 301])
   })
 
-  it('are kept once for all sockets, counted as they are held, and close at the bound', () => {
+  it('are stored once for all sockets, counted as held, and close at the bound', () => {
     const { socket, outbox, budget } = made({ maxBufferedBytes: 8 * 1024 * 1024 })
     const [head, result, tail] = [bytes(100), bytes(84), bytes(2)]
-    let taken = 0
-    for (; socket.closedWith === null; taken++) outbox.notify([head, result, tail])
-    // The wire has one; a queue has what fits when each counts for 512 bytes more than it has.
+    let count = 0
+    for (; socket.closedWith === null; count++) outbox.notify([head, result, tail])
+    // The wire has one; the queue has as many as fit at 512 bytes of overhead each.
     expect(socket.sent).toEqual([186])
-    expect(taken - 2).toBe(Math.ceil((8 * 1024 * 1024 - 186 + 1) / (186 + 512)))
+    expect(count - 2).toBe(Math.ceil((8 * 1024 * 1024 - 186 + 1) / (186 + 512)))
     expect(socket.closedWith?.code).toBe(1008)
     expect(budget.heldBytes).toBe(186)
     socket.end()
     expect(budget.heldBytes).toBe(0)
   })
 
-  it('come whole and in their order, however slowly the client reads', async () => {
+  it('arrive whole and in order, however slowly the client reads', async () => {
     const { clock, socket, outbox, budget } = made({ maxBufferedBytes: 1e6 })
     const answer = outbox.answer(Buffer.from('answer 1'))
     for (let at = 0; at < 5; at++) outbox.notify([Buffer.from('event '), Buffer.from(String(at))])
@@ -197,7 +197,7 @@ describe('notifications', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('of a client that does not read are given up when they take half of what the process may hold', () => {
+  it('of a client that does not read are dropped at half of the process budget', () => {
     const { socket, outbox, budget } = made({ maxBufferedBytes: 1e6, budgetBytes: 10_000 })
     const { socket: slow, outbox: alike } = made({}, budget)
     const { socket: keen, outbox: other } = made({}, budget)
@@ -206,7 +206,7 @@ describe('notifications', () => {
     for (let at = 0; socket.closedWith === null && at < 100; at++) outbox.notify([bytes(186)])
     expect(socket.closedWith).toEqual({ code: 1013, reason: fullReason })
     expect(budget.heldBytes).toBeLessThan(5_000)
-    // What was cut off keeps no room from others.
+    // Dropped notifications free their room for others.
     alike.notify([bytes(186)])
     other.notify([bytes(186)])
     expect([keen.sent, keen.closedWith]).toEqual([[186], null])

@@ -19,7 +19,7 @@ import { brokenOff } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { UnfinishedMessage } from './unfinished-message.ts'
 
-/** The estimated size of a new client's answer, as a part of the bound. */
+/** Estimated size of a new client's answer, as a share of the bound. */
 const firstShare = 1 / 8
 const nothing = new Uint8Array()
 
@@ -29,52 +29,51 @@ export const closeCodes = {
   idle: 1000,
   /** The router stops. */
   goingAway: 1001,
-  /** The client does not read, and its answers are not kept any longer. */
+  /** The client does not read, and its unread answers are dropped. */
   notRead: 1008,
-  /** The end of a message does not come. */
+  /** The end of a message does not arrive. */
   notWhole: 1008,
   /** The client sent more pings, pongs or fragments than any client needs. */
   flood: 1008,
-  /** An answer broke off when a part of it was sent. */
+  /** An answer broke off after part of it was sent. */
   brokenOff: 1011,
-  /** A subscription cannot go on without a gap, or the router is full. */
+  /** A subscription would have a gap, or the router is full. */
   tryAgain: 1013,
 } as const
-export const fullReason = 'the router holds as many bytes as it may; try again'
+export const fullReason = 'the memory budget of the router is full; try again'
 
 type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
   readonly socketLimits: Pick<SocketLimits, 'maxBufferedBytes'>
 }
 
 /**
- * One WebSocket of a client. Answers are sent one after the other as the client reads them, and
- * notifications as they come. A long answer is sent in fragments, and everything else waits behind it.
- * What waits is kept here: the wire gets the next frame when it is empty, since it would hold many times
- * the bytes of a short one. All that the client has not read is held, and counts against one bound.
- * Once it is closed, messages are dropped.
+ * One client WebSocket. Sends answers one after the other as the client reads them, and
+ * notifications as they arrive. A long answer goes out in fragments, and everything else queues
+ * behind it. The queue lives here, not in the wire, which would use many times the bytes of a short
+ * frame. All unread bytes count against one bound. Drops messages once closed.
  */
 export class ClientSocket extends Reservation {
-  /** The library's socket, to pause it and to check that it lives. All sending goes through this class. */
+  /** The library's socket, for pausing and liveness. All sends go through this class. */
   readonly ws: WebSocket
   readonly unfinished: UnfinishedMessage
   readonly #wire: Duplex
   readonly #serving: Serving
-  /** When anything last came from the client. */
+  /** When the last bytes of any kind arrived. */
   receivedMs: number
-  /** When its last message came. */
+  /** When the last message arrived. */
   usedMs: number
   /** Settles when the client has read the last answer. */
   #last: Promise<unknown> = Promise.resolve()
-  /** A part of a long answer was sent. */
+  /** Whether part of a long answer was sent. */
   #isStreaming = false
   #emptied: () => void = () => {}
   /** Notifications in parts, which sockets share. */
-  readonly #held: (readonly Uint8Array[])[] = []
+  readonly #queue: (readonly Uint8Array[])[] = []
   #wireBytes = 0
   #cancelEnd: Cancel = () => {}
   /** Payload of the newest unanswered ping; older pings need no pong (RFC 6455, 5.5.3). */
   #ping: Buffer | null = null
-  /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
+  /** Estimated size of the next answer: the recent maximum, decaying with each shorter answer. */
   #likelyBytes: number
 
   constructor(ws: WebSocket, wire: Duplex, serving: Serving) {
@@ -102,7 +101,7 @@ export class ClientSocket extends Reservation {
     this.#wire.prependListener('data', (chunk: Buffer) => {
       if (unfinished.came(chunk, this.#serving.clock.nowMs())) return
       this.close(closeCodes.flood, 'too many fragments, or messages of a few bytes')
-      // The library still reads this chunk and would store its fragments. No frame begins with these bytes.
+      // The library still parses this chunk. No frame begins with 0xff, so it stores nothing.
       chunk.fill(0xff)
     })
     this.ws
@@ -115,14 +114,14 @@ export class ClientSocket extends Reservation {
       .on('ping', (data: Buffer) => {
         controlCame()
         // Pings from one socket read share one pong.
-        if (this.#ping === null) queueMicrotask(() => this.#sendHeld())
+        if (this.#ping === null) queueMicrotask(() => this.#flushQueue())
         this.#ping = data
       })
       .on('pong', controlCame)
-      // The library closes it with the code that says what is wrong.
+      // The library closes the socket with the matching code.
       .on('error', noteReceived)
       .on('close', () => {
-        // It would keep all that the library has of this client.
+        // A pending timer would retain all of this client's library state.
         this.#cancelEnd()
         unfinished.release()
         this.finish()
@@ -139,8 +138,8 @@ export class ClientSocket extends Reservation {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.ws.close(code, reason)
-    for (const parts of this.#held.splice(0)) this.hold(-sizeOf(parts))
-    // The answer to the goodbye may be behind messages that were not read.
+    for (const parts of this.#queue.splice(0)) this.hold(-sizeOf(parts))
+    // The client's close frame may follow messages that are still unread.
     this.ws.resume()
     this.#cancelEnd = this.#serving.clock.after(socketTimes.closeMs, () => this.ws.terminate())
   }
@@ -148,14 +147,14 @@ export class ClientSocket extends Reservation {
   override cutOff(): void {
     this.close(closeCodes.tryAgain, fullReason)
     this.ws.terminate()
-    // Release now, not on close: messages read in one turn of the event loop could fill the budget for all clients.
+    // Release now, not on close: messages read in one turn could fill the budget for everyone.
     this.unfinished.finish()
     this.finish()
   }
 
   /**
-   * Whether the answer to one more call could be held, beside the answers to `calls` in flight, if all
-   * are as long as the last ones.
+   * Whether one more call's answer would fit beside those of `calls` in flight, if all are as long
+   * as recent answers.
    */
   hasRoomBeside(calls: number): boolean {
     const unread = Math.max(this.heldBytes, calls * this.#likelyBytes)
@@ -164,14 +163,14 @@ export class ClientSocket extends Reservation {
 
   /**
    * Resolves when the client has read enough for the next answer, or is gone.
-   * @throws the stream's error. If a part of it was sent, the connection is closed as well: nothing else
-   *   shows the client that its answer is not complete.
+   * @throws the stream's error. If part of it was sent, the connection closes too, because nothing
+   * else tells the client that its answer is incomplete.
    */
   answer(body: Body): Promise<void> {
     const isHere = body instanceof Uint8Array
     const bytes = isHere ? body.length : nodeLimits.collectedBytes
     this.#likelyBytes = Math.max(bytes, (this.#likelyBytes * 7) / 8)
-    // A stream that waits has collected about so much.
+    // A waiting stream has collected about this many bytes.
     const heldBytes = isHere ? body.length : budgetLimits.shortBytes
     this.hold(heldBytes)
     const sent = this.#last.then(() => {
@@ -183,16 +182,16 @@ export class ClientSocket extends Reservation {
   }
 
   /**
-   * Sends a notification. The connection of a client that has too much to read is closed.
+   * Sends a notification. Closes the connection of a client with too many unread bytes.
    * @param parts must not be changed afterwards
    */
   notify(parts: readonly Uint8Array[]): void {
     if (!this.#isOpen) return
     if (this.heldBytes > this.#serving.socketLimits.maxBufferedBytes)
-      return this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+      return this.close(closeCodes.notRead, 'the client does not read its notifications')
     this.hold(sizeOf(parts))
-    this.#held.push(parts)
-    this.#sendHeld()
+    this.#queue.push(parts)
+    this.#flushQueue()
   }
 
   get #isOpen(): boolean {
@@ -212,52 +211,52 @@ export class ClientSocket extends Reservation {
       throw error
     } finally {
       this.#isStreaming = false
-      this.#sendHeld()
+      this.#flushQueue()
     }
   }
 
-  /** Sends an answer, or a part of one. Resolves when the client has read everything, or is gone. */
+  /** Sends an answer, or part of one. Resolves when the client has read everything, or is gone. */
   async #pass(bytes: Uint8Array, isLast = true): Promise<void> {
     this.#send(bytes, isLast)
     if (!this.#isOpen || this.#wire.writableLength === 0) return
     const { stalledMs } = httpTimes
     const cancel = this.#serving.clock.after(stalledMs, () => {
-      this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
+      this.close(closeCodes.notRead, `the client read nothing for ${stalledMs / 1000} s`)
     })
     await new Promise<void>((resolve) => (this.#emptied = resolve))
     cancel()
   }
 
-  /** Nothing else may be sent before the last part of a message. Its bytes must not be changed afterwards. */
+  /** No other message may be sent before its last part. The bytes must not change afterwards. */
   #send(bytes: Uint8Array, isLast = true): void {
     if (!this.#isOpen) return
     this.ws.send(bytes, { binary: false, fin: isLast }, this.#written)
     this.#countWire()
   }
 
-  /** A frame left the wire. */
+  /** Runs when a frame has left the wire. */
   readonly #written = (): void => {
     this.#countWire()
     if (this.#wire.writableLength > 0) return
     this.acted()
-    this.#sendHeld()
+    this.#flushQueue()
     this.#emptied()
   }
 
-  /** Sends what waits as long as the wire takes it at once. */
-  #sendHeld(): void {
+  /** Sends queued notifications while the wire accepts them at once. */
+  #flushQueue(): void {
     if (this.#ping !== null && this.#wire.writableLength === 0) {
       this.ws.pong(this.#ping, false, this.#written)
       this.#ping = null
     }
     let sent = 0
-    for (const parts of this.#held) {
+    for (const parts of this.#queue) {
       if (this.#isStreaming || this.#wire.writableLength > 0) break
       sent += 1
       this.hold(-sizeOf(parts))
       this.#send(Buffer.concat(parts))
     }
-    this.#held.splice(0, sent)
+    this.#queue.splice(0, sent)
   }
 
   #countWire(): void {

@@ -15,29 +15,29 @@ import {
 import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
 
-/** The settings in the upgrade request, which apply to every call. */
+/** Settings from the upgrade request, which apply to every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
-  /** Names the connection; its messages are numbered behind it. */
+  /** Id of the connection; message guids append a number. */
   readonly guid: string
   /** The client's address if known, else the connection. */
   readonly client: string
 }
 
 /**
- * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
- * Answers are sent in the order in which they come.
+ * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as HTTP.
+ * Answers are sent in order of completion.
  */
 export class JsonRpcSession extends Reservation {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
   readonly #subscriptions: SessionSubscriptions | null
-  /** Aborts the calls in flight when the client leaves; null while there are none. */
+  /** Aborts the calls in flight when the client disconnects; null while there are none. */
   #gone: AbortController | null = null
-  /** Messages that came while a call was in flight: they take turns with those of other clients. */
+  /** Messages received while a call was in flight; they take turns with other clients' messages. */
   readonly #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  #isTurnAsked = false
+  #isTurnQueued = false
   #inFlight = 0
   #count = 0
   #isLeaving = false
@@ -53,12 +53,12 @@ export class JsonRpcSession extends Reservation {
       new SessionSubscriptions(serving.subscriptions, serving, socket, origin.client)
   }
 
-  /** It has calls in flight, or that wait. */
+  /** Whether calls are in flight or queued. */
   get isServing(): boolean {
     return this.#inFlight + this.#waiting.length > 0
   }
 
-  /** It has no calls and no subscriptions. */
+  /** Whether it has neither calls nor subscriptions. */
   get isIdle(): boolean {
     return !this.isServing && (this.#subscriptions?.size ?? 0) === 0
   }
@@ -69,7 +69,7 @@ export class JsonRpcSession extends Reservation {
       return this.#socket.close(closeCodes.tryAgain, fullReason)
     this.hold(costOf(message))
     if (!this.isServing) return this.#serve(message)
-    // Messages that the library has read already still come.
+    // Messages that the library has already read still arrive.
     this.#waiting.push(message)
     this.#waitingBytes += costOf(message)
     this.#socket.ws.pause()
@@ -77,7 +77,7 @@ export class JsonRpcSession extends Reservation {
     this.#serveWaiting()
   }
 
-  /** One call can always be served: hardly any answer is unread when none is in flight. */
+  /** One call is always admitted: with none in flight, hardly any answer is unread. */
   get #hasRoom(): boolean {
     const inFlight = this.#inFlight
     if (inFlight === 0) return true
@@ -85,7 +85,7 @@ export class JsonRpcSession extends Reservation {
     return inFlight < this.#serving.socketLimits.maxCalls && this.#socket.hasRoomBeside(inFlight)
   }
 
-  /** The connection has ended, from either side. */
+  /** Runs when either side has ended the connection. */
   closed(): void {
     this.#dropWaiting()
     this.finish()
@@ -93,13 +93,13 @@ export class JsonRpcSession extends Reservation {
     this.#gone?.abort()
   }
 
-  /** Says goodbye as soon as every call is answered. */
+  /** Closes as soon as every call is answered. */
   leave(): void {
     this.#isLeaving = true
     this.#leaveWhenDone()
   }
 
-  /** Messages that come from now on are not answered. */
+  /** Ignores messages that arrive from now on. */
   settle(): void {
     this.#isSettling = true
     this.#dropWaiting()
@@ -130,7 +130,7 @@ export class JsonRpcSession extends Reservation {
     const guid = `${this.#origin.guid}-${++this.#count}`
     try {
       const body = readBody(message)
-      // The items of a batch that are in flight at once.
+      // Batch items in flight at once.
       const weight = body.kind === 'batch' ? Math.min(body.items.length, clientLimits.waveItems) : 1
       this.#await(weight, message, this.#answer(message, body, guid))
     } catch (cause) {
@@ -152,14 +152,14 @@ export class JsonRpcSession extends Reservation {
   }
 
   #serveWaiting(): void {
-    if (this.#isTurnAsked || !this.#hasRoom) return
+    if (this.#isTurnQueued || !this.#hasRoom) return
     if (this.#waiting.length === 0) {
       if (this.#socket.ws.isPaused) this.#socket.ws.resume()
       return
     }
-    this.#isTurnAsked = true
+    this.#isTurnQueued = true
     this.budget.turns.run(budgetLimits.itemBytes, () => {
-      this.#isTurnAsked = false
+      this.#isTurnQueued = false
       const message = this.#hasRoom ? this.#waiting.shift() : null
       if (message) {
         this.#waitingBytes -= costOf(message)
@@ -190,12 +190,12 @@ export class JsonRpcSession extends Reservation {
       const answer = await answerBody(message, body, guid, context, this.#serving)
       if (answer !== null) await this.#socket.answer(answer)
     } catch (cause) {
-      // If a part of it was sent, the connection is closed and this is dropped.
+      // If part of the answer was sent, the connection is closed and this is dropped.
       const ownId =
         body.kind === 'single' ? new JsonRpcRequest(message, body.span).ownId : undefined
       await this.#socket.answer(errorBytes(brokenOff(cause), guid, ownId))
     }
-    // Also after a batch that broke off: a subscription that never begins would only fill its buffer.
+    // Also runs after a failed batch: a subscription that never begins would only fill its buffer.
     for (const run of afterAnswer) run()
   }
 }

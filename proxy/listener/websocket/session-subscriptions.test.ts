@@ -29,9 +29,9 @@ class TestHub implements Pick<Hub, 'subscribe'> {
   readonly clients: string[] = []
   begun = 0
   failure: Error | null = null
-  /** When set, subscriptions are opened only after their client has left. */
+  /** When set, subscriptions open only after their client has disconnected. */
   isLate = false
-  /** When set, subscriptions are opened only when it is fulfilled. */
+  /** When set, subscriptions open only when it is fulfilled. */
   opening: Promise<void> | null = null
 
   async subscribe(...[{ signal }, topic, subscriber, client]: Parameters<Hub['subscribe']>) {
@@ -85,7 +85,7 @@ async function connect(port: number, headers: Readonly<Record<string, string>> =
 }
 
 describe('a subscription', () => {
-  it('of Ethereum has an id of its own, and its events carry the bytes that all share', async () => {
+  it('of Ethereum has its own id, and its events share their bytes', async () => {
     const { hub, fixture } = await setUp()
     const client = await connect(fixture.port)
     const { result } = await client.ask('eth_subscribe', ['newHeads'])
@@ -100,7 +100,7 @@ describe('a subscription', () => {
     expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('that opens only after its client has left is closed', async () => {
+  it('that opens after its client disconnected is closed', async () => {
     const { hub, fixture } = await setUp()
     hub.isLate = true
     const { socket } = await connect(fixture.port)
@@ -123,7 +123,7 @@ describe('a subscription', () => {
     expect(await client.ask('slotUnsubscribe', [result])).toMatchObject({ result: true })
   })
 
-  it('of Solana that has sent its last event is removed, and does not count any more', async () => {
+  it('of Solana that sent its last event is removed and no longer counts', async () => {
     const { hub, fixture } = await setUp(solanaForm, { socketLimits: { maxSubscriptions: 1 } })
     const client = await connect(fixture.port)
     await client.ask('signatureSubscribe', ['5h6x'])
@@ -188,7 +188,7 @@ describe('a subscription', () => {
     expect(answers).toContainEqual(expect.objectContaining({ id: 1 }))
   })
 
-  it('in a batch begins when the answer to the batch was sent', async () => {
+  it('in a batch begins after the answer to the batch', async () => {
     const { hub, fixture } = await setUp()
     const client = await connect(fixture.port)
     const call = (id: number, method: string, params: unknown[]) => ({ id, method, params })
@@ -207,7 +207,7 @@ describe('a subscription', () => {
   it.each([
     ['its connection', null, {}, ['guid1', 'guid2']],
     [
-      'its connection, whatever it says',
+      'its connection, whatever its headers claim',
       null,
       { 'x-forwarded-for': '1.2.3.4' },
       ['guid1', 'guid2'],
@@ -239,7 +239,7 @@ describe('a subscription', () => {
     expect(await ask('eth_chainId', [])).toHaveProperty('result')
   })
 
-  it('ends with its connection, and holds no bytes of the budget after it', async () => {
+  it('ends with its connection, and then holds no budget', async () => {
     const budget = new ByteBudget(1e9)
     const { hub, fixture } = await setUp(ethereumForm, { budget })
     const client = await connect(fixture.port)
@@ -254,7 +254,7 @@ describe('a subscription', () => {
     await expect.poll(() => budget.heldBytes).toBe(0)
   })
 
-  it('that cannot go on closes the connection with the reason', async () => {
+  it('that cannot continue closes the connection with the reason', async () => {
     const { hub, fixture } = await setUp()
     const client = await connect(fixture.port)
     await client.ask('eth_subscribe', ['newHeads'])
@@ -265,7 +265,7 @@ describe('a subscription', () => {
 })
 
 describe('a refusal', () => {
-  it('of the node is its own error', async () => {
+  it('by the node is forwarded as its own error', async () => {
     const { hub, fixture } = await setUp()
     hub.failure = new NodeRefused(Buffer.from('{"code":-32000,"message":"no","data":[1]}'), false)
     const client = await connect(fixture.port)
@@ -289,14 +289,14 @@ describe('a refusal', () => {
 
   it.each([
     ['no topic', []],
-    ['a filter that is none', ['logs', { address: 'x' }]],
+    ['an invalid filter', ['logs', { address: 'x' }]],
   ])('for %s names the mistake', async (_name, params) => {
     const { fixture } = await setUp()
     const client = await connect(fixture.port)
     expect(await client.ask('eth_subscribe', params)).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('for one subscription too many names the limit', async () => {
+  it('of a subscription beyond the limit names the limit', async () => {
     const { fixture } = await setUp(ethereumForm, { socketLimits: { maxSubscriptions: 2 } })
     const client = await connect(fixture.port)
     const { result } = await client.ask('eth_subscribe', ['newHeads'])
@@ -309,7 +309,7 @@ describe('a refusal', () => {
   })
 })
 
-it('a client that does not read is closed, and holds no more memory than the limit', async () => {
+it('a client that does not read is closed, within the memory limit', async () => {
   const { hub, fixture } = await setUp(ethereumForm, {
     socketLimits: { maxBufferedBytes: 100_000 },
   })
@@ -326,11 +326,11 @@ it('a client that does not read is closed, and holds no more memory than the lim
   lazy.socket.resume()
   const [code, reason] = (await once(lazy.socket, 'close')) as [number, Buffer]
   expect(code).toBe(1008)
-  expect(reason.toString()).toBe('the client does not read what it subscribed to')
+  expect(reason.toString()).toBe('the client does not read its notifications')
   await expect.poll(() => hub.members.size).toBe(1)
 })
 
-it('many clients get each event whole, short or long, though they read at their own pace', async () => {
+it('clients that read at different speeds get each event whole, short or long', async () => {
   const { hub, fixture } = await setUp()
   const clients = await Promise.all(Array.from({ length: 20 }, () => connect(fixture.port)))
   const ids = await Promise.all(

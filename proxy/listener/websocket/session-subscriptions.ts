@@ -12,19 +12,19 @@ import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import { answerBytes, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 
-/** What a subscription holds for each byte of its parameters: they are kept as text and parsed. */
+/** Memory per parameter byte of a subscription, which is stored as text and parsed. */
 const copies = 4
 
-/** The subscriptions of one client's connection. */
+/** Subscriptions of one client connection. */
 export class SessionSubscriptions {
   readonly #offer: SubscriptionServing
   readonly #serving: JsonRpcServing
   readonly #socket: ClientSocket
   readonly #client: string
-  /** By handle: the subscriptions that the client has, or has asked for. */
+  /** Open and opening subscriptions, by handle. */
   readonly #open = new Map<string, { opening: Promise<Subscription>; heldBytes: number }>()
 
-  /** @param client the client that the topics count against */
+  /** @param client the client whose topic limit applies */
   constructor(
     offer: SubscriptionServing,
     serving: JsonRpcServing,
@@ -42,8 +42,8 @@ export class SessionSubscriptions {
   }
 
   /**
-   * Answers a request that is about subscriptions; null for any other.
-   * @param afterAnswer collects what must run when the answer was sent
+   * Answers a request about subscriptions; null for any other.
+   * @param afterAnswer collects callbacks to run after the answer is sent
    */
   answer(
     request: JsonRpcRequest,
@@ -68,7 +68,7 @@ export class SessionSubscriptions {
     return wish && this.#grant(wish, request, call, afterAnswer)
   }
 
-  /** The connection is over. */
+  /** Runs when the connection has ended. */
   close(): void {
     for (const handle of this.#open.keys()) void this.#leave(handle)
   }
@@ -110,7 +110,7 @@ export class SessionSubscriptions {
     if (!this.#serving.budget.allows(0, Infinity)) throw overloaded()
     const id = form.name(wish, random)
     if (this.#open.has(id.handle)) {
-      const message = 'this connection is subscribed to it already'
+      const message = 'this connection already has this subscription'
       throw new RelayError(errorKinds.alreadySubscribed, message)
     }
     const { head, tail } = form.envelope(wish, id)
@@ -139,7 +139,7 @@ export class SessionSubscriptions {
     }
   }
 
-  /** @param handle null: all; it may be one that is still being opened */
+  /** @param handle may still be opening; null: all */
   async #unsubscribe(handle: string | null): Promise<void> {
     const handles = handle === null ? [...this.#open.keys()] : [handle]
     const left = await Promise.all(handles.map((each) => this.#leave(each)))
@@ -148,7 +148,7 @@ export class SessionSubscriptions {
     throw new RelayError(errorKinds.noSuchSubscription, `this connection has no ${what}`)
   }
 
-  /** @returns whether there was such a subscription, once it was open. Never rejects. */
+  /** Never rejects. @returns whether the subscription existed, once it was open */
   async #leave(handle: string): Promise<boolean> {
     const open = this.#open.get(handle)
     const subscription = await open?.opening.catch(() => null)

@@ -62,7 +62,7 @@ describe('an unfinished message is charged for its fragments', () => {
     ],
     ['hundreds and the last', [frame(text, 1), frames(more, 1, 200), frame(final, 1)], 0, null],
     [
-      'fragments behind a whole message',
+      'fragments after a complete message',
       [frame(text, 1), Buffer.concat([frame(final, 1), frame(text, 1), frames(more, 1, 99)])],
       100 * (1 + each) + read,
       1,
@@ -108,18 +108,18 @@ it('is cut off when the cost of its fragments, rather than its bytes, takes half
 test.each<[string, Buffer[], boolean]>([
   ['256 of one byte', [frame(text, 1), frames(more, 1, 255)], true],
   [
-    'one more without a byte',
+    'one more, and empty',
     [frame(text, 1), frames(more, 1, 255), frame(more, 0), frame(more, 0)],
     false,
   ],
   [
-    'one more, and then the last',
+    'one more, then the last',
     [Buffer.concat([frame(text, 1), frames(more, 1, 2_000), frame(final, 1)])],
     false,
   ],
   ['thousands of empty ones', [frame(text, 1), frames(more, 0, 2_000)], false],
   ['thousands of a kibibyte', [frame(text, 1), frames(more, 1_024, 5_000)], true],
-  ['thousands behind a long one', [frame(text, 4 * 1_024 ** 2), frames(more, 1, 4_000)], true],
+  ['thousands after a long one', [frame(text, 4 * 1_024 ** 2), frames(more, 1, 4_000)], true],
   [
     'thousands, and a long one',
     [frame(text, 1), frames(more, 1, 5_000), frame(more, 4 * 1_024 ** 2)],

@@ -5,16 +5,16 @@ import { clientLimits, objectCosts } from '../../bytes/limits.ts'
 
 const { fragments, messagesAtOnce } = clientLimits
 
-/** The received part of a client's message. The library exposes only whole messages. */
+/** The received part of a client's message. The library exposes only complete messages. */
 export class UnfinishedMessage extends Reservation {
-  /** When it began; null if there is none. */
+  /** When the message began; null if there is none. */
   sinceMs: number | null = null
   readonly #frames = new ClientFrames()
   #chunks = 0
 
   /**
-   * Call this with all received bytes, before the library reads them.
-   * @returns false if these are more fragments or messages than allowed
+   * Pass all received bytes here before the library reads them.
+   * @returns false for more fragments or messages than allowed
    */
   came(chunk: Uint8Array, nowMs: number): boolean {
     const frames = this.#frames
@@ -43,21 +43,21 @@ export class UnfinishedMessage extends Reservation {
   }
 }
 
-/** Tracks the frames of a client (RFC 6455, 5.2) without reading their payload. */
+/** Tracks a client's frames (RFC 6455, 5.2) without reading their payload. */
 class ClientFrames {
   /** Payload bytes of the unfinished message so far. */
   bytes = 0
   /** Frames of that message so far, which the library stores one by one. */
   fragments = 0
-  /** More fragments of a message came, or more messages in one chunk, than any client sends. */
+  /** Whether a message had more fragments, or a chunk more messages, than any client sends. */
   isTooFine = false
-  /** The last whole frame ended its message. */
+  /** Whether the last complete frame ended its message. */
   #isEnded = true
   readonly #head = Buffer.alloc(14)
   #headLength = 0
   #missing = 0
 
-  /** Neither a message nor a frame has begun. */
+  /** Whether neither a message nor a frame has begun. */
   get isBetween(): boolean {
     return this.#isEnded && this.#headLength === 0
   }
@@ -72,10 +72,10 @@ class ClientFrames {
       }
       const first = this.#head[0] as number
       const isControl = (first & 0x08) !== 0
-      const taken = Math.min(this.#missing, chunk.length - at)
-      this.#missing -= taken
-      at += taken
-      if (!isControl) this.bytes += taken
+      const consumed = Math.min(this.#missing, chunk.length - at)
+      this.#missing -= consumed
+      at += consumed
+      if (!isControl) this.bytes += consumed
       if (this.#missing > 0) break
       this.#headLength = 0
       if (isControl) continue
@@ -90,7 +90,10 @@ class ClientFrames {
     return messages > 0
   }
 
-  /** @returns whether the head is complete: two bytes, up to eight more for a long length, and the mask */
+  /**
+   * @returns whether the head is complete: two bytes, up to eight more for a long length, and a
+   * mask
+   */
   #readHead(): boolean {
     const short = (this.#head[1] as number) & 0x7f
     const more = short === 127 ? 8 : short === 126 ? 2 : 0

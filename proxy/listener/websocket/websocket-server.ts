@@ -19,15 +19,15 @@ import type { ListenerOptions } from '../listener.ts'
 import { JsonRpcSession } from './jsonrpc-session.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
 
-/** How often the sockets are checked. */
+/** Interval between checks of all sockets. */
 const checkMs = 15_000
-/** A client that was silent for this long is sent a ping. */
+/** A client silent for this long gets a ping. */
 const quietMs = 30_000
 const { messageMs, silentMs } = socketTimes
 
-/** JSON-RPC on the WebSockets of one HTTP server: how they begin, stay alive, and end. */
+/** JSON-RPC on the WebSockets of one HTTP server: how they open, stay alive, and close. */
 export class WebSocketServer {
-  /** Shared by all sessions: there are thousands, so each must be small. */
+  /** Shared by all sessions, because there are thousands and each must be small. */
   readonly #serving: JsonRpcServing
   readonly #paths: readonly string[]
   readonly #upgrader: Upgrader
@@ -35,7 +35,7 @@ export class WebSocketServer {
   #cancelCheck: Cancel | null = null
   #isLeaving = false
 
-  /** @param paths that can be upgraded, beside the chain's internal paths */
+  /** @param paths WebSocket paths in addition to the chain's internal paths */
   constructor(options: ListenerOptions, paths: readonly string[]) {
     this.#serving = { ...options, calls: new Calls(options) }
     this.#paths = [...paths, ...options.iface.internalPaths]
@@ -62,7 +62,7 @@ export class WebSocketServer {
   /** Whether a request can become a WebSocket here. */
   accepts(request: IncomingMessage): boolean {
     const { url = '', headers } = request
-    // A URL with a fragment is refused as in any request; so is a doubtful head, and the origin of a page.
+    // As for any request, refuses URL fragments, ambiguous heads and foreign page origins.
     if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
     const head = readHead(request)
     if (head.fault || !isOriginAllowed(head, this.#serving.allowedOrigins)) return false
@@ -83,11 +83,11 @@ export class WebSocketServer {
     this.#upgrader.handleUpgrade(request, wire, head, (socket) =>
       this.#open(new ClientSocket(socket, wire, this.#serving), request, { guid, directives }),
     )
-    // A handshake that failed leaves it behind.
+    // A failed handshake leaves the handler in place.
     this.#upgrader.removeAllListeners('headers')
   }
 
-  /** Says goodbye to every client once it has its answers. */
+  /** Closes each client once it has its answers. */
   leave(): void {
     this.#isLeaving = true
     for (const session of this.#sessions.values()) session.leave()
@@ -98,7 +98,7 @@ export class WebSocketServer {
     for (const session of this.#sessions.values()) session.settle()
   }
 
-  /** Cuts the connections that are left. */
+  /** Cuts the remaining connections. */
   terminate(): void {
     this.#cancelCheck?.()
     for (const { ws } of this.#sessions.keys()) ws.terminate()
@@ -146,13 +146,13 @@ export class WebSocketServer {
     for (const [socket, { isIdle }] of this.#sessions) {
       const silentForMs = nowMs - socket.receivedMs
       const { unfinished } = socket
-      // What the router does not read is not late.
+      // A paused socket's message is not late: the router itself stopped reading.
       if (socket.ws.isPaused) unfinished.sinceMs &&= nowMs
       else if (nowMs - (unfinished.sinceMs ?? nowMs) >= messageMs)
         socket.close(closeCodes.notWhole, `a message was not complete in ${messageMs / 1_000} s`)
       else if (silentForMs >= silentMs) socket.ws.terminate()
       else if (isIdle && idleTimeoutMs !== null && nowMs - socket.usedMs >= idleTimeoutMs)
-        socket.close(closeCodes.idle, 'nothing was asked for a long time')
+        socket.close(closeCodes.idle, 'the connection was idle too long')
       else if (silentForMs >= quietMs) socket.ping()
     }
   }

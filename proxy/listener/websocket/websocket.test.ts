@@ -109,7 +109,7 @@ describe('a WebSocket', () => {
   it.each([
     ['another path', '/other', {}, 404],
     ['a fragment', '/ws#a', {}, 400],
-    ['a fragment behind a query', '/ws?a#b', {}, 400],
+    ['a fragment after a query', '/ws?a#b', {}, 400],
     ['no key', '/ws', { 'Sec-WebSocket-Key': '' }, 400],
     ['another version', '/ws', { 'Sec-WebSocket-Version': '7' }, 400],
   ])('is not served with %s', async (_name, path, headers, status) => {
@@ -128,7 +128,7 @@ describe('a WebSocket', () => {
     expect(await client.until(/\r\n\r\n/)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   })
 
-  it('names the build and the connection in its upgrade, and does not compress', async () => {
+  it('names the router version and the connection in its upgrade, and does not compress', async () => {
     const { port } = await listen()
     const socket = new WebSocket(`ws://127.0.0.1:${port}/`)
     cleanups.push(() => socket.terminate())
@@ -137,7 +137,7 @@ describe('a WebSocket', () => {
     expect(response.headers['sec-websocket-extensions']).toBeUndefined()
   })
 
-  it('carries singles, batches and binary messages, and answers in text', async () => {
+  it('accepts single, batch and binary messages, and answers in text', async () => {
     const { port, calls } = await listen()
     const client = await connect(port)
     expect(await client.ask(`[${call(1)},${call(2, 'net_version')}]`)).toBe(
@@ -148,7 +148,7 @@ describe('a WebSocket', () => {
     expect(calls.map(({ guid }) => guid)).toEqual(['guid1-1-0', 'guid1-1-1', 'guid1-2'])
   })
 
-  it('takes a message in fragments, and pings between them', async () => {
+  it('accepts a fragmented message with pings between the fragments', async () => {
     const { port } = await listen()
     const { socket, received, until } = await connect(port).then((client) => ({
       socket: client.socket,
@@ -206,17 +206,17 @@ describe('a WebSocket', () => {
   })
 
   const mistakes: [string, string, object][] = [
-    ['what is not JSON', 'hello', { id: null, error: { code: -32700 } }],
+    ['text that is not JSON', 'hello', { id: null, error: { code: -32700 } }],
     ['an empty message', '', { id: null, error: { code: -32700 } }],
     ['JSON that is no request', '{"id":7}', { id: 7, error: { code: -32600 } }],
     ['an empty batch', '[]', { id: null, error: { code: -32600 } }],
     [
-      'a subscription where there is nothing to subscribe to',
+      'a subscription on a chain without any',
       call(8, 'eth_subscribe'),
       { id: 8, error: { code: -32601 } },
     ],
   ]
-  it.each(mistakes)('answers %s with an error, and goes on', async (_name, text, expected) => {
+  it.each(mistakes)('answers %s with an error, and stays open', async (_name, text, expected) => {
     const { port, refusals } = await listen()
     const client = await connect(port)
     expect(JSON.parse(await client.ask(text))).toMatchObject(expected)
@@ -224,7 +224,7 @@ describe('a WebSocket', () => {
     expect(await client.ask(call(1))).toContain('"result"')
   })
 
-  it('returns errors of the router, and answers that are not JSON-RPC, as JSON-RPC errors', async () => {
+  it('returns router errors, and answers that are not JSON-RPC, as JSON-RPC errors', async () => {
     const relay: Relay = (call) =>
       call.method.name === 'page'
         ? Promise.resolve(reply('<html>', { status: 502 }))
@@ -273,14 +273,14 @@ describe('a WebSocket', () => {
     expect(answer).toEqual(outcome === 1008 ? 1008 : expect.stringContaining('"id":1'))
   })
 
-  it('is closed when it sends calls that are too short to be any', async () => {
+  it('is closed for calls too short to be valid', async () => {
     const { port } = await listen()
     const client = await connect(port)
     for (let at = 0; at < 20_000; at++) client.socket.send(' ')
     expect((await client.untilClosed()).code).toBe(1008)
   })
 
-  it('aborts its calls when the client leaves', async () => {
+  it('aborts its calls when the client disconnects', async () => {
     const left = Promise.withResolvers<void>()
     const relay: Relay = ({ signal }) =>
       new Promise((_resolve, reject) => {
@@ -333,7 +333,7 @@ describe('a long answer', () => {
     await expect.poll(() => ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
   })
 
-  it('that breaks off closes the connection with 1011', async () => {
+  it('closes the connection with 1011 when it breaks off', async () => {
     async function* broken() {
       yield* stream(parts.slice(0, 2))
       throw new TransportError('truncated', 'cut')
@@ -348,7 +348,7 @@ describe('a long answer', () => {
     expect(ends).toMatchObject([{ kind: 'error' }])
   })
 
-  it('that breaks off before its first byte is an error, and the connection is well', async () => {
+  it('is an error when it breaks off before its first byte, and the connection survives', async () => {
     // oxlint-disable-next-line require-yield
     async function* broken(): AsyncGenerator<Uint8Array> {
       throw new TransportError('truncated', 'cut')
@@ -362,11 +362,11 @@ describe('a long answer', () => {
     expect(await client.ask(call(2))).toContain('"result"')
   })
 
-  it('waits for a client that reads slowly, and stops its source meanwhile', async () => {
-    let given = 0
+  it('waits for a slow reader, and pauses its source meanwhile', async () => {
+    let yielded = 0
     async function* endless() {
       yield Buffer.from('{"jsonrpc":"2.0","id":1,"result":"')
-      for (; given < 1_000; given++) yield Buffer.alloc(64 * 1024, 0x78)
+      for (; yielded < 1_000; yielded++) yield Buffer.alloc(64 * 1024, 0x78)
       yield Buffer.from('"}')
     }
     const { port } = await listen(streaming(endless))
@@ -375,19 +375,19 @@ describe('a long answer', () => {
     client.socket.send(call(1, 'long'))
     let before = -1
     const stands = () => {
-      const isStill = given > 0 && given === before
-      before = given
+      const isStill = yielded > 0 && yielded === before
+      before = yielded
       return isStill
     }
     await expect.poll(stands, { interval: 200 }).toBe(true)
-    expect(given).toBeLessThan(500)
+    expect(yielded).toBeLessThan(500)
     client.socket.resume()
     expect((await client.until(1))[0]?.length).toBeGreaterThan(65_000_000)
   })
 })
 
 describe('limits', () => {
-  it('more calls than may be in flight wait, and none is lost', async () => {
+  it('excess calls wait, and none is lost', async () => {
     let running = 0
     let most = 0
     const relay: Relay = async (call) => {
@@ -404,7 +404,7 @@ describe('limits', () => {
     expect(most).toBe(5)
   })
 
-  it('a client that asks and never reads holds no more memory than the limit, and is closed', async () => {
+  it('a client that sends calls and never reads is closed, within the memory limit', async () => {
     const clock = new VirtualClock()
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'x'.repeat(900_000) })
     const { port, calls, openSockets } = await listen(() => Promise.resolve(reply(long)), {
@@ -416,18 +416,18 @@ describe('limits', () => {
     for (let at = 0; at < 100; at++) client.socket.send(call(1))
     await expect.poll(() => calls.length).toBeGreaterThan(7)
     await sleep(100)
-    // 8 until their length is known; the others fit into the buffers of two sockets on loopback.
+    // Eight before answer lengths are known; the others fit into two socket buffers on loopback.
     expect(calls.length).toBeLessThan(22)
     await clock.advance(60_000)
     client.socket.resume()
     expect(await client.untilClosed()).toEqual({
       code: 1008,
-      reason: 'nothing of the answers was read in 60 s',
+      reason: 'the client read nothing for 60 s',
     })
     await expect.poll(openSockets).toBe(0)
   })
 
-  it('an idle client is closed, and one that answers no ping is cut off', async () => {
+  it('an idle client is closed, and an unresponsive one is cut off', async () => {
     const clock = new VirtualClock()
     const { port, openSockets } = await listen(echoRelay, {
       clock,
@@ -450,17 +450,17 @@ describe('limits', () => {
   })
 })
 
-describe('a message that comes in parts', () => {
+describe('a message that arrives in parts', () => {
   const parts = ['{"jsonrpc":"2.0","id":1,', '"method":"eth_chainId"}'] as const
 
-  it('is served when it is whole, and the connection is closed when that takes a minute', async () => {
+  it('is served when complete, and closes the connection when that takes a minute', async () => {
     const clock = new VirtualClock()
     const { port, openSockets } = await listen(echoRelay, { clock })
     const [quick, slow, subscribed] = await Promise.all([0, 1, 2].map(() => connect(port)))
     for (const client of [quick, slow]) client!.socket.send(parts[0], { fin: false })
     const pass = async () => {
       await clock.advance(15_000)
-      // A client may send pings between the parts, and answers those of the router.
+      // A client may send pings between the parts, and answers the router's pings.
       await exchanged(quick!.socket, slow!.socket, subscribed!.socket)
     }
     for (let at = 0; at < 3; at++) await pass()
@@ -473,7 +473,7 @@ describe('a message that comes in parts', () => {
     await expect.poll(openSockets).toBe(0)
   })
 
-  it('counts in the budget of the process', async () => {
+  it('counts in the process budget', async () => {
     const budget = new ByteBudget(1e9)
     const { port } = await listen(echoRelay, { budget })
     const client = await connect(port)
@@ -489,7 +489,7 @@ describe('a message that comes in parts', () => {
   })
 })
 
-it('when the process holds all it may, a new message closes its connection, and the others go on', async () => {
+it('when the process budget is full, a new message closes its connection, and the others continue', async () => {
   const budget = new ByteBudget(100_000)
   const answer = Promise.withResolvers<void>()
   const { port, calls } = await listen(
@@ -506,7 +506,7 @@ it('when the process holds all it may, a new message closes its connection, and 
   late!.socket.send(call(2))
   expect(await late!.untilClosed()).toEqual({
     code: 1013,
-    reason: 'the router holds as many bytes as it may; try again',
+    reason: 'the memory budget of the router is full; try again',
   })
   quiet!.socket.ping()
   await once(quiet!.socket, 'pong')
@@ -517,7 +517,7 @@ it('when the process holds all it may, a new message closes its connection, and 
   expect(await quiet!.ask(call(3))).toContain('"id":3')
 })
 
-it('a client that sends thousands of calls at once holds up no other', async () => {
+it('a client that sends thousands of calls at once delays no other', async () => {
   const { port } = await listen(echoRelay)
   const [greedy, other] = await Promise.all([connect(port), connect(port)])
   let answered = 0
@@ -554,7 +554,7 @@ describe('a stop', () => {
   })
 
   it.each(['at once', 'when it is refused'])(
-    'is not disturbed by a client that comes, and cuts the connection %s',
+    'is not disturbed by a new client, and cuts the connection %s',
     async (when) => {
       const slow = Promise.withResolvers<void>()
       const fixture = await listen(async (call) => {
@@ -596,7 +596,7 @@ describe('a stop', () => {
   })
 })
 
-it('a method that subscribes to something the router does not support is refused with that message', async () => {
+it('a subscription that the router does not support is refused with that message', async () => {
   const { url } = await listen()
   const response = await fetch(url, { method: 'POST', body: call(4, 'eth_subscribe') })
   expect(await response.json()).toMatchObject({
@@ -605,7 +605,7 @@ it('a method that subscribes to something the router does not support is refused
   })
 })
 
-it('a method that subscribes is refused by HTTP, with its id and the remedy', async () => {
+it('HTTP refuses a subscription, with its id and the remedy', async () => {
   const subscriptions = { form: ethereumForm } as SubscriptionServing
   const { url, port } = await listen(echoRelay, { subscriptions })
   const ask = async (body: string) => {

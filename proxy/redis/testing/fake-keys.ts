@@ -5,7 +5,7 @@ import {
   generationKey,
   graceMs,
   type StoredClaim,
-  type SessionHeld,
+  type SessionReply,
   type SharedStore,
   type Subscriber,
 } from '../shared-store.ts'
@@ -13,7 +13,7 @@ import { StoreError } from '../store-error.ts'
 
 type Entries = Map<string, { readonly value: Buffer; readonly untilMs: number }>
 
-/** The data of a store that has long been open. */
+/** Data of a store that opened long ago. */
 class FakeStore {
   entries: Entries = new Map()
   readonly counts = new Map<string, number>()
@@ -28,20 +28,21 @@ export class FakeKeys implements SharedStore {
   readonly #clock: Clock
   readonly #store: FakeStore
   readonly #watchers: { readonly prefix: string; readonly of: Subscriber<StoredClaim> }[] = []
-  readonly #undelivered: { readonly of: Subscriber<StoredClaim>; readonly held: StoredClaim }[] = []
+  readonly #undelivered: { readonly of: Subscriber<StoredClaim>; readonly entry: StoredClaim }[] =
+    []
   /** How often the connection broke. */
   #breaks = 0
-  /** Commands fail. */
+  /** Whether commands fail. */
   isDown = false
-  /** What is announced reaches nobody. */
+  /** Whether announcements are lost. */
   isMute = false
-  /** What is announced waits until it is delivered. */
+  /** Whether announcements wait until delivered. */
   isSlow = false
-  /** How often watchers were reached. */
+  /** Number of messages delivered to watchers. */
   announced = 0
-  /** Commands so far. */
+  /** Number of commands so far. */
   requests = 0
-  /** How long a command takes that fails. */
+  /** How long a failing command takes. */
   timeoutMs = 0
   /** Latency of a command, and of its reply. */
   delayMs: (() => number) | null = null
@@ -77,7 +78,7 @@ export class FakeKeys implements SharedStore {
     return new Map(this.#store.entries)
   }
 
-  /** What is stored, by key. */
+  /** Stored texts, by key. */
   get texts(): Readonly<Record<string, string>> {
     return Object.fromEntries([...this.copy].map(([key, { value }]) => [key, String(value)]))
   }
@@ -102,7 +103,7 @@ export class FakeKeys implements SharedStore {
     })
   }
 
-  session(key: string, known: string, value?: Buffer, ttlMs = 0): Promise<SessionHeld> {
+  session(key: string, known: string, value?: Buffer, ttlMs = 0): Promise<SessionReply> {
     return this.#run(() => {
       const store = this.#store
       const nowMs = this.#clock.nowMs()
@@ -145,23 +146,23 @@ export class FakeKeys implements SharedStore {
     of.listening(true)
   }
 
-  /** Brings what waits. */
+  /** Delivers waiting announcements. */
   deliver(): void {
-    for (const { of, held } of this.#undelivered.splice(0)) of.message(held)
+    for (const { of, entry } of this.#undelivered.splice(0)) of.message(entry)
   }
 
   close(): void {}
 
-  #announce(held: StoredClaim): void {
+  #announce(entry: StoredClaim): void {
     if (this.isMute) return
     this.announced += 1
-    for (const connection of this.#store.connections) connection.#receive(held)
+    for (const connection of this.#store.connections) connection.#receive(entry)
   }
 
-  #receive(held: StoredClaim): void {
+  #receive(entry: StoredClaim): void {
     if (this.isDown) return
     for (const { prefix, of } of this.#watchers)
-      if (held.key?.startsWith(prefix)) this.#undelivered.push({ of, held })
+      if (entry.key?.startsWith(prefix)) this.#undelivered.push({ of, entry })
     if (!this.isSlow) this.deliver()
   }
 

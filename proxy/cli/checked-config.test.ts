@@ -58,7 +58,7 @@ test('a device is refused', async () => {
   })
 })
 
-test('a file without permission is refused, but to root', async () => {
+test('a file without permission is refused, except for root', async () => {
   const message = 'the file cannot be read: permission denied'
   const expected = process.getuid?.() === 0 ? { text: 'a: 1\n' } : { problem: { message } }
   expect(await readTextFile(join(folder, 'secret.yml'))).toMatchObject(expected)
@@ -69,7 +69,7 @@ direct-rpc:
   - {name: one, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url: "http://x/\${KEY}"}]}
 ${envFile}`
 
-test('variables come from env files, by flag or by file, and from the environment first', async () => {
+test('variables come from the environment first, then from env files', async () => {
   const [configPath, a, b] = ['config.yml', 'a.env', 'b.env'].map((name) => join(folder, name))
   if (configPath === undefined || a === undefined || b === undefined) throw new Error('no paths')
   await writeFile(configPath, config(`env-file: ${a}\n`))
@@ -88,7 +88,7 @@ test('variables come from env files, by flag or by file, and from the environmen
   ).toBe('debug')
 })
 
-test('an env file that cannot be read is the only problem reported', async () => {
+test('an unreadable env file is the only problem reported', async () => {
   const configPath = join(folder, 'config2.yml')
   await writeFile(configPath, config('env-file: /nowhere/keys.env\n'))
   const { parsed } = await loadConfig({ configPath, flags: {}, environment: {} })
@@ -98,7 +98,7 @@ test('an env file that cannot be read is the only problem reported', async () =>
   ])
 })
 
-test('the files of a directory are variables, as Kubernetes mounts a Secret', async () => {
+test('each file of a directory is a variable, as in a mounted Secret', async () => {
   const data = join(folder, 'keys', '..2026_01_01')
   await mkdir(data, { recursive: true })
   await writeFile(join(data, 'LEVEL'), 'warn\n')
