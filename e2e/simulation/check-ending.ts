@@ -140,7 +140,10 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
 function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, where: string): void {
   const { fate, isPruned, place, method } = exchange
   if (fate.kind !== 'honest' || !isPruned || !budgetLeft(arena, client)) return
-  if (upstreamNamed(arena, place.upstream).latest === null || endsAll(client)) return
+  const { latest: known } = upstreamNamed(arena, place.upstream)
+  if (known === null || endsAll(client)) return
+  // A node that is not known to have reached the block need not have pruned it.
+  if ((blockAsked(client, exchange) ?? 0) > known.block) return
   const sound = client.exchanges.filter((each) => each.fate.kind === 'honest' && !each.isAborted)
   if (sound.some((each) => !each.isPruned && !each.saysError)) return
   const seats = [...arena.seats.values()]
@@ -186,10 +189,23 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   if (able === null) return
   const { outcome } = client
   // After an outage one call is let through on trial; the others are refused.
-  if (isRefusedAtOnce(client)) return
+  if (isRefusedAtOnce(client) || isOwnErrorAtFloor(arena, client)) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
   const rule = how === 'min-block' ? 'floor-is-kept' : 'reads-succeed'
   arena.report(rule, `${where} failed with ${how} while ${able} was able to answer`)
+}
+
+/** The error of the only node that was known to have the call's floor: the call does not wait for others to reach it. */
+function isOwnErrorAtFloor({ pool }: Arena, { call, outcome }: ClientCall): boolean {
+  const { minBlock } = call.directives
+  const last = call.journal.attempts.at(-1)
+  if (minBlock === null || outcome?.kind !== 'reply' || typeof last?.result !== 'object')
+    return false
+  const others = pool.upstreams.filter(({ name }) => name !== last.upstream)
+  return (
+    last.result?.origin === 'node' &&
+    others.every(({ latest }) => !latest || latest.block < minBlock)
+  )
 }
 
 /** Refused by the breaker or by cooldowns, without a request. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toHash } from '../../proxy/json/values.ts'
 import type { AttemptKind } from '../../proxy/relay/call.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import {
@@ -139,7 +140,12 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const peers = isHedge
     ? able.filter((each) => isAsked(each) || !isTried(each))
     : untried.filter(({ tier }) => tier === chosen.tier)
-  const fresher = peers.find((each) => hasWanted(each, client) && each.latest !== null)
+  // A node that has the start of a range, or a block known by its hash, comes before a fresh one without it.
+  const start = startOf(arena, client)
+  const hasStart = ({ latest }: Upstream) => (latest?.block ?? Infinity) >= start
+  const fresher = peers.find(
+    (each) => hasWanted(each, client) && each.latest !== null && hasStart(each) >= hasStart(chosen),
+  )
   if (fresher && !hasWanted(chosen, client))
     arena.report('fresh-first', `${where}, which lags, before ${fresher.name}`)
   const current = peers.find((each) => isSound(arena, each) && each.latest !== null)
@@ -153,6 +159,14 @@ function isFromSyncing(arena: Arena, { place, head, isSyncing }: Exchange, { cal
   const isLatest = JSON.stringify(call.method.block).includes('"latest"')
   const isLearnt = upstream.urls.length === 1 && (upstream.status?.atMs ?? -1) >= saidSyncingMs
   return isLatest && isSyncing && isLearnt && !isFresh(arena, head)
+}
+
+/** The first block that a call needs; 0 if it is unknown. */
+function startOf({ pool }: Arena, { call: { method } }: ClientCall): number {
+  const { block } = method
+  const point = block.kind === 'range' ? block.from : block
+  if (point.kind === 'hash') return pool.tracker.numberOf(toHash(point.hash)) ?? 0
+  return point.kind === 'number' ? point.number : 0
 }
 
 /** Whether an upstream has the call's block by its own head, or does not lag if the block may be new. */

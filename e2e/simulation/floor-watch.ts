@@ -96,7 +96,11 @@ export class FloorWatch {
     if (plan.selectProvider !== null || reorgs.some(({ atMs }) => atMs <= nowMs)) return
     const { block, atMs } = this.#newest
     const isRecent = nowMs - atMs < Math.max(3 * blockTimeMs, 3_000)
-    if (number < block && isRecent && !this.#isDeep(block, number))
+    // A URL whose head jumped is verified anew, and what it reported before counts for nothing.
+    const hasJumped = this.#arena.pool.upstreams.some(({ urls }) =>
+      urls.some(({ jumpedMs }) => jumpedMs > nowMs - Math.max(3 * blockTimeMs, 3_000)),
+    )
+    if (number < block && isRecent && !hasJumped && !this.#isDeep(block, number))
       report('never-older-than-shown', `${id} got ${number} after ${block}`)
     if (head >= block) this.#newest = { block: head, atMs: nowMs }
   }

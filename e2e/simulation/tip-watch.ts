@@ -53,7 +53,9 @@ export class TipWatch {
       const isOvertaken = [latest, own?.head].some(
         (later) => later && reported.head <= later.block && reported.sentMs < later.atMs,
       )
-      if (!isKnown && !isOvertaken)
+      // A report from before a jump is not the head.
+      const isFromBefore = own && reported.sentMs < own.jumpedMs
+      if (!isKnown && !isOvertaken && !isFromBefore)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
     this.#arena.floors.look()
