@@ -53,9 +53,9 @@ export const serviceSettings = object(
     ).optional(),
   },
   {
-    'loadBalancerClass and loadBalancerSourceRanges must be set with type LoadBalancer alone':
+    'loadBalancerClass and loadBalancerSourceRanges must be set only with type LoadBalancer':
       "self.type == 'LoadBalancer' || (!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges))",
-    'externalTrafficPolicy must be set with type NodePort or LoadBalancer alone':
+    'externalTrafficPolicy must be set only with type NodePort or LoadBalancer':
       "self.type != 'ClusterIP' || !has(self.externalTrafficPolicy)",
   },
 )

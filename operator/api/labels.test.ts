@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { rpcRouterSchema } from './rpc-router.ts'
 
 const labelKey =
-  'must have at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
+  'must have at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, optionally preceded by a DNS name and a /'
 const labelValue =
   'must have at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 const resource =
@@ -85,7 +85,9 @@ test.each([
   'config.linkerd.io/proxy-image',
 ])('a pod cannot have the annotation %s', (key) => {
   const [fault, ...others] = faultsOf({ pod: { annotations: { [key]: 'x' } } })
-  expect(fault).toContain(`spec.pod.annotations: the annotation ${key.toLowerCase()} is not for`)
+  expect(fault).toContain(
+    `spec.pod.annotations: the annotation ${key.toLowerCase()} is reserved for`,
+  )
   expect(others).toEqual([])
 })
 

@@ -4,7 +4,8 @@ import type { z } from 'zod'
 import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
 
 /*
- * What the API server takes as keys and values of labels. In the syntax that RE2 and JavaScript share.
+ * What the API server takes as keys and values of labels. In the syntax that RE2 and JavaScript
+ * share.
  */
 
 const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
@@ -17,7 +18,7 @@ const maxSubdomainLength = 253
 
 /** The form of a key, in words. */
 const keyForm =
-  'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
+  'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, optionally preceded by a DNS name and a /'
 /** The form of a value, in words. */
 const valueForm = 'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 
@@ -25,7 +26,10 @@ const valueForm = 'at most 63 letters, digits, -, _ and ., and a letter or a dig
 const subdomainForm =
   'at most 253 lower-case letters, digits, - and ., and letters or digits at both ends and beside each .'
 
-/** Whether a text can be the key of a label, also a finalizer and, in lower case, the key of an annotation. */
+/**
+ * Whether a text can be the key of a label, also a finalizer and, in lower case, the key of an
+ * annotation.
+ */
 export function isQualifiedName(key: string): boolean {
   return (
     key.length <= maxKeyLength && key.indexOf('/') <= maxSubdomainLength && qualifiedName.test(key)

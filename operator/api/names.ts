@@ -33,7 +33,7 @@ export function apiInterface(description: string, example: ApiInterface, rules: 
 export const label = form(
   128,
   /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/,
-  'printable ASCII without commas and outer spaces',
+  'printable ASCII without commas and without spaces at the ends',
 )
 
 /** The name of an add-on or a verification. */

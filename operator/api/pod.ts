@@ -55,13 +55,16 @@ const schedulingFields = {
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
 
-/** Obeyed by kubelets, networks, meshes and clouds beyond what the rules for pods of a namespace look at. */
+/**
+ * Obeyed by kubelets, networks, meshes and clouds beyond what the rules for pods of a namespace
+ * look at.
+ */
 const ofOthers =
   /^(?:(?:container\.)?(?:apparmor|seccomp)\.security\.(?:alpha|beta)\.kubernetes\.io|iam\.amazonaws\.com|(?:[^/]*\.)?(?:cni\.cncf\.io|multus-cni\.io|projectcalico\.org|cilium\.io|ovn\.org|ovn\.kubernetes\.io)|(?:traffic\.sidecar|inject)\.istio\.io)\/|^sidecar\.istio\.io\/(?:uservolume|bootstrapoverride|proxyimage)|^config\.linkerd\.io\/(?:skip-|.*image)/
 
 function faultOfAnnotation(key: string): string | null {
   if (!ofOthers.test(key)) return null
-  return `the annotation ${key} is not for the owner of a router: it changes the confinement, the network, the mesh or the cloud role of a pod; leave it to the administrator of the cluster`
+  return `the annotation ${key} is reserved for cluster administrators: it changes the confinement, the network, the mesh or the cloud role of a pod`
 }
 
 const shutdown = object(
@@ -110,7 +113,7 @@ const rollout = object(
       '.progressDeadlineSeconds',
       'self.progressDeadlineSeconds > self.minReadySeconds',
     ),
-    'maxSurge must be more than 0, for no pod goes before its successor is ready': at(
+    'maxSurge must be more than 0, since no pod stops before its successor is ready': at(
       '.maxSurge',
       "!(string(self.maxSurge) in ['0', '0%'])",
     ),

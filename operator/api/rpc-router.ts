@@ -78,9 +78,9 @@ const specSource = object(
     ).optional(),
   },
   {
-    'configMap must be set with type ConfigMap, and with no other':
+    'configMap must be set with type ConfigMap, and only then':
       "(self.type == 'ConfigMap') == has(self.configMap)",
-    'url must be set with type Url, and with no other': "(self.type == 'Url') == has(self.url)",
+    'url must be set with type Url, and only then': "(self.type == 'Url') == has(self.url)",
   },
 )
 

@@ -77,7 +77,7 @@ const managedCache = object(
   'A Redis that the operator runs for answers alone. It evicts those that are asked for least recently.',
   redisPod,
   {
-    'resources must have a limit of memory, which bounds what is kept':
+    'resources must have a memory limit, which bounds the cache':
       "!has(self.resources) || (has(self.resources.limits) && 'memory' in self.resources.limits)",
   },
 )
@@ -96,12 +96,11 @@ export const cache = object(
     redis: redisConnection.optional(),
   },
   {
-    'managed must be set with type Managed alone': "self.type == 'Managed' || !has(self.managed)",
-    'cacheService must be set with type CacheService, and with no other':
+    'managed must be set only with type Managed': "self.type == 'Managed' || !has(self.managed)",
+    'cacheService must be set with type CacheService, and only then':
       "(self.type == 'CacheService') == has(self.cacheService)",
-    'redis must be set with type Redis, and with no other':
-      "(self.type == 'Redis') == has(self.redis)",
-    'memory must be set with type Memory alone': "self.type == 'Memory' || !has(self.memory)",
+    'redis must be set with type Redis, and only then': "(self.type == 'Redis') == has(self.redis)",
+    'memory must be set only with type Memory': "self.type == 'Memory' || !has(self.memory)",
   },
 )
 
@@ -138,15 +137,16 @@ export const sharedState = object(
     external: redisConnection.optional(),
   },
   {
-    'cacheService must be set with mode CacheService, and with no other':
+    'cacheService must be set with mode CacheService, and only then':
       "(self.mode == 'CacheService') == has(self.cacheService)",
-    'external must be set with mode External, and with no other':
+    'external must be set with mode External, and only then':
       "(self.mode == 'External') == has(self.external)",
-    'managed must be set with mode Managed alone': "self.mode == 'Managed' || !has(self.managed)",
-    'managed.storage must not come or go: set sharedState.mode to None, then to Managed again': at(
-      '.managed',
-      "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
-    ),
+    'managed must be set only with mode Managed': "self.mode == 'Managed' || !has(self.managed)",
+    'managed.storage must not be added or removed: set sharedState.mode to None, then to Managed again':
+      at(
+        '.managed',
+        "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
+      ),
   },
 )
 

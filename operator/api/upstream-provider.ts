@@ -32,7 +32,7 @@ const upstreamAuth = object('How the router authenticates itself to this URL.', 
       max: 16,
       kind: ['name'],
       rules: {
-        'headers must have different names; case makes no difference':
+        'headers must have different names, ignoring case':
           'self.all(a, self.exists_one(b, a.name.lowerAscii() == b.name.lowerAscii()))',
       },
     },
@@ -130,7 +130,7 @@ const spec = object(
     variables: variables.optional(),
   },
   {
-    [`upstreamName must not come or go: ${another}`]: at(
+    [`upstreamName must not be added or removed: ${another}`]: at(
       '.upstreamName',
       'has(self.upstreamName) == has(oldSelf.upstreamName)',
     ),

@@ -12,7 +12,7 @@ test('a port in use is reported in a sentence, and works when it is free', async
   const first = await openAdminServer('127.0.0.1:0', pages, noFailure)
   const address = `127.0.0.1:${first.port}`
   await expect(openAdminServer(address, pages, noFailure)).rejects.toThrow(
-    `cannot listen on ${address}: another process has this port. Choose another by --listen-address, or off`,
+    `cannot listen on ${address}: another process uses this port. Choose another with --listen-address, or off`,
   )
   expect(await (await fetch(`http://${address}/livez`)).text()).toBe('ok\n')
   await first.close()
@@ -23,7 +23,7 @@ test('a port in use is reported in a sentence, and works when it is free', async
 
 test('an address that this machine does not have is reported with the message of the system', async () => {
   await expect(openAdminServer('192.0.2.1:8080', pages, noFailure)).rejects.toThrow(
-    /^cannot listen on 192\.0\.2\.1:8080: .*EADDRNOTAVAIL.*\. Choose another by --listen-address, or off$/,
+    /^cannot listen on 192\.0\.2\.1:8080: .*EADDRNOTAVAIL.*\. Choose another with --listen-address, or off$/,
   )
 })
 

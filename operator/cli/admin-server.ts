@@ -22,7 +22,8 @@ export interface AdminServer {
 /**
  * Listens on `host:port`.
  *
- * @param onFailure called with the path of a page that could not be made, and why: the client gets a 500
+ * @param onFailure called with the path of a page that could not be made, and why: the client gets
+ * a 500
  * @throws Error that names the address, why nothing can listen there, and what to do
  */
 export async function openAdminServer(
@@ -59,8 +60,8 @@ export async function openAdminServer(
     await once(server, 'listening')
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? 'another process has this port' : message
-    const remedy = 'Choose another by --listen-address, or off'
+    const why = code === 'EADDRINUSE' ? 'another process uses this port' : message
+    const remedy = 'Choose another with --listen-address, or off'
     throw new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause })
   }
   // From here on an error is one connection that could not be taken.

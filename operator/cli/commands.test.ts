@@ -135,7 +135,7 @@ describe('validate', () => {
     expect([code, stderr, stdout]).toEqual([
       0,
       '',
-      'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThe API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES\n',
+      'The operator would accept the manifests: 1 RpcRouter, 1 UpstreamProvider.\nThe API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES\n',
     ])
   })
 
@@ -162,7 +162,7 @@ describe('validate', () => {
       'no objects of ours',
       ['validate', '-f', '-'],
       'kind: Pod',
-      'There is no RpcRouter and no UpstreamProvider in the files.',
+      'The files contain no RpcRouter and no UpstreamProvider.',
     ],
     ['no YAML', ['validate', '-f', '-'], 'a: [', 'standard input: document 1, line 1: '],
     [
@@ -181,7 +181,7 @@ describe('validate', () => {
       'no object',
       ['validate', '-f', '-'],
       'just text',
-      'standard input: document 1, line 1: is no Kubernetes object: it has no kind',
+      'standard input: document 1, line 1: not a Kubernetes object: it has no kind',
     ],
     [
       'an unknown kind of ours',
@@ -241,7 +241,7 @@ describe('validate', () => {
       'an endpoint whose provider is refused in the same files',
       ['validate', '-f', '-'],
       `${router}---${provider.replace('https://', 'ftp://')}`,
-      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider that is accepted serves ETH1 jsonrpc; these are selected and not accepted: alpha\n',
+      'RpcRouter default/mainnet: spec.endpoints[eth1]: no accepted UpstreamProvider serves ETH1 jsonrpc; selected but not accepted: alpha\n',
     ],
     [
       'an endpoint, beside a refused provider that its router does not select',

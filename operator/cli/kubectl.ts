@@ -19,8 +19,9 @@ Usage:
 `
 
 /**
- * `kubectl rpc`: lets `router explain` and `router top` ask the routers of a cluster, by kubectl itself through the API
- * server, with the kubeconfig and the rights of its user: list pods, get pods/proxy.
+ * `kubectl rpc`: lets `router explain` and `router top` ask the routers of a cluster, by kubectl
+ * itself through the API server, with the kubeconfig and the rights of its user: list pods, get
+ * pods/proxy.
  * @returns the exit code
  */
 export async function kubectl(args: readonly string[], io: CommandIo): Promise<number> {
@@ -36,7 +37,7 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
   const isExplain = word === 'explain'
   if (!isExplain && word !== 'top') return refuse(`Unknown command ${JSON.stringify(word)}.`)
   if (isExplain && !/^(?:--failed|--slow|\w[\w-]{0,63})$/.test(rest[0] ?? ''))
-    return refuse('One guid comes first, or --failed, or --slow.')
+    return refuse('Give one guid, --failed or --slow first.')
   const isOwn = (each: string, at: number) =>
     isExplain ? at === 0 : each === '--once' || each === '--json'
   const flags = rest.filter((each, at) => !isOwn(each, at))
@@ -51,7 +52,8 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
 type Environment = CommandIo['environment']
 
 /**
- * Runs a command of `router` at all routers, through a proxy of kubectl that passes nothing but these pages of theirs.
+ * Runs a command of `router` at all routers, through a proxy of kubectl that passes nothing but
+ * these pages of theirs.
  *
  * @param flags for kubectl
  * @throws Error for the user
@@ -62,7 +64,8 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
   // Without those that only lists have.
   const others = flags.filter((flag) => flag !== '-A' && flag !== '--all-namespaces')
   const started: ChildProcess[] = []
-  // A proxy that outlives this program would leave the pods reachable, so the handler is there before the proxy runs.
+  // A proxy that outlives this program would leave the pods reachable, so the handler is there
+  // before the proxy runs.
   process.once('SIGTERM', () => started.forEach((each) => each.kill()))
   const proxy = spawn('kubectl', ['proxy', '--port=0', pages, ...others], {
     env,
@@ -93,7 +96,10 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
   }
 }
 
-/** `namespace/name` of each router that runs. @throws Error with what kubectl has to say, or where there is none */
+/**
+ * `namespace/name` of each router that runs. @throws Error with what kubectl has to say, or where
+ * there is none
+ */
 async function routersOf(flags: readonly string[], env: Environment): Promise<readonly string[]> {
   const names = '-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'
   const pods = ['get', 'pods', '-l', routerPodSelector, '--field-selector=status.phase=Running']
@@ -108,5 +114,5 @@ async function routersOf(flags: readonly string[], env: Environment): Promise<re
     const said = stderr.split('\n').find((line) => !/^(?:[EWI]\d{4} |$)/.test(line))
     throw new Error(said ?? message, { cause })
   }
-  throw new Error('no router runs in this namespace; -A looks in all')
+  throw new Error('no router runs in this namespace; use -A for all namespaces')
 }

@@ -35,24 +35,24 @@ export function logObserver(logger: Logger): KubeObserver {
   return {
     listed: (resource, objects) => logger.debug({ resource, objects }, 'Listed objects'),
     reflectFailed: (resource, verb, error, retryMs) =>
-      logger.warn({ resource, verb, error, retryMs }, 'Watch failed and is tried again'),
+      logger.warn({ resource, verb, error, retryMs }, 'Watch failed and will be retried'),
     reconciled({ controller, key, reconcileId, result, durationMs, error }) {
       const { namespace, name } = refOf(key)
       const fields = { controller, namespace, name, reconcileID: reconcileId, result }
       if (error === undefined || result === 'stopped')
         logger.debug({ ...fields, durationMs }, 'Reconciled')
       else if (result === 'retry')
-        logger.debug({ ...fields, error }, 'Reconcile failed and is tried again')
+        logger.debug({ ...fields, error }, 'Reconcile failed and will be retried')
       else logger.error({ ...fields, error }, 'Reconcile failed')
     },
     leading: (isLeading) =>
-      logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Ceased to lead'),
+      logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Stopped leading'),
     waiting: (lease, leader) =>
       logger.info(
         { lease: objectKey(lease), leader },
-        'Waits for the lease: another operator leads',
+        'Waiting for the lease: another operator leads',
       ),
-    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be taken or renewed'),
+    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be acquired or renewed'),
     eventDropped: (reason, why, error) => logger.debug({ reason, why, error }, 'Event was dropped'),
   }
 }

@@ -100,7 +100,7 @@ function followOperator(operator: Operator, registry: Registry): void {
       registers,
       collect() {
         this.reset()
-        for (const object of operator.world.routers.list()) {
+        for (const object of operator.cache.routers.list()) {
           const { namespace = '', name } = object.metadata
           const conditions = (object as RpcRouter).status?.conditions ?? []
           this.set({ namespace, name }, conditions.some(holds) ? 1 : 0)

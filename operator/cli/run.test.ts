@@ -46,7 +46,7 @@ test('an operator that is stopped before the API server has answered ends well',
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { msg: string }).msg)
-    expect(messages).toEqual(['Operator stops', 'Operator stopped'])
+    expect(messages).toEqual(['Operator is stopping', 'Operator stopped'])
     expect(exitCode).toBe(0)
   } finally {
     server.closeAllConnections()

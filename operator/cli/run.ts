@@ -41,7 +41,8 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   const logger = createLogger(valueOf(values, 'log-level') ?? 'info', {
     write: (line) => void destination.write(line),
   })
-  // While the API server is away there may be no connection, and nothing else keeps the process alive.
+  // While the API server is away there may be no connection, and nothing else keeps the process
+  // alive.
   const alive = setInterval(() => {}, 2 ** 31 - 1)
   const stop = onceStopped(logger)
   try {
@@ -49,7 +50,7 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   } catch (error) {
     // A request that the stop aborted is no failure.
     if (!stop.aborted || error !== stop.reason) {
-      logger.error({ error }, 'Operator ended')
+      logger.error({ error }, 'Operator failed')
       return exitCodes.failed
     }
   } finally {
@@ -124,7 +125,9 @@ async function operate(
   }
 }
 
-/** Whether pods are asked for their status: an operator outside of the cluster seldom reaches them. */
+/**
+ * Whether pods are asked for their status: an operator outside of the cluster seldom reaches them.
+ */
 function observes(values: FlagValues, { podNamespace }: Cluster): boolean {
   return (valueOf(values, 'observe-pods') ?? String(podNamespace !== null)) === 'true'
 }
@@ -189,14 +192,14 @@ function openAdmin(
       operator.hasSynced ? textPage(200, 'ready') : textPage(503, underWay(operator.missing)),
   }
   return openAdminServer(address, pages, (path, error) =>
-    logger.error({ path, error }, 'Page could not be made'),
+    logger.error({ path, error }, 'Page could not be rendered'),
   )
 }
 
 /** What is yet to be listed; null for all of the cluster. */
 function underWay(missing: Operator['missing']): string {
   const where = missing.filter((namespace) => namespace !== null).join(', ')
-  return `the first lists${where === '' ? '' : ` of ${where}`} are under way`
+  return `the first lists${where === '' ? '' : ` of ${where}`} are still running`
 }
 
 /** Aborted by the first signal to stop; the second one ends the process at once. */
@@ -205,10 +208,10 @@ function onceStopped(logger: Logger): AbortSignal {
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
       if (stop.signal.aborted) {
-        logger.warn({ signal }, 'Operator ended at once: a second signal came')
+        logger.warn({ signal }, 'Operator exited at once: second signal')
         process.exit(exitCodes.failed)
       }
-      logger.info({ signal }, 'Operator stops')
+      logger.info({ signal }, 'Operator is stopping')
       stop.abort()
     })
   return stop.signal

@@ -37,7 +37,7 @@ async function validateManifests(
     const rendered = renderManifests(set, await loadBundledSpecs(), build)
     const [routers, providers] = [set.routers.length, set.providers.length]
     const isEmpty = routers + providers === 0 && set.problems.length === 0
-    const empty = isEmpty ? ['There is no RpcRouter and no UpstreamProvider in the files.'] : []
+    const empty = isEmpty ? ['The files contain no RpcRouter and no UpstreamProvider.'] : []
     const problems = [...set.problems, ...rendered.problems, ...empty]
     return { ...rendered, routers, providers, problems }
   } catch (error) {
@@ -65,7 +65,8 @@ const more =
   'The API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES'
 
 /**
- * Judges manifests: as text on stderr, with a line of success on stdout, or as one JSON document on stdout.
+ * Judges manifests: as text on stderr, with a line of success on stdout, or as one JSON document on
+ * stdout.
  * @returns the exit code: 0, also with warnings, or 2 when there is an error
  */
 export async function runValidate(
@@ -83,7 +84,8 @@ export async function runValidate(
     io.stdout.write(`${JSON.stringify({ version: 1, valid, problems, warnings }, null, 2)}\n`)
     return valid ? exitCodes.done : exitCodes.invalid
   }
-  const counts = `${routers} RpcRouters, ${providers} UpstreamProviders`
+  const count = (number: number, kind: string) => `${number} ${kind}${number === 1 ? '' : 's'}`
+  const counts = `${count(routers, 'RpcRouter')}, ${count(providers, 'UpstreamProvider')}`
   if (valid) io.stdout.write(`The operator would accept the manifests: ${counts}.\n${more}\n`)
   for (const warning of warnings) io.stderr.write(`rpc-operator: warning: ${warning}\n`)
   return endWith(problems, io)
@@ -98,8 +100,8 @@ function endWith(problems: readonly string[], { stderr }: CommandIo): number {
 export class UnreadableFileError extends Error {}
 
 /**
- * Reads what -f names: files, directories with those below them (.yaml, .yml, .json), `-` for standard input. No file is
- * read twice, by whatever names it is reached.
+ * Reads what -f names: files, directories with those below them (.yaml, .yml, .json), `-` for
+ * standard input. No file is read twice, by whatever names it is reached.
  * @throws UnreadableFileError
  */
 export async function readFiles(
@@ -112,7 +114,8 @@ export async function readFiles(
     if (path === '-') texts.push({ name: 'standard input', text: await text(stdin) })
     else
       for (const file of await filesOf(path)) {
-        // A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was given by.
+        // A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was
+        // given by.
         const identity = await realpath(file).catch(() => file)
         if (seen.has(identity)) continue
         seen.add(identity)
@@ -128,8 +131,8 @@ async function filesOf(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Links to files count, links to directories do not: they may lead back. Nor do directories such as `..2026_01_31`, which
- * hold the files of a mounted ConfigMap that links beside them lead to.
+ * Links to files count, links to directories do not: they may lead back. Nor do directories such as
+ * `..2026_01_31`, which hold the files of a mounted ConfigMap that links beside them lead to.
  */
 async function filesBelow(directory: string): Promise<readonly string[]> {
   const files: string[] = []

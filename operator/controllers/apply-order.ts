@@ -30,10 +30,11 @@ import { liveRevisions, type Revision } from './child-stores.ts'
 import { setsCount } from './foreign-fields.ts'
 
 /*
- * Most objects of a router are applied in a chain, each needed by those after it: first what pods start with (of a Redis its
- * Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the ServiceAccount, the NetworkPolicy), then the Deployment,
- * then the Service, which clients use. One that fails stops those after it, and the pods go on as they are, unless its
- * present state is enough. Some objects are outside the chain: they stop nothing, and nothing stops them.
+ * Most objects of a router are applied in a chain, each needed by those after it: first what pods
+ * start with (of a Redis its Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the
+ * ServiceAccount, the NetworkPolicy), then the Deployment, then the Service, which clients use. One
+ * that fails stops those after it, and the pods go on as they are, unless its present state is
+ * enough. Some objects are outside the chain: they stop nothing, and nothing stops them.
  */
 
 const aside: readonly Resource[] = [
@@ -63,7 +64,7 @@ export interface ApplyResult {
   /** The failure that has to be retried; null for none. */
   readonly error: ApiError | null
   /** When to reconcile again though nothing changes; null for never. */
-  readonly againMs: number | null
+  readonly requeueMs: number | null
 }
 
 export interface ApplyOrderOptions {
@@ -74,12 +75,15 @@ export interface ApplyOrderOptions {
   readonly onUnknownKind: (kind: Resource) => void
 }
 
-/** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
+/**
+ * Applies all objects of a router in order. What is refused holds back what depends on it, and
+ * nothing else.
+ */
 export class ApplyOrder {
-  readonly #parts: ApplyOrderOptions
+  readonly #options: ApplyOrderOptions
 
-  constructor(parts: ApplyOrderOptions) {
-    this.#parts = parts
+  constructor(options: ApplyOrderOptions) {
+    this.#options = options
   }
 
   /**
@@ -96,30 +100,32 @@ export class ApplyOrder {
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
-    // An autoscaler that is being removed must not change the count that is applied next. If it cannot be deleted, it keeps the count.
+    // An autoscaler that is being removed must not change the count that is applied next. If it
+    // cannot be deleted, it keeps the count.
     const isCountOurs = await failures.during(() =>
-      this.#parts.children.prune(
+      this.#options.children.prune(
         router,
         (resource, object) =>
           resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
         signal,
       ),
     )
-    let isHeld = false
+    let isBlocked = false
     for (const object of objects) {
       const isAside = aside.includes(resourceOf(object))
-      if (isHeld && !isAside) continue
+      if (isBlocked && !isAside) continue
       const isApplied = await failures.during(() =>
         this.#applyOne(router, object, isCountOurs, signal),
       )
-      isHeld ||= !isApplied && !isAside && !this.#isEnough(router, object)
+      isBlocked ||= !isApplied && !isAside && !this.#isEnough(router, object)
     }
-    // What the pods use now stays while something was not applied, except configs that none of them runs.
+    // What the pods use now stays while something was not applied, except configs that none of them
+    // runs.
     const isDone = (resource: Resource, object: KubeObject): boolean =>
       !isWanted(resource, object) &&
-      ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
+      ((!isBlocked && !isInPart) || resource.plural === configMaps.plural)
     await failures.during(() => this.#prune(router, isDone, [fixedHash, current], signal))
-    return failures.result(isHeld)
+    return failures.result(isBlocked)
   }
 
   /** @param isCountOurs false where an autoscaler stays that should go */
@@ -134,8 +140,9 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: count, ...spec } = deployment.spec
       const isNamed = router.spec.replicas !== undefined
-      // Where the router names no count, the present one stays: also that of an autoscaler which is gone.
-      const present = isNamed ? null : this.#parts.children.latest(deployments, object.metadata)
+      // Where the router names no count, the present one stays: also that of an autoscaler which is
+      // gone.
+      const present = isNamed ? null : this.#options.children.latest(deployments, object.metadata)
       const isTheirs = !isCountOurs || present?.metadata.managedFields?.some(setsCount) === true
       const replicas =
         isTheirs || count === undefined ? undefined : (present?.spec.replicas ?? count)
@@ -143,28 +150,30 @@ export class ApplyOrder {
         ...deployment,
         spec: { ...spec, ...(replicas !== undefined && { replicas }) },
       }
-      return applyDeployment(this.#parts.client, this.#parts.children, router, wanted, signal)
+      return applyDeployment(this.#options.client, this.#options.children, router, wanted, signal)
     }
     try {
-      await this.#parts.children.apply(router, resource, object, signal)
+      await this.#options.children.apply(router, resource, object, signal)
     } catch (error) {
       if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
-      this.#parts.onUnknownKind(resource)
+      this.#options.onUnknownKind(resource)
     }
   }
 
-  /** Whether the present state of an object that could not be applied is enough for those after it. */
+  /**
+   * Whether the present state of an object that could not be applied is enough for those after it.
+   */
   #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
-    const found = this.#parts.children.latest(resource, wanted.metadata)
+    const found = this.#options.children.latest(resource, wanted.metadata)
     if (changesWithPods.includes(resource)) return false
     return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
   }
 
   /**
-   * Deletes what is not wanted any more, except what pods still talk to, and configs that pods run or can run again. The
-   * watch may lag, and pods could not start without a deleted object: so the API server is first asked for the revisions
-   * that exist.
+   * Deletes what is not wanted any more, except what pods still talk to, and configs that pods run
+   * or can run again. The watch may lag, and pods could not start without a deleted object: so the
+   * API server is first asked for the revisions that exist.
    *
    * @param hashes of configs that stay in any case
    */
@@ -174,7 +183,7 @@ export class ApplyOrder {
     hashes: readonly (string | null)[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, replicaSets } = this.#parts
+    const { client, replicaSets } = this.#options
     const keeping = (revisions: readonly Revision[]) => {
       const all = [...hashes, ...revisions.map((revision) => revision.fixedHash)]
       const configs = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
@@ -187,9 +196,9 @@ export class ApplyOrder {
           revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))
     }
     const isKept = keeping(replicaSets.byIndex('instance', objectKey(router.metadata)))
-    if (this.#parts.children.unwanted(router, isKept).length === 0) return
+    if (this.#options.children.unwanted(router, isKept).length === 0) return
     const live = await liveRevisions(client, router, signal)
-    await this.#parts.children.prune(router, keeping(live), signal)
+    await this.#options.children.prune(router, keeping(live), signal)
   }
 }
 
@@ -205,7 +214,7 @@ interface Failure {
   readonly message: string
   /** To be retried. */
   readonly error: ApiError | null
-  readonly againMs: number | null
+  readonly requeueMs: number | null
 }
 
 /** The objects that failed: a refused one does not stop the others. */
@@ -228,34 +237,35 @@ class Failures {
     }
   }
 
-  /** @param isHeld whether something was not applied because of them */
-  result(isHeld: boolean): ApplyResult {
+  /** @param isBlocked whether something was not applied because of them */
+  result(isBlocked: boolean): ApplyResult {
     const [first] = this.#all
-    if (first === undefined) return { applied: { result: 'applied' }, error: null, againMs: null }
+    if (first === undefined) return { applied: { result: 'applied' }, error: null, requeueMs: null }
     const texts = this.#all.map(({ message }) => message)
     const refusals = this.#all.flatMap(({ error }) => error ?? [])
-    if (!isHeld && refusals.length === this.#all.length) texts.push('All else is applied.')
-    const againMs = Math.min(...this.#all.map((failure) => failure.againMs ?? Infinity))
+    if (!isBlocked && refusals.length === this.#all.length)
+      texts.push('All other objects are applied.')
+    const requeueMs = Math.min(...this.#all.map((failure) => failure.requeueMs ?? Infinity))
     return {
       applied: {
         result: first.result,
         message: texts.length === 1 ? first.message : sentences(texts),
       },
       error: refusals[0] ?? null,
-      againMs: againMs === Infinity ? null : againMs,
+      requeueMs: requeueMs === Infinity ? null : requeueMs,
     }
   }
 }
 
 /** When to look again: no watch reports when an object in the way is gone. */
 const blocked = {
-  'other-owner': { result: 'conflict', againMs: 30_000 },
-  deletion: { result: 'waiting', againMs: 1_000 },
+  'other-owner': { result: 'conflict', requeueMs: 30_000 },
+  deletion: { result: 'waiting', requeueMs: 1_000 },
 } as const
 
 function failureOf(error: unknown): Failure | null {
   if (error instanceof BlockedError)
     return { ...blocked[error.by], message: error.message, error: null }
   if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return null
-  return { result: 'refused', message: error.message, error, againMs: null }
+  return { result: 'refused', message: error.message, error, requeueMs: null }
 }

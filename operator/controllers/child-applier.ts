@@ -25,12 +25,18 @@ import {
 } from './foreign-fields.ts'
 import { RecentWrites } from './recent-writes.ts'
 
-/** The version of an empty etcd: a write that names it is refused where there is an object, and makes one where there is none. */
+/**
+ * The version of an empty etcd: a write that names it is refused where there is an object, and
+ * makes one where there is none.
+ */
 const versionOfNothing = '1'
 
 const applyOptions: ApplyOptions = { fieldManager, force: true }
 
-/** An object of a name that is needed is in the way: it belongs to another owner, or is still being deleted. */
+/**
+ * An object of a name that is needed is in the way: it belongs to another owner, or is still being
+ * deleted.
+ */
 export class BlockedError extends Error {
   override readonly name = 'BlockedError'
   readonly by: 'other-owner' | 'deletion'
@@ -48,8 +54,8 @@ export interface ChildApplierOptions {
 }
 
 /**
- * Applies the objects of routers that differ from what is wanted. Each carries a hash of the intent, so that an operator that
- * restarts writes nothing when nothing changed.
+ * Applies the objects of routers that differ from what is wanted. Each carries a hash of the
+ * intent, so that an operator that restarts writes nothing when nothing changed.
  */
 export class ChildApplier {
   readonly #client: ChildApplierOptions['client']
@@ -65,7 +71,9 @@ export class ChildApplier {
     })
   }
 
-  /** What is known of an object: from the watch, and of our own writes before the watch brings them. */
+  /**
+   * What is known of an object: from the watch, and of our own writes before the watch brings them.
+   */
   latest<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
     return this.#writes.latest(pathOf(resource, ref), this.#children.get(resource, objectKey(ref)))
   }
@@ -95,14 +103,18 @@ export class ChildApplier {
     const apply = () => this.#client.apply(resource, intent, applyOptions, signal)
     const applied = await apply().catch(async (error: unknown) => {
       if (found === null || !isStorage(error)) throw error
-      // A router keeps the storage of its Redis: it was without sharedState in between, and gave the old one up.
+      // A router keeps the storage of its Redis: it was without sharedState in between, and gave
+      // the old one up.
       await this.#client.delete(resource, found.metadata, signal)
       return apply()
     })
     this.#remember(resource, applied)
   }
 
-  /** One request instead of a read and a write with time between them. @returns false when the object exists */
+  /**
+   * One request instead of a read and a write with time between them. @returns false when the
+   * object exists
+   */
   async #create<T extends KubeObject>(
     resource: Resource<T>,
     intent: T,
@@ -146,7 +158,9 @@ export class ChildApplier {
       )
   }
 
-  /** Deletes objects of a router that are not wanted any more, but no later object of the same name. */
+  /**
+   * Deletes objects of a router that are not wanted any more, but no later object of the same name.
+   */
   async prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
@@ -162,8 +176,8 @@ export class ChildApplier {
 }
 
 /**
- * Makes sure that the operator may write an object of the wanted name. One that an earlier router of the same name left is
- * waited for: its owner is gone, so the garbage collector deletes it.
+ * Makes sure that the operator may write an object of the wanted name. One that an earlier router
+ * of the same name left is waited for: its owner is gone, so the garbage collector deletes it.
  */
 function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   const { name, deletionTimestamp, finalizers = [] } = found.metadata
@@ -172,7 +186,7 @@ function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   if (!isOurs && owningRouter(found)?.name !== router.metadata.name)
     throw new BlockedError(
       'other-owner',
-      `a ${kind} named ${name} exists and does not belong to this RpcRouter: it is not touched. Delete it, or rename the router.`,
+      `a ${kind} named ${name} exists and does not belong to this RpcRouter, so the operator does not touch it. Delete it, or rename the router.`,
     )
   const owner = isOurs ? 'this RpcRouter' : 'an earlier RpcRouter of this name'
   const held = finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
@@ -205,7 +219,10 @@ export function belongsTo({ metadata }: KubeObject, router: Pick<KubeObject, 'me
   )
 }
 
-/** Whether an object was left by `kubectl delete --cascade=orphan` of a router of this name: it has our labels and no owner. */
+/**
+ * Whether an object was left by `kubectl delete --cascade=orphan` of a router of this name: it has
+ * our labels and no owner.
+ */
 export function isOrphanOf(
   object: KubeObject,
   { metadata }: Pick<KubeObject, 'metadata'>,
@@ -214,7 +231,10 @@ export function isOrphanOf(
   return !isOwned && isChild(object) && instanceKeys(object).includes(objectKey(metadata))
 }
 
-/** Whether the API server refuses a StatefulSet since it cannot change so: of ours, only the storage does. */
+/**
+ * Whether the API server refuses a StatefulSet since it cannot change so: of ours, only the storage
+ * does.
+ */
 function isStorage(error: unknown): boolean {
   return (
     error instanceof ApiError &&
@@ -246,8 +266,9 @@ export function pathOf({ plural }: Resource, ref: ObjectRef): string {
 }
 
 /**
- * Applies the Deployment of a router. With autoscaling the autoscaler owns the count. But a field that its owner drops falls
- * back to 1, so the count is first handed to another manager, and only then given up.
+ * Applies the Deployment of a router. With autoscaling the autoscaler owns the count. But a field
+ * that its owner drops falls back to 1, so the count is first handed to another manager, and only
+ * then given up.
  */
 export async function applyDeployment(
   client: Pick<KubeClient, 'get' | 'apply'>,
@@ -273,7 +294,10 @@ export async function applyDeployment(
   await children.apply(router, deployments, wanted, signal)
 }
 
-/** The count alone, which must not have changed since it was read. An autoscaler does nothing where it is zero. */
+/**
+ * The count alone, which must not have changed since it was read. An autoscaler does nothing where
+ * it is zero.
+ */
 function countOf({ apiVersion, kind, metadata, spec }: Deployment, usual: number): Deployment {
   const { name, namespace, resourceVersion } = metadata
   const replicas = spec.replicas === 0 ? usual : spec.replicas

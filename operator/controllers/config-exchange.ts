@@ -32,7 +32,7 @@ export interface Exchange {
 export interface ConfigExchangeOptions {
   readonly children: Pick<ChildApplier, 'latest'>
   /** Null: the operator does not observe pods, and never rolls a config back. */
-  readonly fleets: Pick<FleetObserver, 'looks' | 'ended'> | null
+  readonly fleets: Pick<FleetObserver, 'observations' | 'ended'> | null
   readonly clock: Pick<Clock, 'wallMs'>
 }
 
@@ -42,16 +42,16 @@ const updateMs = 120_000
 /**
  * Rolls back a config that pods refuse, so new pods can start.
  *
- * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash and name the refused config:
- * write access to ConfigMaps alone must not decide what pods get.
+ * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash
+ * and name the refused config: write access to ConfigMaps alone must not decide what pods get.
  */
 export class ConfigExchange {
-  readonly #parts: ConfigExchangeOptions
+  readonly #options: ConfigExchangeOptions
   /** By router: the last applied config, and when this operator first saw it applied. */
   readonly #applied = new Map<string, { readonly mark: string; readonly sinceMs: number }>()
 
-  constructor(parts: ConfigExchangeOptions) {
-    this.#parts = parts
+  constructor(options: ConfigExchangeOptions) {
+    this.#options = options
   }
 
   forget(key: string): void {
@@ -60,10 +60,10 @@ export class ConfigExchange {
 
   /** @param present the current Deployment; null if there is none */
   of(key: string, router: RpcRouter, config: RenderedConfig, present: Deployment | null): Exchange {
-    const { fleets } = this.#parts
+    const { fleets } = this.#options
     if (fleets === null || present === null) return { config, good: null, refusedBy: null }
     const { annotations = {} } = present.metadata
-    const pods = fleets.looks(key).at(-1)?.pods ?? []
+    const pods = fleets.observations(key).at(-1)?.pods ?? []
     const isApplied =
       annotations[contentHashAnnotation] === config.contentHash &&
       revisionOf(present).fixedHash === config.fixedHash
@@ -91,14 +91,17 @@ export class ConfigExchange {
 
   #storedGood(router: RpcRouter, annotations: Readonly<Record<string, string>>): GoodConfig | null {
     const ref = { namespace: router.metadata.namespace, name: lastGoodName(router) }
-    const found = this.#parts.children.latest<ConfigMap>(configMaps, ref)
+    const found = this.#options.children.latest<ConfigMap>(configMaps, ref)
     if (found === null || !belongsTo(found, router)) return null
     const fixedHash = found.metadata.annotations?.[fixedHashAnnotation] ?? ''
     const good = { fixedHash, data: found.data ?? {} }
     return hashOf(good) === annotations[goodHashAnnotation] ? good : null
   }
 
-  /** Pods that tried the applied config and refuse it. Pods that only had an earlier config do not count. */
+  /**
+   * Pods that tried the applied config and refuse it. Pods that only had an earlier config do not
+   * count.
+   */
   #refusing(
     key: string,
     mark: string,
@@ -106,15 +109,16 @@ export class ConfigExchange {
     pods: readonly PodView[],
   ): readonly string[] {
     const known = this.#applied.get(key)
-    const sinceMs = known?.mark === mark ? known.sinceMs : this.#parts.clock.wallMs()
+    const sinceMs = known?.mark === mark ? known.sinceMs : this.#options.clock.wallMs()
     this.#applied.set(key, { mark, sinceMs })
     const refusing = pods.filter(
       ({ refusal = null }) =>
         refusal !== null &&
         (refusal.sha256?.startsWith(config.contentHash) ?? refusal.atMs > sinceMs),
     )
-    // A newer pod has the config from its start. An older pod has it once the kubelet has updated its files.
-    const ended = (this.#parts.fleets?.ended(key) ?? []).filter(
+    // A newer pod has the config from its start. An older pod has it once the kubelet has updated
+    // its files.
+    const ended = (this.#options.fleets?.ended(key) ?? []).filter(
       ({ createdMs, endedMs }) => createdMs > sinceMs || endedMs > sinceMs + updateMs,
     )
     return [...new Set([...refusing, ...ended].map(({ pod }) => pod))]

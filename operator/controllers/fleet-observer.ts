@@ -9,7 +9,7 @@ import { Store } from '../kube/store.ts'
 import { type Pod, pods } from '../resources/kinds.ts'
 import { childSelector, componentOf, instanceKeys } from '../resources/labels.ts'
 import { type FleetView, type PodView, podView } from '../status/fleet-view.ts'
-import { healthIn, type Looks, upstreamOf } from '../status/provider-health.ts'
+import { healthIn, type Observations, upstreamOf } from '../status/provider-health.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
@@ -23,11 +23,14 @@ export interface FleetObserverOptions extends Pick<
   readonly readPodPage: ReadPodPage
   /** Null for all. */
   readonly namespaces: readonly string[] | null
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly chainIdOf: ChainIdOf
   /** Called with a provider whose health has changed. */
   readonly onChange: (provider: string) => void
-  /** Called with a router whose pods were found to serve other configs than before, and at the first look. */
+  /**
+   * Called with a router whose pods were found to serve other configs than before, and at the first
+   * look.
+   */
   readonly onServing: (router: string) => void
 }
 
@@ -63,10 +66,10 @@ export class FleetObserver {
   readonly #reflectors: readonly Reflector<KubeObject>[]
   readonly #controller: Controller
   /** By router: the last two, the older one first. */
-  readonly #looks = new Map<string, readonly FleetView[]>()
+  readonly #observations = new Map<string, readonly FleetView[]>()
 
   constructor(options: FleetObserverOptions) {
-    const { clock, random, observer = {}, world, namespaces } = options
+    const { clock, random, observer = {}, cache, namespaces } = options
     this.#options = options
     this.#reflectors = (namespaces ?? [undefined]).map((namespace) => {
       const selection = { labelSelector: childSelector, ...(namespace && { namespace }) }
@@ -75,19 +78,19 @@ export class FleetObserver {
     })
     this.#controller = new Controller({
       name: 'fleet',
-      reconcile: (key, context) => this.#look(key, context),
+      reconcile: (key, context) => this.#observe(key, context),
       ...{ clock, random, observer, timeoutMs, workers: routersAtOnce },
     })
-    world.routers.subscribe(({ type, object }) => {
+    cache.routers.subscribe(({ type, object }) => {
       const key = objectKey(object.metadata)
       if (type === 'added') this.#controller.enqueue(key)
-      if (type === 'deleted') this.#looks.delete(key)
+      if (type === 'deleted') this.#observations.delete(key)
     })
   }
 
   /** The last two looks at the pods of a router, the older one first. */
-  looks(router: string): NonNullable<Looks> {
-    return this.#looks.get(router) ?? []
+  observations(router: string): NonNullable<Observations> {
+    return this.#observations.get(router) ?? []
   }
 
   /** Pods of a router that ended because they cannot serve their config. */
@@ -99,7 +102,7 @@ export class FleetObserver {
   }
 
   /** Before it is due. */
-  lookSoon(router: string): void {
+  observeSoon(router: string): void {
     this.#controller.enqueue(router)
   }
 
@@ -110,9 +113,9 @@ export class FleetObserver {
     await Promise.all([looking, ...this.#reflectors.map((each) => each.run(signal))])
   }
 
-  async #look(key: string, { signal }: ReconcileContext): Promise<Outcome> {
-    const { world } = this.#options
-    const router = world.routers.get(key)
+  async #observe(key: string, { signal }: ReconcileContext): Promise<Outcome> {
+    const { cache } = this.#options
+    const router = cache.routers.get(key)
     if (router === undefined) return {}
     const isListed = this.#reflectors.some(
       ({ namespace, hasSynced }) => hasSynced && [null, refOf(key).namespace].includes(namespace),
@@ -122,21 +125,24 @@ export class FleetObserver {
     const running = this.#pods.byIndex('instance', key).filter(({ ip }) => ip !== null)
     for (let at = 0; at < running.length; at += podsAtOnce) {
       const some = running.slice(at, at + podsAtOnce)
-      answers.push(...(await Promise.all(some.map((pod) => this.#ask(pod, signal)))))
+      answers.push(...(await Promise.all(some.map((pod) => this.#observePod(pod, signal)))))
     }
     const view = {
       pods: answers.flatMap((answer) => answer.pods),
       silent: answers.flatMap((answer) => answer.silent),
     }
-    if (world.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
-    const before = this.looks(key).at(-1)
-    this.#looks.set(key, [...this.looks(key), view].slice(-2))
+    if (cache.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
+    const before = this.observations(key).at(-1)
+    this.#observations.set(key, [...this.observations(key), view].slice(-2))
     this.#report(router)
     if (!isDeepStrictEqual(before && servedBy(before), servedBy(view))) this.#options.onServing(key)
     return { requeueAfterMs: everyMs }
   }
 
-  async #ask({ metadata: { name }, ip }: RunningPod, signal: AbortSignal): Promise<FleetView> {
+  async #observePod(
+    { metadata: { name }, ip }: RunningPod,
+    signal: AbortSignal,
+  ): Promise<FleetView> {
     const page = await this.#options.readPodPage(ip ?? '', signal)
     const view: PodView | null = 'text' in page ? podView(name, page.text) : null
     if (view !== null) return { pods: [view], silent: [] }
@@ -145,15 +151,15 @@ export class FleetObserver {
   }
 
   #report(router: KubeObject): void {
-    const { world, chainIdOf, onChange } = this.#options
-    const looks = this.looks(objectKey(router.metadata))
-    for (const key of world.providerKeysOf(router)) {
-      const object = world.providers.get(key)
-      const provider = object === undefined ? null : world.provider(object).value
+    const { cache, chainIdOf, onChange } = this.#options
+    const observations = this.observations(objectKey(router.metadata))
+    for (const key of cache.providerKeysOf(router)) {
+      const object = cache.providers.get(key)
+      const provider = object === undefined ? null : cache.provider(object).value
       if (provider === null) continue
       const entry = provider.status?.routers?.find(({ name }) => name === router.metadata.name)
       const before = entry?.conditions?.find(({ type }) => type === 'Healthy')
-      if (healthIn(looks, upstreamOf(provider, chainIdOf), before) !== before) onChange(key)
+      if (healthIn(observations, upstreamOf(provider, chainIdOf), before) !== before) onChange(key)
     }
   }
 }

@@ -12,7 +12,8 @@ import {
 import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
- * A provider that breaks is left out. Only where an endpoint of the pods would close by that is the router held back.
+ * A provider that breaks is left out. Only where an endpoint of the pods would close by that is the
+ * router held back.
  */
 
 const endpoints = [
@@ -20,12 +21,12 @@ const endpoints = [
   { name: 'sep', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' },
 ]
 
-function keys(desk: OperatorHarness, values: Readonly<Record<string, string>>): void {
+function keys(harness: OperatorHarness, values: Readonly<Record<string, string>>): void {
   const data = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
   const metadata = { namespace: 'ns', name: 'keys' }
-  desk.keeper.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as KubeObject)
+  harness.api.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as KubeObject)
 }
 
 function withKey(key: string, chainId: string) {
@@ -35,108 +36,109 @@ function withKey(key: string, chainId: string) {
 }
 
 /** Pods run with a and b for ETH1, and with c alone for SEP1; each has its key. */
-async function servingDesk(): Promise<OperatorHarness> {
-  const desk = new OperatorHarness()
-  keys(desk, { a: '1', b: '2', c: '3' })
-  desk.provider('a', '', withKey('a', 'ETH1'))
-  desk.provider('b', '', withKey('b', 'ETH1'))
-  desk.provider('c', '', withKey('c', 'SEP1'))
-  desk.router('r', { endpoints })
-  await desk.pass()
-  desk.rollOut('r')
-  await desk.pass()
-  return desk
+async function servingHarness(): Promise<OperatorHarness> {
+  const harness = new OperatorHarness()
+  keys(harness, { a: '1', b: '2', c: '3' })
+  harness.provider('a', '', withKey('a', 'ETH1'))
+  harness.provider('b', '', withKey('b', 'ETH1'))
+  harness.provider('c', '', withKey('c', 'SEP1'))
+  harness.router('r', { endpoints })
+  await harness.pass()
+  harness.rollOut('r')
+  await harness.pass()
+  return harness
 }
 
-function providersOf(desk: OperatorHarness): string {
-  const { spec } = desk.get(deployments, 'r-router')
+function providersOf(harness: OperatorHarness): string {
+  const { spec } = harness.get(deployments, 'r-router')
   const name = spec.template.spec?.volumes?.find(({ configMap }) => configMap)?.configMap?.name
-  const text = desk.get(configMaps, name ?? '').data?.['router.yml'] ?? ''
+  const text = harness.get(configMaps, name ?? '').data?.['router.yml'] ?? ''
   return [...text.matchAll(/^ {2}- name: (\S+)/gm)].map(([, found]) => found).join(' ')
 }
 
-const breaks: readonly (readonly [string, (desk: OperatorHarness, provider: string) => void])[] = [
+const breaks: readonly (readonly [string, (harness: OperatorHarness, provider: string) => void])[] =
   [
-    'its key is gone',
-    (desk, provider) => {
-      const { [provider]: _, ...left } = { a: '1', b: '2', c: '3' } as Record<string, string>
-      keys(desk, left)
-    },
-  ],
-  [
-    'its key gets a bad value',
-    (desk, provider) => {
-      keys(desk, { a: '1', b: '2', c: '3', [provider]: 'line\nbreak' })
-    },
-  ],
-  [
-    'it becomes invalid',
-    (desk, provider) => {
-      desk.provider(provider, 'https://node.example:99999', {
-        chainId: provider === 'c' ? 'SEP1' : 'ETH1',
-      })
-    },
-  ],
-]
+    [
+      'its key is gone',
+      (harness, provider) => {
+        const { [provider]: _, ...left } = { a: '1', b: '2', c: '3' } as Record<string, string>
+        keys(harness, left)
+      },
+    ],
+    [
+      'its key gets a bad value',
+      (harness, provider) => {
+        keys(harness, { a: '1', b: '2', c: '3', [provider]: 'line\nbreak' })
+      },
+    ],
+    [
+      'it becomes invalid',
+      (harness, provider) => {
+        harness.provider(provider, 'https://node.example:99999', {
+          chainId: provider === 'c' ? 'SEP1' : 'ETH1',
+        })
+      },
+    ],
+  ]
 
 describe.each(breaks)('when %s', (_, breakIt) => {
   test('a provider beside others is left out, and they go on', async () => {
-    await using desk = await servingDesk()
-    breakIt(desk, 'b')
-    await desk.pass()
-    expect(providersOf(desk)).toBe('a c')
-    const { Accepted, Ready } = desk.conditions(rpcRouters, 'r')
+    await using harness = await servingHarness()
+    breakIt(harness, 'b')
+    await harness.pass()
+    expect(providersOf(harness)).toBe('a c')
+    const { Accepted, Ready } = harness.conditions(rpcRouters, 'r')
     expect(Accepted).toMatch(/^True\/PartiallyAccepted@1: UpstreamProvider b is left out/)
     expect(Ready).not.toMatch(/NotAccepted|RefsNotResolved/)
-    expect(desk.conditions(upstreamProviders, 'b')['Ready']).toMatch(/^False/)
-    expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
+    expect(harness.conditions(upstreamProviders, 'b')['Ready']).toMatch(/^False/)
+    expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
   })
 
   test('the only one of an endpoint holds the router back until it is fixed', async () => {
-    await using desk = await servingDesk()
-    const { template } = desk.get(deployments, 'r-router').spec
-    breakIt(desk, 'c')
-    desk.router('r', { endpoints, pod: { image: 'other:1' } })
-    await desk.pass(60_000)
-    expect(desk.get(deployments, 'r-router').spec.template).toEqual(template)
-    const conditions = desk.conditions(rpcRouters, 'r')
+    await using harness = await servingHarness()
+    const { template } = harness.get(deployments, 'r-router').spec
+    breakIt(harness, 'c')
+    harness.router('r', { endpoints, pod: { image: 'other:1' } })
+    await harness.pass(60_000)
+    expect(harness.get(deployments, 'r-router').spec.template).toEqual(template)
+    const conditions = harness.conditions(rpcRouters, 'r')
     expect(conditions['Programmed']).toMatch(/^False\/NotAccepted@2: The last good config/)
     expect(`${conditions['Accepted']} ${conditions['ResolvedRefs']}`).toContain(
-      'nothing is changed as long as this would close',
+      'no change is applied while it would close',
     )
     // What was applied before holds.
-    expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
-    expect(desk.conditions(upstreamProviders, 'c')['Ready']).toMatch(/^False/)
-    keys(desk, { a: '1', b: '2', c: '3' })
-    desk.provider('c', '', withKey('c', 'SEP1'))
-    await desk.pass(60_000)
-    expect(providersOf(desk)).toBe('a b c')
-    expect(desk.get(deployments, 'r-router').spec.template).not.toEqual(template)
+    expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
+    expect(harness.conditions(upstreamProviders, 'c')['Ready']).toMatch(/^False/)
+    keys(harness, { a: '1', b: '2', c: '3' })
+    harness.provider('c', '', withKey('c', 'SEP1'))
+    await harness.pass(60_000)
+    expect(providersOf(harness)).toBe('a b c')
+    expect(harness.get(deployments, 'r-router').spec.template).not.toEqual(template)
   })
 })
 
 test('an endpoint whose only provider is deleted closes', async () => {
-  await using desk = await servingDesk()
-  desk.remove(upstreamProviders, 'c')
-  await desk.pass()
-  expect(providersOf(desk)).toBe('a b')
+  await using harness = await servingHarness()
+  harness.remove(upstreamProviders, 'c')
+  await harness.pass()
+  expect(providersOf(harness)).toBe('a b')
 })
 
 test('an operator that starts anew holds the same', async () => {
-  const first = await servingDesk()
+  const first = await servingHarness()
   keys(first, { a: '1', b: '2' })
   await first.pass()
   await first[Symbol.asyncDispose]()
-  await using second = new OperatorHarness(first.keeper)
+  await using second = new OperatorHarness(first.api)
   await second.pass(60_000)
   expect(providersOf(second)).toBe('a b c')
 })
 
 test('a provider that changes while its router is held back is not programmed', async () => {
-  await using desk = await servingDesk()
-  keys(desk, { a: '1', b: '2' })
-  await desk.pass()
-  desk.provider('a', 'https://new.example')
-  await desk.pass()
-  expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^False\/NotProgrammed@2/)
+  await using harness = await servingHarness()
+  keys(harness, { a: '1', b: '2' })
+  await harness.pass()
+  harness.provider('a', 'https://new.example')
+  await harness.pass()
+  expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^False\/NotProgrammed@2/)
 })

@@ -17,11 +17,11 @@ import { fieldManager } from './foreign-fields.ts'
 import { FleetObserver, type ReadPodPage } from './fleet-observer.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
-import { RolloutTurns } from './rollout-turns.ts'
+import { RolloutSlots } from './rollout-slots.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import type { TranslatorOptions } from './router-translator.ts'
 import { connectTriggers } from './triggers.ts'
-import { reflectWorld } from './watched-kinds.ts'
+import { reflectCluster } from './watched-kinds.ts'
 import { ClusterCache } from './cluster-cache.ts'
 
 export interface OperatorOptions extends Pick<
@@ -57,7 +57,7 @@ const requeueAfterMs = 1_000
 export class Operator {
   readonly routers: Controller
   readonly providers: Controller
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly #reflectors: readonly Reflector<KubeObject>[]
   /** Kinds of the Prometheus operator that the cluster has. */
@@ -70,15 +70,16 @@ export class Operator {
 
   constructor(options: OperatorOptions) {
     const { client, clock, random, observer, workers } = options
-    const world = new ClusterCache(childKinds)
-    this.world = world
+    const cache = new ClusterCache(childKinds)
+    this.cache = cache
     this.references = new References(client)
-    for (const store of [world.routers, world.providers])
+    for (const store of [cache.routers, cache.providers])
       store.subscribe(({ type, object }) => {
-        // A namespace that is being deleted takes no new object: this is a new namespace of the name.
+        // A namespace that is being deleted takes no new object: this is a new namespace of the
+        // name.
         if (type === 'added') this.#terminating.delete(object.metadata.namespace ?? '')
       })
-    this.#reflectors = reflectWorld(world, this.references, {
+    this.#reflectors = reflectCluster(cache, this.references, {
       ...options,
       onMonitorServed: (kind, isServed) => this.#setServed(kind, isServed),
     })
@@ -95,7 +96,7 @@ export class Operator {
     this.#fleets =
       readPodPage &&
       new FleetObserver({
-        ...{ ...options, readPodPage, world, chainIdOf },
+        ...{ ...options, readPodPage, cache, chainIdOf },
         onChange: (provider) => this.providers.enqueue(provider),
         onServing: (router) => this.routers.enqueue(router),
       })
@@ -109,10 +110,13 @@ export class Operator {
     this.routers = controllerOf('rpcrouter', reconcilers.router)
     this.providers = controllerOf('upstreamprovider', reconcilers.provider)
     const { routers, providers, references } = this
-    connectTriggers({ world, references, routers, providers })
+    connectTriggers({ cache, references, routers, providers })
   }
 
-  /** Delays keys of a scope that is not listed yet, and skips keys of a namespace that is being deleted. */
+  /**
+   * Delays keys of a scope that is not listed yet, and skips keys of a namespace that is being
+   * deleted.
+   */
   #where(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
@@ -141,28 +145,28 @@ export class Operator {
     if (isServed === this.#monitors.has(kind)) return
     if (isServed) this.#monitors.add(kind)
     else this.#monitors.delete(kind)
-    for (const router of this.world.routersWithMonitor(kind)) this.routers.enqueue(router)
+    for (const router of this.cache.routersWithMonitor(kind)) this.routers.enqueue(router)
   }
 
   #reconcilers(options: OperatorOptions, chainIdOf: ChainIdOf) {
     const { client, clock, bundled, images, generatePassword, allowLinkLocal } = options
-    const { world, references } = this
+    const { cache, references } = this
     const results = new ProviderResults()
     const monitors = this.#monitors
     const operatorNamespace = this.#fleets && options.podNamespace
     const build = { images, monitors, chainIdOf, allowLinkLocal, operatorNamespace }
-    const read = { client, world, references, bundled, allowLinkLocal, image: images.router }
+    const read = { client, cache, references, bundled, allowLinkLocal, image: images.router }
     const shared = { ...read, results, clock, chainIdOf, events: this.#events }
-    const children = new ChildApplier({ client, children: world.children, clock })
+    const children = new ChildApplier({ client, children: cache.children, clock })
     const applier = new ApplyOrder({
       client,
       children,
-      replicaSets: world.replicaSets,
+      replicaSets: cache.replicaSets,
       onUnknownKind: (kind) => this.#setServed(kind, false),
     })
     const router = new RouterReconciler({
       ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
-      turns: new RolloutTurns(options.maxRollingRouters, clock),
+      slots: new RolloutSlots(options.maxRollingRouters, clock),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },
@@ -176,24 +180,34 @@ export class Operator {
   }
 
   /**
-   * The namespaces that are not listed yet, and in which nothing is reconciled until then; null for all of the cluster.
-   * One that cannot be listed, since it or its Role is gone, does not delay the others.
+   * The namespaces that are not listed yet, and in which nothing is reconciled until then; null for
+   * all of the cluster. One that cannot be listed, since it or its Role is gone, does not delay the
+   * others.
    */
   get missing(): readonly Scope[] {
     return this.#scopes.filter((scope) => !this.#isListed(scope))
   }
 
-  /** Milliseconds since the quietest watch last received anything; before its first list, since the start. */
+  /**
+   * Milliseconds since the quietest watch last received anything; before its first list, since the
+   * start.
+   */
   get silentMs(): number {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
-  /** Watches until the signal is aborted, leading or not: a standby has all objects when it takes over. */
+  /**
+   * Watches until the signal is aborted, leading or not: a standby has all objects when it takes
+   * over.
+   */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
-  /** Reconciles the scopes that are listed, until the signal is aborted; resolves when the last reconcile has ended. */
+  /**
+   * Reconciles the scopes that are listed, until the signal is aborted; resolves when the last
+   * reconcile has ended.
+   */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
     const acting = [

@@ -45,10 +45,13 @@ export async function troublesOf(
 
 /** What is not as it should be of pods is looked at again so soon. */
 export const requeueAfterMs = 5_000
-const maxLookAgainMs = 60_000
+const maxRequeueMs = 60_000
 
-/** Nothing reports why pods do not come: they are looked at soon after a change of the status, and less often when it lasts. */
-export function looksAgainMs({ conditions = [] }: RpcRouterStatus, nowMs: number): number {
+/**
+ * Nothing reports why pods do not come: they are looked at soon after a change of the status, and
+ * less often when it lasts.
+ */
+export function podRequeueMs({ conditions = [] }: RpcRouterStatus, nowMs: number): number {
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime))
-  return Math.min(Math.max(nowMs - Math.max(...changes), requeueAfterMs), maxLookAgainMs)
+  return Math.min(Math.max(nowMs - Math.max(...changes), requeueAfterMs), maxRequeueMs)
 }

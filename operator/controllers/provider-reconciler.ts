@@ -24,10 +24,10 @@ import type { ClusterCache } from './cluster-cache.ts'
 
 export interface ProviderReconcilerOptions {
   readonly client: Pick<KubeClient, 'apply'>
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly results: ProviderResults
-  readonly fleets: Pick<FleetObserver, 'looks'> | null
+  readonly fleets: Pick<FleetObserver, 'observations'> | null
   readonly events: Pick<EventRecorder, 'record'>
   readonly bundled: TranslateInput['bundled']
   readonly chainIdOf: ChainIdOf
@@ -37,68 +37,72 @@ export interface ProviderReconcilerOptions {
 
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
-  readonly #parts: ProviderReconcilerOptions
+  readonly #options: ProviderReconcilerOptions
   readonly #statuses: StatusWriter<UpstreamProviderStatus>
 
-  constructor(parts: ProviderReconcilerOptions) {
-    const { client, world, clock } = parts
-    this.#parts = parts
-    this.#statuses = new StatusWriter(client, upstreamProviders, world.providers, clock)
+  constructor(options: ProviderReconcilerOptions) {
+    const { client, cache, clock } = options
+    this.#options = options
+    this.#statuses = new StatusWriter(client, upstreamProviders, cache.providers, clock)
   }
 
   readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<void> => {
-    const { world, references, events, clock } = this.#parts
-    const object = world.providers.get(key)
+    const { cache, references, events, clock } = this.#options
+    const object = cache.providers.get(key)
     if (object === undefined) references.readBy.providers.delete(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
     const routers = this.#resultsOf(key, object)
-    // The status stays until the last of them has reported; each report enqueues the provider again.
+    // The status stays until the last of them has reported; each report enqueues the provider
+    // again.
     if (routers === null) return
     const now = rfc3339(clock.wallMs())
-    const { value, faults } = world.provider(object)
+    const { value, faults } = cache.provider(object)
     const latest: KubeObject & { status?: UpstreamProviderStatus | undefined } =
       this.#statuses.latest(value ?? object)
     const status =
       value === null
         ? invalidProviderStatus({ object: latest, faults, now }, routers)
-        : await this.#judge(this.#statuses.latest(value), routers, now, signal)
+        : await this.#validate(this.#statuses.latest(value), routers, now, signal)
     const occurrences = conditionOccurrences('InvalidProvider', latest.status, status)
     if (await this.#statuses.write(latest, status, signal))
       for (const each of occurrences) events.record({ ...each, regarding: object })
   }
 
-  async #judge(
+  async #validate(
     provider: UpstreamProvider,
     routers: readonly RouterResult[],
     now: string,
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
-    const { references, allowLinkLocal, chainIdOf } = this.#parts
-    const bundled = routers.length === 0 ? this.#parts.bundled : null
+    const { references, allowLinkLocal, chainIdOf } = this.#options
+    const bundled = routers.length === 0 ? this.#options.bundled : null
     const run = (data: ReferenceData) => validateProvider(provider, data, bundled, allowLinkLocal)
-    const judged = await references.translate('providers', provider, run, signal)
+    const validation = await references.translate('providers', provider, run, signal)
     const upstream = upstreamOf(provider, chainIdOf)
-    return providerStatus({ provider, upstream, ...judged, routers, now })
+    return providerStatus({ provider, upstream, ...validation, routers, now })
   }
 
-  /** What the routers that select a provider made of it as it is now; null until each of them has reported. */
+  /**
+   * What the routers that select a provider made of it as it is now; null until each of them has
+   * reported.
+   */
   #resultsOf(key: string, provider: KubeObject): readonly RouterResult[] | null {
-    const { world, results, fleets } = this.#parts
+    const { cache, results, fleets } = this.#options
     const { uid, generation } = provider.metadata
     // A router that is being deleted reports no more.
-    const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
+    const routers = cache.routersOf(provider).filter((router) => !cache.isLeaving(router))
     const current = routers.flatMap((router) => {
       const result = results.get(router, key)
       const isCurrent = result?.providerUid === uid && result?.generation === generation
-      const looks = fleets?.looks(router) ?? null
-      return result !== null && isCurrent ? [{ ...result, looks }] : []
+      const observations = fleets?.observations(router) ?? null
+      return result !== null && isCurrent ? [{ ...result, observations }] : []
     })
     return current.length === routers.length ? current : null
   }
 }
 
 /** What a router made of one of the providers that it selects, and of which state of it. */
-export interface ProviderResult extends Omit<RouterResult, 'looks'> {
+export interface ProviderResult extends Omit<RouterResult, 'observations'> {
   readonly providerUid: string
   readonly generation: number
 }
@@ -106,24 +110,24 @@ export interface ProviderResult extends Omit<RouterResult, 'looks'> {
 /**
  * What a router made of the providers that it selects, by their keys.
  *
- * @param seen the providers as they were translated
- * @param isHeld the router was held back: its pods go on with the config that they have
+ * @param selected the providers as they were translated
+ * @param isBlocked the router was held back: its pods go on with the config that they have
  */
 export function resultsOf(
   router: string,
   { providers }: Translation,
-  seen: readonly KubeObject[],
-  isHeld: boolean,
+  selected: readonly KubeObject[],
+  isBlocked: boolean,
 ): ReadonlyMap<string, ProviderResult> {
   const translated = new Map(providers.map((each) => [each.provider, each]))
   const results = new Map<string, ProviderResult>()
-  for (const { metadata } of seen) {
+  for (const { metadata } of selected) {
     const provider = translated.get(metadata.name)
     if (provider === undefined) continue
     results.set(objectKey(metadata), {
       router,
       refusals: provider.refusals,
-      fate: isHeld ? 'held' : provider.isUsed ? 'used' : 'left-out',
+      usage: isBlocked ? 'blocked' : provider.isUsed ? 'used' : 'left-out',
       providerUid: metadata.uid ?? '',
       generation: metadata.generation ?? 0,
     })
@@ -131,7 +135,10 @@ export function resultsOf(
   return results
 }
 
-/** What the routers made of their providers: reported by the routers, read by the providers' own controller. */
+/**
+ * What the routers made of their providers: reported by the routers, read by the providers' own
+ * controller.
+ */
 export class ProviderResults {
   /** By key of the router, then by key of the provider. */
   readonly #byRouter = new Map<string, ReadonlyMap<string, ProviderResult>>()

@@ -16,230 +16,231 @@ import { OperatorHarness } from './testing/operator-harness.ts'
 const names = ['r1', 'r2', 'r3', 'r4', 'r5']
 
 async function fleet(most: number) {
-  const desk = new OperatorHarness(new FakeApiServer(), null, null, most)
-  desk.provider('a')
-  for (const name of names) desk.router(name)
-  await desk.pass()
-  for (const name of names) desk.rollOut(name)
-  await desk.pass()
-  return desk
+  const harness = new OperatorHarness(new FakeApiServer(), null, null, most)
+  harness.provider('a')
+  for (const name of names) harness.router(name)
+  await harness.pass()
+  for (const name of names) harness.rollOut(name)
+  await harness.pass()
+  return harness
 }
 
-const generationOf = (desk: OperatorHarness, name: string) =>
-  desk.get(deployments, `${name}-router`).metadata.generation
-const begun = (desk: OperatorHarness) => names.filter((name) => generationOf(desk, name) === 2)
+const generationOf = (harness: OperatorHarness, name: string) =>
+  harness.get(deployments, `${name}-router`).metadata.generation
+const started = (harness: OperatorHarness) =>
+  names.filter((name) => generationOf(harness, name) === 2)
 
 /** One change that concerns all of them, as an upgrade of the operator does. */
-const changeAll = (desk: OperatorHarness) => desk.provider('a', 'https://a.example:8443')
+const changeAll = (harness: OperatorHarness) => harness.provider('a', 'https://a.example:8443')
 
 test('first pods wait for no turn', async () => {
-  await using desk = await fleet(1)
-  expect(names.map((name) => generationOf(desk, name))).toEqual([1, 1, 1, 1, 1])
+  await using harness = await fleet(1)
+  expect(names.map((name) => generationOf(harness, name))).toEqual([1, 1, 1, 1, 1])
 })
 
 test('so many routers replace their pods at a time, and the next one when one is done', async () => {
-  await using desk = await fleet(2)
-  changeAll(desk)
-  await desk.pass(60_000)
-  const first = begun(desk)
+  await using harness = await fleet(2)
+  changeAll(harness)
+  await harness.pass(60_000)
+  const first = started(harness)
   expect(first).toHaveLength(2)
   const waiting = names.filter((name) => !first.includes(name))
   for (const name of waiting)
-    expect(desk.conditions(rpcRouters, name)['Programmed']).toMatch(
-      /^False\/RolloutQueued@1: As many/,
+    expect(harness.conditions(rpcRouters, name)['Programmed']).toMatch(
+      /^False\/RolloutQueued@1: It waits/,
     )
   for (let done = 1; done <= 3; done++) {
-    desk.rollOut(begun(desk)[done - 1] ?? '')
-    await desk.pass(6_000)
-    expect(begun(desk).length).toBe(2 + done)
+    harness.rollOut(started(harness)[done - 1] ?? '')
+    await harness.pass(6_000)
+    expect(started(harness).length).toBe(2 + done)
   }
-  for (const name of names) desk.rollOut(name)
-  await desk.pass(6_000)
-  for (const name of names) expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
-  expect(desk.failures).toEqual([])
+  for (const name of names) harness.rollOut(name)
+  await harness.pass(6_000)
+  for (const name of names) expect(harness.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
+  expect(harness.failures).toEqual([])
 })
 
 describe('of a router that waits', () => {
-  /** A desk on which one router rolls and the others wait, and the name of one that does. */
-  async function queue(change: (desk: OperatorHarness) => void) {
-    const desk = await fleet(1)
-    change(desk)
-    await desk.pass(10_000)
-    return { desk, name: names.find((each) => !begun(desk).includes(each)) ?? '' }
+  /** A harness on which one router rolls and the others wait, and the name of one that does. */
+  async function queue(change: (harness: OperatorHarness) => void) {
+    const harness = await fleet(1)
+    change(harness)
+    await harness.pass(10_000)
+    return { harness, name: names.find((each) => !started(harness).includes(each)) ?? '' }
   }
   const resources = { requests: { cpu: '300m' } }
-  const changePods = (desk: OperatorHarness) => {
-    for (const name of names) desk.router(name, { pod: { resources } })
+  const changePods = (harness: OperatorHarness) => {
+    for (const name of names) harness.router(name, { pod: { resources } })
   }
-  const textsOf = (desk: OperatorHarness, name: string) =>
-    desk
+  const textsOf = (harness: OperatorHarness, name: string) =>
+    harness
       .names(configMaps)
       .filter((each) => each.startsWith(`${name}-router`))
-      .map((each) => desk.get(configMaps, each).data?.['router.yml'])
-  const templateOf = (desk: OperatorHarness, name: string) =>
-    desk.get(deployments, `${name}-router`).spec.template
+      .map((each) => harness.get(configMaps, each).data?.['router.yml'])
+  const templateOf = (harness: OperatorHarness, name: string) =>
+    harness.get(deployments, `${name}-router`).spec.template
 
   test('the count changes, the pods do not, and Ready stays as it was', async () => {
-    const { desk, name } = await queue(changeAll)
-    await using _ = desk
-    const { Ready = '' } = desk.conditions(rpcRouters, name)
+    const { harness, name } = await queue(changeAll)
+    await using _ = harness
+    const { Ready = '' } = harness.conditions(rpcRouters, name)
     expect(Ready).toMatch(/^True/)
-    const before = templateOf(desk, name)
-    desk.router(name, { replicas: 7 })
-    await desk.pass(6_000)
-    expect(desk.get(deployments, `${name}-router`).spec.replicas).toBe(7)
-    expect(templateOf(desk, name)).toEqual(before)
-    expect(textsOf(desk, name)).toHaveLength(1)
+    const before = templateOf(harness, name)
+    harness.router(name, { replicas: 7 })
+    await harness.pass(6_000)
+    expect(harness.get(deployments, `${name}-router`).spec.replicas).toBe(7)
+    expect(templateOf(harness, name)).toEqual(before)
+    expect(textsOf(harness, name)).toHaveLength(1)
     // Its generation is another one, of which it is not known that pods serve it.
-    expect(desk.conditions(rpcRouters, name)).toMatchObject({
+    expect(harness.conditions(rpcRouters, name)).toMatchObject({
       Programmed: expect.stringMatching(/^False\/RolloutQueued@2/),
       Ready: expect.stringMatching(/^False\/NotProgrammed@2/),
     })
-    desk.router(name, { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
-    await desk.pass(6_000)
-    expect(desk.get(horizontalPodAutoscalers, `${name}-router`).spec.maxReplicas).toBe(9)
-    desk.keeper.requests.length = 0
-    await desk.pass(12_000)
-    expect(desk.keeper.requests.filter(({ verb }) => verb === 'patch')).toEqual([])
-    expect(desk.failures).toEqual([])
+    harness.router(name, { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
+    await harness.pass(6_000)
+    expect(harness.get(horizontalPodAutoscalers, `${name}-router`).spec.maxReplicas).toBe(9)
+    harness.api.requests.length = 0
+    await harness.pass(12_000)
+    expect(harness.api.requests.filter(({ verb }) => verb === 'patch')).toEqual([])
+    expect(harness.failures).toEqual([])
   })
 
   test('pods that stop serving are not hidden', async () => {
-    const { desk, name } = await queue(changeAll)
-    await using _ = desk
-    desk.count(name, { replicas: 2, updatedReplicas: 2, availableReplicas: 0 })
-    await desk.pass(6_000)
-    expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^False\/NotAvailable/)
-    desk.count(name, { replicas: 2, updatedReplicas: 2, availableReplicas: 2 })
-    await desk.pass(6_000)
-    expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
+    const { harness, name } = await queue(changeAll)
+    await using _ = harness
+    harness.count(name, { replicas: 2, updatedReplicas: 2, availableReplicas: 0 })
+    await harness.pass(6_000)
+    expect(harness.conditions(rpcRouters, name)['Ready']).toMatch(/^False\/NotAvailable/)
+    harness.count(name, { replicas: 2, updatedReplicas: 2, availableReplicas: 2 })
+    await harness.pass(6_000)
+    expect(harness.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
   })
 
   test('the config changes in what its pods take over', async () => {
-    const { desk, name } = await queue(changePods)
-    await using _ = desk
-    desk.provider('b')
-    await desk.pass(6_000)
-    expect(textsOf(desk, name)).toEqual([expect.stringContaining('https://b.example')])
-    desk.remove(upstreamProviders, 'b')
-    await desk.pass(6_000)
-    expect(textsOf(desk, name)).toEqual([expect.not.stringContaining('https://b.example')])
-    expect(generationOf(desk, name)).toBe(1)
-    expect(desk.failures).toEqual([])
+    const { harness, name } = await queue(changePods)
+    await using _ = harness
+    harness.provider('b')
+    await harness.pass(6_000)
+    expect(textsOf(harness, name)).toEqual([expect.stringContaining('https://b.example')])
+    harness.remove(upstreamProviders, 'b')
+    await harness.pass(6_000)
+    expect(textsOf(harness, name)).toEqual([expect.not.stringContaining('https://b.example')])
+    expect(generationOf(harness, name)).toBe(1)
+    expect(harness.failures).toEqual([])
   })
 
   test('the Service keeps the ports that its pods have', async () => {
     const sepolia = { name: 'sep', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
-    const { desk, name } = await queue((each) => {
+    const { harness, name } = await queue((each) => {
       each.provider('s', 'https://s.example', { chainId: 'SEP1' })
       for (const router of names) each.router(router, { endpoints: [sepolia] })
     })
-    await using _ = desk
-    const ports = () => desk.get(services, `${name}-router`).spec.ports?.map(({ port }) => port)
+    await using _ = harness
+    const ports = () => harness.get(services, `${name}-router`).spec.ports?.map(({ port }) => port)
     expect(ports()).toEqual([3360])
-    const [rolling = ''] = begun(desk)
-    desk.rollOut(rolling)
+    const [rolling = ''] = started(harness)
+    harness.rollOut(rolling)
     for (let done = 0; done < names.length; done++) {
-      await desk.pass(6_000)
-      for (const each of begun(desk)) desk.rollOut(each)
+      await harness.pass(6_000)
+      for (const each of started(harness)) harness.rollOut(each)
     }
-    await desk.pass(6_000)
+    await harness.pass(6_000)
     expect(ports()).toEqual([3361])
-    expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^True\/Ready@2/)
+    expect(harness.conditions(rpcRouters, name)['Ready']).toMatch(/^True\/Ready@2/)
   })
 })
 
 test('one that is stalled, or gone, keeps no other waiting', async () => {
-  await using desk = await fleet(1)
-  changeAll(desk)
-  await desk.pass(10_000)
-  const [stalled = ''] = begun(desk)
-  desk.count(stalled, { replicas: 2, updatedReplicas: 1 }, 'ProgressDeadlineExceeded')
-  await desk.pass(6_000)
-  expect(begun(desk)).toHaveLength(2)
-  const gone = begun(desk).find((name) => name !== stalled) ?? ''
-  desk.remove(rpcRouters, gone)
-  await desk.pass(6_000)
-  expect(begun(desk)).toHaveLength(3)
+  await using harness = await fleet(1)
+  changeAll(harness)
+  await harness.pass(10_000)
+  const [stalled = ''] = started(harness)
+  harness.count(stalled, { replicas: 2, updatedReplicas: 1 }, 'ProgressDeadlineExceeded')
+  await harness.pass(6_000)
+  expect(started(harness)).toHaveLength(2)
+  const gone = started(harness).find((name) => name !== stalled) ?? ''
+  harness.remove(rpcRouters, gone)
+  await harness.pass(6_000)
+  expect(started(harness)).toHaveLength(3)
 })
 
 describe('a Redis that restarts', () => {
   async function fleetWithRedis(routers = names) {
-    const desk = new OperatorHarness(new FakeApiServer(), null, null, 1)
-    desk.provider('a')
-    for (const name of routers) desk.router(name, withRedis('redis:first'))
-    await desk.pass()
+    const harness = new OperatorHarness(new FakeApiServer(), null, null, 1)
+    harness.provider('a')
+    for (const name of routers) harness.router(name, withRedis('redis:first'))
+    await harness.pass()
     for (const name of routers) {
-      desk.rollOut(name)
-      starts(desk, name, true)
+      harness.rollOut(name)
+      starts(harness, name, true)
     }
-    await desk.pass()
-    for (const name of routers) desk.router(name, withRedis('redis:other'))
-    await desk.pass(10_000)
-    return desk
+    await harness.pass()
+    for (const name of routers) harness.router(name, withRedis('redis:other'))
+    await harness.pass(10_000)
+    return harness
   }
   const withRedis = (image: string) => ({ sharedState: { mode: 'Managed', managed: { image } } })
-  const restarted = (desk: OperatorHarness) =>
+  const restarted = (harness: OperatorHarness) =>
     names.filter(
       (name) =>
-        desk.keeper.find(statefulSets, { namespace: 'ns', name: `${name}-redis` })?.metadata
+        harness.api.find(statefulSets, { namespace: 'ns', name: `${name}-redis` })?.metadata
           .generation === 2,
     )
-  const starts = (desk: OperatorHarness, name: string, isDone: boolean) => {
-    const { metadata } = desk.get(statefulSets, `${name}-redis`)
+  const starts = (harness: OperatorHarness, name: string, isDone: boolean) => {
+    const { metadata } = harness.get(statefulSets, `${name}-redis`)
     const { generation } = metadata
     const currentRevision = String(isDone ? generation : (generation ?? 0) - 1)
     const revisions = { updateRevision: String(generation), currentRevision }
-    desk.keeper.putStatus(statefulSets, metadata, { observedGeneration: generation, ...revisions })
+    harness.api.putStatus(statefulSets, metadata, { observedGeneration: generation, ...revisions })
   }
 
   test('waits for its turn, too, though the pods of its router stay', async () => {
-    await using desk = await fleetWithRedis()
-    expect(restarted(desk)).toHaveLength(1)
-    const [first = ''] = restarted(desk)
-    starts(desk, first, false)
-    await desk.pass(12_000)
-    expect(restarted(desk)).toEqual([first])
+    await using harness = await fleetWithRedis()
+    expect(restarted(harness)).toHaveLength(1)
+    const [first = ''] = restarted(harness)
+    starts(harness, first, false)
+    await harness.pass(12_000)
+    expect(restarted(harness)).toEqual([first])
     const other = names.find((name) => name !== first) ?? ''
-    expect(desk.conditions(rpcRouters, other)['Programmed']).toMatch(/^False\/RolloutQueued/)
-    starts(desk, first, true)
-    await desk.pass(6_000)
-    expect(restarted(desk)).toHaveLength(2)
-    expect(names.map((name) => generationOf(desk, name))).toEqual([1, 1, 1, 1, 1])
-    expect(desk.failures).toEqual([])
+    expect(harness.conditions(rpcRouters, other)['Programmed']).toMatch(/^False\/RolloutQueued/)
+    starts(harness, first, true)
+    await harness.pass(6_000)
+    expect(restarted(harness)).toHaveLength(2)
+    expect(names.map((name) => generationOf(harness, name))).toEqual([1, 1, 1, 1, 1])
+    expect(harness.failures).toEqual([])
   })
 
   test('and does not start keeps no other waiting for more than ten minutes', async () => {
-    await using desk = await fleetWithRedis(['r1', 'r2'])
-    starts(desk, restarted(desk)[0] ?? '', false)
-    await desk.pass(570_000)
-    expect(restarted(desk)).toHaveLength(1)
-    await desk.pass(40_000)
-    expect(restarted(desk)).toHaveLength(2)
+    await using harness = await fleetWithRedis(['r1', 'r2'])
+    starts(harness, restarted(harness)[0] ?? '', false)
+    await harness.pass(570_000)
+    expect(restarted(harness)).toHaveLength(1)
+    await harness.pass(40_000)
+    expect(restarted(harness)).toHaveLength(2)
   })
 })
 
 test.each([['DeploymentPaused'], ['ReplicaSetCreateError']])(
   'one whose Deployment says %s keeps no other waiting',
   async (reason) => {
-    await using desk = await fleet(1)
-    changeAll(desk)
-    await desk.pass(10_000)
-    desk.count(begun(desk)[0] ?? '', { replicas: 2, updatedReplicas: 1 }, reason)
-    await desk.pass(6_000)
-    expect(begun(desk)).toHaveLength(2)
+    await using harness = await fleet(1)
+    changeAll(harness)
+    await harness.pass(10_000)
+    harness.count(started(harness)[0] ?? '', { replicas: 2, updatedReplicas: 1 }, reason)
+    await harness.pass(6_000)
+    expect(started(harness)).toHaveLength(2)
   },
 )
 
 test('what replaces no pod waits for nobody', async () => {
-  await using desk = await fleet(1)
-  changeAll(desk)
-  await desk.pass(10_000)
-  const [rolling = ''] = begun(desk)
+  await using harness = await fleet(1)
+  changeAll(harness)
+  await harness.pass(10_000)
+  const [rolling = ''] = started(harness)
   const other = names.find((name) => name !== rolling) ?? ''
-  const { spec } = desk.get(rpcRouters, rolling)
-  desk.router(rolling, { ...(spec as object), replicas: 5 })
-  await desk.pass(6_000)
-  expect(desk.get(deployments, `${rolling}-router`).spec.replicas).toBe(5)
-  expect(generationOf(desk, other)).toBe(1)
+  const { spec } = harness.get(rpcRouters, rolling)
+  harness.router(rolling, { ...(spec as object), replicas: 5 })
+  await harness.pass(6_000)
+  expect(harness.get(deployments, `${rolling}-router`).spec.replicas).toBe(5)
+  expect(generationOf(harness, other)).toBe(1)
 })

@@ -14,18 +14,24 @@ import type { WantedObjects } from './apply-order.ts'
 type WithPods = Deployment | StatefulSet
 
 /** How soon a router that waits for its turn looks again. */
-export const turnAgainMs = 5_000
+export const slotRequeueMs = 5_000
 
-/** A Redis that does not start keeps no router waiting for longer: a StatefulSet does not say that it has given up. */
+/**
+ * A Redis that does not start keeps no router waiting for longer: a StatefulSet does not say that
+ * it has given up.
+ */
 const restartMs = 600_000
 
-/** Lets so many routers replace their pods at a time, and no more: an upgrade of the operator concerns all of them. */
-export class RolloutTurns {
+/**
+ * Lets so many routers replace their pods at a time, and no more: an upgrade of the operator
+ * concerns all of them.
+ */
+export class RolloutSlots {
   readonly #most: number
   /** Those whose new pods are being asked for. */
-  readonly #beginning = new Set<string>()
+  readonly #starting = new Set<string>()
   /** When those of the last minutes began. */
-  readonly #begunMs = new Map<string, number>()
+  readonly #startedMs = new Map<string, number>()
   readonly #clock: Pick<Clock, 'nowMs'>
 
   constructor(most: number, clock: Pick<Clock, 'nowMs'>) {
@@ -34,10 +40,10 @@ export class RolloutTurns {
   }
 
   /** Those whose Redis may be restarting. */
-  begunLately(): readonly string[] {
+  recentlyStarted(): readonly string[] {
     const sinceMs = this.#clock.nowMs() - restartMs
-    for (const [router, ms] of this.#begunMs) if (ms < sinceMs) this.#begunMs.delete(router)
-    return [...this.#begunMs.keys()]
+    for (const [router, ms] of this.#startedMs) if (ms < sinceMs) this.#startedMs.delete(router)
+    return [...this.#startedMs.keys()]
   }
 
   /**
@@ -50,22 +56,23 @@ export class RolloutTurns {
     rolling: readonly string[],
     begin: () => Promise<T>,
   ): Promise<T | null> {
-    const others = new Set([...rolling, ...this.#beginning])
+    const others = new Set([...rolling, ...this.#starting])
     others.delete(router)
     if (others.size >= this.#most) return null
-    this.#beginning.add(router)
-    this.#begunMs.set(router, this.#clock.nowMs())
+    this.#starting.add(router)
+    this.#startedMs.set(router, this.#clock.nowMs())
     try {
       return await begin()
     } finally {
-      this.#beginning.delete(router)
+      this.#starting.delete(router)
     }
   }
 }
 
 /**
- * What is applied of a router that waits for its turn: all that replaces no pod, and that the present pods can use. The
- * config and the Service are theirs as long as what they were made with is the same.
+ * What is applied of a router that waits for its turn: all that replaces no pod, and that the
+ * present pods can use. The config and the Service are theirs as long as what they were made with
+ * is the same.
  */
 export function withoutNewPods(
   wanted: WantedObjects,

@@ -16,14 +16,17 @@ import type { ClusterCache } from './cluster-cache.ts'
 
 export interface TranslatorOptions {
   readonly client: Pick<KubeClient, 'get'>
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly children: ChildApplier
   readonly bundled: TranslateInput['bundled']
   readonly allowLinkLocal: boolean
   /** Of pods whose spec names none. */
   readonly image: string
-  /** The same for the same words, else pods would wait for it to settle: unpredictable, printable, without spaces. */
+  /**
+   * The same for the same words, else pods would wait for it to settle: unpredictable, printable,
+   * without spaces.
+   */
   readonly generatePassword: (of: string) => string
 }
 
@@ -35,28 +38,28 @@ export interface TranslatedRouter {
   /** What the operator runs for the router. */
   readonly redis: readonly OwnRedisWithPassword[]
   /** The providers as they were translated. */
-  readonly seen: readonly KubeObject[]
+  readonly selected: readonly KubeObject[]
 }
 
 /** Brings together what a router's config is made from, and translates it. */
 export async function translateRouter(
-  parts: TranslatorOptions,
+  options: TranslatorOptions,
   router: RpcRouter,
   openPorts: readonly number[],
   signal: AbortSignal,
 ): Promise<TranslatedRouter> {
-  const { world, references, bundled, allowLinkLocal, image } = parts
-  const redis = await withPasswords(parts, router, signal)
+  const { cache, references, bundled, allowLinkLocal, image } = options
+  const redis = await withPasswords(options, router, signal)
   // All of one moment: a change while the data is read enqueues the router again.
-  const seen = world.selectedBy(router)
-  const read = seen.map((object) => ({ name: object.metadata.name, ...world.provider(object) }))
+  const selected = cache.selectedBy(router)
+  const read = selected.map((object) => ({ name: object.metadata.name, ...cache.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])
   const unreadable = read.flatMap(({ name, faults }) => (faults === null ? [] : { name, faults }))
   const input = { router, providers, unreadable, bundled, openPorts, allowLinkLocal, image }
   const run = (data: ReferenceData) =>
     translate({ ...input, data: withSecretsOf(redis, data, router) })
   const translation = await references.translate('routers', router, run, signal)
-  return { translation, redis, seen }
+  return { translation, redis, selected }
 }
 
 /** A password is made once, and from then on lives in its Secret alone. */

@@ -17,7 +17,7 @@ import type { References } from './references.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
 export interface TriggerOptions {
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly routers: Controller
   readonly providers: Controller
@@ -26,23 +26,27 @@ export interface TriggerOptions {
 /** A Deployment updates its counts many times in a rollout: it is reconciled at most so often. */
 const countsSettleMs = 500
 
-/** Enqueues the keys that a change concerns. Our own writes are changes too, and lead to no further write. */
-export function connectTriggers({ world, references, routers, providers }: TriggerOptions): void {
-  world.routers.subscribe((change) => {
+/**
+ * Enqueues the keys that a change concerns. Our own writes are changes too, and lead to no further
+ * write.
+ */
+export function connectTriggers({ cache, references, routers, providers }: TriggerOptions): void {
+  cache.routers.subscribe((change) => {
     const { object, previous } = change
     routers.enqueue(objectKey(object.metadata))
-    // They may wait for the report of a router that no longer selects them, and so will never report.
+    // They may wait for the report of a router that no longer selects them, and so will never
+    // report.
     if (previous !== null && isMeant(change))
-      for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
+      for (const provider of cache.providerKeysOf(previous)) providers.enqueue(provider)
   })
-  world.providers.subscribe((change) => {
+  cache.providers.subscribe((change) => {
     const { object, previous } = change
     providers.enqueue(objectKey(object.metadata))
     if (!isMeant(change)) return
     for (const each of previous === null ? [object] : [object, previous])
-      for (const router of world.routersOf(each)) routers.enqueue(router)
+      for (const router of cache.routersOf(each)) routers.enqueue(router)
   })
-  world.children.onChange((change, { plural }) => {
+  cache.children.onChange((change, { plural }) => {
     const { object, previous } = change
     if (plural === horizontalPodAutoscalers.plural && isMeasured(change)) return
     // It may have been taken from a router: that one is concerned as well.
@@ -59,7 +63,7 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
       for (const [key, read] of readBy.routers) if (read.has(path)) routers.enqueue(key)
       for (const [key, read] of readBy.providers) if (read.has(path)) providers.enqueue(key)
     })
-  world.replicaSets.subscribe(({ type, object, previous }) => {
+  cache.replicaSets.subscribe(({ type, object, previous }) => {
     // The config and the Redis that it needs can be deleted.
     const isDone = type === 'deleted' || (object.pods === 0 && (previous?.pods ?? 0) > 0)
     if (isDone) for (const key of instanceKeys(object)) routers.enqueue(key)

@@ -38,24 +38,24 @@ const labelled = { labelSelector: childSelector }
 /** Releases of Helm are never referred to, and there can be many of them. */
 const keysAlone = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
 
-/** What fills a world: one reflector a kind, or one a kind and namespace. */
-export function reflectWorld(
-  world: ClusterCache,
+/** What fills a cache: one reflector a kind, or one a kind and namespace. */
+export function reflectCluster(
+  cache: ClusterCache,
   references: References,
   options: ReflectOptions,
 ): readonly Reflector<KubeObject>[] {
-  const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
+  const keepOurs = (object: KubeObject): KubeObject => cache.keep(withoutManagedFields(object))
   const outlines = (resource: Resource, selection: Selection): WatchedKind => ({
     ...{ resource, selection, keep: outlineOf },
     store: references.store(resource),
   })
   const kinds: readonly WatchedKind[] = [
-    { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
-    { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
-    { resource: replicaSets, store: world.replicaSets, selection: labelled, keep: revisionOf },
-    ...world.children.resources.map((resource) => ({
+    { resource: rpcRouters, store: cache.routers, selection: {}, keep: keepOurs },
+    { resource: upstreamProviders, store: cache.providers, selection: {}, keep: keepOurs },
+    { resource: replicaSets, store: cache.replicaSets, selection: labelled, keep: revisionOf },
+    ...cache.children.resources.map((resource) => ({
       ...{ resource, selection: labelled, keep: withForeignFields },
-      store: world.children.store(resource),
+      store: cache.children.store(resource),
       ...(monitorKinds.includes(resource) && {
         onServed: (isServed: boolean) => options.onMonitorServed(resource, isServed),
       }),
@@ -64,11 +64,11 @@ export function reflectWorld(
     outlines(secrets, keysAlone),
     outlines(configMaps, { metadataOnly: true }),
   ]
-  const { namespaces, onMonitorServed: _, ...parts } = options
+  const { namespaces, onMonitorServed: _, ...rest } = options
   return kinds.flatMap(({ selection, ...kind }) => {
-    if (namespaces === null) return [new Reflector({ ...parts, ...kind, selection })]
+    if (namespaces === null) return [new Reflector({ ...rest, ...kind, selection })]
     return namespaces.map((namespace) => {
-      return new Reflector({ ...parts, ...kind, selection: { ...selection, namespace } })
+      return new Reflector({ ...rest, ...kind, selection: { ...selection, namespace } })
     })
   })
 }

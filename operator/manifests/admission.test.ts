@@ -67,12 +67,12 @@ test.each<[string, Json, readonly string[]]>([
   [
     'an item is there twice',
     { name: 'ab', tags: ['a', 'b', 'a'] },
-    ['spec.tags[2]: must not be twice in the list'],
+    ['spec.tags[2]: must not occur twice in the list'],
   ],
   [
     'two items have one key',
     { name: 'ab', ports: [{ port: 1 }, { port: 1 }] },
-    ['spec.ports[1]: must not be twice in the list, by port'],
+    ['spec.ports[1]: must not occur twice in the list, by port'],
   ],
 ])('%s', (_name, spec, faults) => {
   expect(admit(thing, { spec })).toEqual({ faults })

@@ -6,7 +6,9 @@ import type { CustomResourceDefinition } from '../api/crd/definition.ts'
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
 import { isList, isMap, type Json, type JsonMap, withoutNulls } from './read-documents.ts'
 
-/** A kind of ours: its definition for the API server, and the schema that the definition is made of. */
+/**
+ * A kind of ours: its definition for the API server, and the schema that the definition is made of.
+ */
 export interface Kind<T> {
   readonly definition: CustomResourceDefinition
   readonly schema: z.ZodType<T>
@@ -16,8 +18,8 @@ export interface Kind<T> {
 export type Admitted<T> = { readonly object: T } | { readonly faults: readonly string[] }
 
 /**
- * Validates a new object by its CustomResourceDefinition without an API server: unknown fields, types, bounds, patterns and
- * duplicate items. The API server alone evaluates the rules in CEL.
+ * Validates a new object by its CustomResourceDefinition without an API server: unknown fields,
+ * types, bounds, patterns and duplicate items. The API server alone evaluates the rules in CEL.
  */
 export function admit<T>({ schema, definition }: Kind<T>, given: JsonMap): Admitted<T> {
   // The API server drops a status that a client sends.
@@ -80,7 +82,7 @@ function duplicates(places: readonly SchemaNode[]): readonly string[] {
     )
     return identities.flatMap((identity, at) => {
       const isAgain = identities.slice(0, at).some((other) => isDeepStrictEqual(other, identity))
-      return isAgain ? [line(`${path}[${at}]`, `must not be twice in the list${by}`)] : []
+      return isAgain ? [line(`${path}[${at}]`, `must not occur twice in the list${by}`)] : []
     })
   })
 }

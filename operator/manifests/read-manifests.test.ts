@@ -102,7 +102,7 @@ describe('lists', () => {
 
   test('what is no object is reported with its item', () => {
     expect(problemsOf(read(stringify({ kind: 'List', items: [items[0], 7] })))).toEqual([
-      'a.yaml: document 1, line 1, items[1]: is no Kubernetes object: it has no kind',
+      'a.yaml: document 1, line 1, items[1]: not a Kubernetes object: it has no kind',
     ])
   })
 })

@@ -30,7 +30,9 @@ export interface ManifestSet {
   readonly configMaps: ReadonlyMap<string, KeyedData>
   /** What is wrong with manifests: `a.yaml: RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
-  /** Providers that the API server would refuse: routers that select them are not wrong about that. */
+  /**
+   * Providers that the API server would refuse: routers that select them are not wrong about that.
+   */
   readonly refusedProviders: readonly RefusedProvider[]
 }
 
@@ -77,7 +79,7 @@ class ManifestReader implements ManifestSet {
   #take(file: string, place: string, document: Json): void {
     if (document === null) return
     if (!isMap(document) || typeof document['kind'] !== 'string') {
-      this.problems.push(`${file}: ${place}: is no Kubernetes object: it has no kind`)
+      this.problems.push(`${file}: ${place}: not a Kubernetes object: it has no kind`)
       return
     }
     const { kind, items, apiVersion } = document

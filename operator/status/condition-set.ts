@@ -23,7 +23,10 @@ export interface ObservedCondition<Type extends string = string> extends Omit<
 /** The API takes 32,768 characters. */
 const maxMessageLength = 4096
 
-/** Findings of one kind. Their status follows from the reason, by the table that is also the reference. */
+/**
+ * Findings of one kind. Their status follows from the reason, by the table that is also the
+ * reference.
+ */
 function findingsOf<M extends ConditionTable>(table: M) {
   return <T extends keyof M & string>(
     type: T,
@@ -96,14 +99,14 @@ export function deploymentOccurrences(
     fixed: each?.spec.template.metadata?.annotations?.[secretHashAnnotation],
   })) as [Contents, Contents]
   const isNew = isOtherTemplate(old.template, now.template)
-  const how = isNew ? 'the pods are replaced' : 'the pods take it over'
+  const how = isNew ? 'the pods are replaced' : 'the pods reload it'
   if (before === null)
     return [occurrence('ConfigRendered', `Config ${now.config} was applied: the first pods start`)]
   if (old.config !== now.config)
     return [occurrence('ConfigRendered', `Config ${now.config} was applied: ${how}`)]
   if (old.fixed !== now.fixed || old.live !== now.live)
     return [occurrence('SecretRotated', `The values of Secrets changed: ${how}`)]
-  return isNew ? [occurrence('RolloutStarted', 'The template of the pods was changed')] : []
+  return isNew ? [occurrence('RolloutStarted', 'The pod template changed')] : []
 }
 
 interface Contents {

@@ -28,5 +28,5 @@ test('a config that is good and that the API server will not have is not called 
 })
 
 test('without a good config nothing runs', () => {
-  expect(available('no-providers', { result: 'held' })).toBe('No config has been good yet.')
+  expect(available('no-providers', { result: 'skipped' })).toBe('No config has been valid yet.')
 })

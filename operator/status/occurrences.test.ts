@@ -156,13 +156,13 @@ test('pods that get something else have an event that names what, and whether th
     deploymentOccurrences(deployment({}), deployment(different)).map(
       ({ reason, note }) => `${reason}: ${note.replace(/^.*: /, '')}`,
     )
-  const [live, replaced] = ['the pods take it over', 'the pods are replaced']
+  const [live, replaced] = ['the pods reload it', 'the pods are replaced']
   expect(change({})).toEqual([])
   expect(change({ content: 'b', live: 'y' })).toEqual([`ConfigRendered: ${live}`])
   expect(change({ content: 'b', cpu: '2' })).toEqual([`ConfigRendered: ${replaced}`])
   expect(change({ live: 'y' })).toEqual([`SecretRotated: ${live}`])
   expect(change({ secret: 't' })).toEqual([`SecretRotated: ${replaced}`])
-  expect(change({ cpu: '2' })).toEqual(['RolloutStarted: The template of the pods was changed'])
+  expect(change({ cpu: '2' })).toEqual(['RolloutStarted: The pod template changed'])
   expect(reasonsOf(deploymentOccurrences(null, deployment({})))).toEqual(['ConfigRendered'])
   expect(deploymentOccurrences(deployment({}), null)).toEqual([])
 })

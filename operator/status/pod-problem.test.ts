@@ -30,19 +30,19 @@ test.each([
       { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
       { terminated: { exitCode: 2, message: 'config:\n  endpoints[0]: no URL\n' } },
     ),
-    'Pod new: CrashLoopBackOff, its container ended with exit code 2: config: endpoints[0]: no URL',
+    'Pod new: CrashLoopBackOff, its container exited with code 2: config: endpoints[0]: no URL',
   ],
   [
     'ended',
     container({ terminated: { exitCode: 1 } }),
-    'Pod new: its container ended with exit code 1',
+    'Pod new: its container exited with code 1',
   ],
   [
     'had too little memory',
     container({ running: {} }, { terminated: { exitCode: 137, reason: 'OOMKilled' } }),
-    'Pod new: its container ended with exit code 137 (out of memory)',
+    'Pod new: its container exited with code 137 (out of memory)',
   ],
-  ['runs', container({ running: {} }), 'Pod new: it runs and is not ready'],
+  ['runs', container({ running: {} }), 'Pod new: it runs but is not ready'],
 ])('of a pod that %s is said why', (_, status, text) => {
   const older = pod('old', container({ running: {} }), '2025-01-01T00:00:00Z')
   const later = pod('ready', ready, '2026-02-01T00:00:00Z')

@@ -40,9 +40,9 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
     'an operator that does not look',
     null,
     failed,
-    'NotObserved: It is not known: the operator does not look',
+    'NotObserved: Unknown: the operator does not observe',
   ],
-  ['no look yet', [], undefined, 'NotObserved: It is not known: it was just begun'],
+  ['no look yet', [], undefined, 'NotObserved: Unknown: the first check is still running'],
   ['no look yet, after another operator', [], failed, 'Disabled: Since a while ago.'],
   ['one look', [up], failed, 'Disabled: Since a while ago.'],
   [
@@ -55,7 +55,7 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
     'all pods, since the first of them',
     [down, down],
     undefined,
-    'Disabled: It failed too often in a row: calls go elsewhere until it answers. Since 2026-01-01T00:02:00Z.',
+    'Disabled: Too many consecutive failures: calls go elsewhere until it answers. Since 2026-01-01T00:02:00Z.',
   ],
   ['the same reason again', [down, down], failed, 'Disabled: Since a while ago.'],
   ['looks that do not agree', [up, down], failed, 'Disabled: Since a while ago.'],
@@ -63,16 +63,16 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
     'looks that do not agree, at first',
     [up, down],
     undefined,
-    'NotObserved: It is not known: it was just begun',
+    'NotObserved: Unknown: the first check is still running',
   ],
   ['pods that differ', [half, half], failed, 'PodsDiffer: Of 2 pods, it is Disabled in 1, Serving'],
   [
     'pods that do not answer',
     [silent('x'), silent('x')],
     failed,
-    'NotObserved: It is not known: no pod answers at :7779/status: x.',
+    'NotObserved: Unknown: no pod answers at :7779/status: x.',
   ],
-  ['no pods', [look(), look()], failed, 'NotObserved: It is not known: no pod runs.'],
+  ['no pods', [look(), look()], failed, 'NotObserved: Unknown: no pod runs.'],
   ['a state of later routers', [look(['new', 1]), look(['new', 1])], failed, 'NotObserved'],
   [
     'states that are none, in some pods',
@@ -80,14 +80,14 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
     failed,
     'Serving: ',
   ],
-])('%s', (_, looks, known, expected) => {
-  const found = healthIn(looks, upstream, known)
+])('%s', (_, observations, known, expected) => {
+  const found = healthIn(observations, upstream, known)
 
   test('is said', () => expect(`${found.reason}: ${found.message}`).toContain(expected))
 
   test('is no news the next time', () => {
     const settled = { ...found, lastTransitionTime: at(0) }
-    expect(healthIn(looks, upstream, settled)).toBe(settled)
+    expect(healthIn(observations, upstream, settled)).toBe(settled)
   })
 })
 
@@ -117,7 +117,7 @@ const provider = upstreamProviderSchema.parse({
 
 function conditionsWith(...views: readonly FleetView[]) {
   const routers = views.map((view, index): RouterResult => {
-    return { router: `r${index}`, refusals: [], fate: 'used', looks: [view, view] }
+    return { router: `r${index}`, refusals: [], usage: 'used', observations: [view, view] }
   })
   const status = providerStatus({
     ...{ provider, upstream, refusals: [], unresolvedRefs: [], routers, now: at(9) },
@@ -145,22 +145,22 @@ test.each([
 })
 
 test.each([
-  ['disabled', 'connection-refused', 'It failed too often in a row: connection-refused'],
+  ['disabled', 'connection-refused', 'Too many consecutive failures: connection-refused'],
   ['lagging', 'says that it is syncing', 'It is behind the chain: says that it is syncing'],
   [
     'held-off',
     'rate limited: nothing goes to https://a.example for 30 s',
-    'Each of its URLs is in cooldown: rate limited: nothing goes to https://a.example for 30 s',
+    'All of its URLs are in cooldown: rate limited: nothing goes to https://a.example for 30 s',
   ],
   [
     'rejected',
     'https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
-    'None of its URLs passes its verifications: https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
+    'None of its URLs passes verification: https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
   ],
   [
     'unverified',
     'https://a.example is not used: reach: $& timeout',
-    'None of its URLs was verified yet: https://a.example is not used: reach: $& timeout',
+    'None of its URLs has been verified yet: https://a.example is not used: reach: $& timeout',
   ],
   ['eligible', '2 failures in a row', 'Its node answers, and calls go to it'],
 ])('the reason of a router is in the message: %s', (state, why, message) => {

@@ -13,8 +13,8 @@ import { type RouterResult, providerStatus } from './provider-status.ts'
 import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
 /*
- * Every reason of the table comes of something that really happens: of the golden files of the translation, or of one
- * of the situations below. That nothing else is ever set, the types see to.
+ * Every reason of the table comes of something that really happens: of the golden files of the
+ * translation, or of one of the situations below. That nothing else is ever set, the types see to.
  */
 
 const now = '2026-01-31T03:00:00Z'
@@ -35,7 +35,7 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situ
   const { conditions = [] } = routerStatus({
     router: scenario.router,
     translation,
-    applied: { result: translation.config === null ? 'held' : 'applied' },
+    applied: { result: translation.config === null ? 'skipped' : 'applied' },
     deployment: null,
     missingMonitor: null,
     rollsOut: false,
@@ -48,7 +48,7 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situ
 const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
 
 /** Pods that have it in these states, as two looks found them. */
-function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
+function looksAt(...states: readonly string[]): Pick<RouterResult, 'observations'> {
   const pods = states.map((state) => ({
     pod: 'p',
     configSha256: '',
@@ -56,7 +56,7 @@ function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
     upstreams: [{ ...upstream, state, since: now }],
   }))
   const look = { pods, silent: [] }
-  return { looks: [look, look] }
+  return { observations: [look, look] }
 }
 
 /** The statuses of each provider of a golden file, before and after the report of its router. */
@@ -65,8 +65,8 @@ function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly S
   return translation.providers.flatMap(({ provider: wanted, refusals, unresolvedRefs, isUsed }) => {
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
-    const fate = isUsed ? ('used' as const) : ('left-out' as const)
-    const result = { router: 'mainnet', refusals, fate, looks: null, ...said }
+    const usage = isUsed ? ('used' as const) : ('left-out' as const)
+    const result = { router: 'mainnet', refusals, usage, observations: null, ...said }
     const about = { provider, upstream, refusals: [], unresolvedRefs, now }
     const status = providerStatus({ ...about, routers: [result] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
@@ -145,7 +145,7 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),
   ofRouter('minimal', { refusedBy: ['a-pod'] }),
   paused(),
-  ...ofProviders('minimal', { fate: 'left-out' }),
+  ...ofProviders('minimal', { usage: 'left-out' }),
   ...[
     ...[['eligible'], ['lagging'], ['held-off'], ['disabled'], ['rejected'], ['unverified']],
     ['eligible', 'disabled'],

@@ -32,7 +32,10 @@ export function fleetFigures(deployment: Deployment | null) {
   } satisfies RpcRouterStatus
 }
 
-/** How many ports are open: those of the config that pods were made with, while any of them is there. */
+/**
+ * How many ports are open: those of the config that pods were made with, while any of them is
+ * there.
+ */
 export function openListeners(deployment: Deployment | null): number {
   if (deployment === null || countsOf(deployment).availableReplicas === 0) return 0
   return portsIn(deployment.spec.template.metadata?.annotations).listen.length
@@ -42,32 +45,35 @@ export function openListeners(deployment: Deployment | null): number {
 export function isStalled(deployment: Deployment | null): boolean {
   return (
     deployment !== null &&
-    isSeen(deployment) &&
+    isObserved(deployment) &&
     conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded'
   )
 }
 
-/** What a Deployment says while it makes pods, and not when it has given up, is paused, or is not let. */
+/**
+ * What a Deployment says while it makes pods, and not when it has given up, is paused, or is not
+ * let.
+ */
 const rollingReasons = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
 
 /** Whether pods are being replaced. */
 export function isRolling(deployment: Deployment | null): boolean {
   if (deployment === null) return false
   const { reason = '' } = conditionOf(deployment, 'Progressing') ?? {}
-  return !isSeen(deployment) || rollingReasons.includes(reason)
+  return !isObserved(deployment) || rollingReasons.includes(reason)
 }
 
 /** Whether the pod of a Redis is being replaced; also for ever, when the new one does not start. */
 export function isRestarting(redis: StatefulSet | null): boolean {
   if (redis === null) return false
   const { currentRevision, updateRevision } = redis.status ?? {}
-  return !isSeen(redis) || currentRevision !== updateRevision
+  return !isObserved(redis) || currentRevision !== updateRevision
 }
 
 /** Whether all wanted pods are there, and of the newest revision. */
 export function isComplete(deployment: Deployment): boolean {
   const isDone = conditionOf(deployment, 'Progressing')?.reason === 'NewReplicaSetAvailable'
-  return isDone && isSeen(deployment) && !isShort(deployment)
+  return isDone && isObserved(deployment) && !isShort(deployment)
 }
 
 function isShort(deployment: Deployment): boolean {
@@ -91,13 +97,14 @@ export interface LostRedis {
 }
 
 const losses = {
-  redis: 'The Redis of the sessions is not available: calls with a session id fail until it is',
-  'redis-cache': 'The Redis of the answers is not available: none is shared until it is',
+  redis: 'The Redis for sessions is not available: until it is, calls with a session id fail',
+  'redis-cache':
+    'The Redis for cached answers is not available: until it is, replicas share no answers',
 } as const satisfies Readonly<Record<RedisComponent, string>>
 
 /**
- * Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained. And the Redis without
- * which sessions fail.
+ * Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained.
+ * And the Redis without which sessions fail.
  *
  * @param isGood of the present config: without a Deployment it was not applied
  * @param problem why a pod is not ready, as far as it is known
@@ -110,17 +117,18 @@ export function availability(
   lost: readonly LostRedis[] = [],
 ): ObservedCondition<'Available'> {
   if (deployment === null) {
-    const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been good yet.'
+    const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been valid yet.'
     return routerFinding('Available', 'NotProgrammed', message)
   }
   const wanted = wantedBy(deployment)
   const { availableReplicas: available } = countsOf(deployment)
-  if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
+  if (wanted === 0)
+    return routerFinding('Available', 'ScaledToZero', 'The wanted number of pods is 0.')
   const least = minPods(spec, wanted)
   const counts = `${available} of ${wanted} pods are available`
   const isEnough = available >= least
   const texts = [
-    isEnough ? counts : `${counts}, ${least} are the least`,
+    isEnough ? counts : `${counts}, and at least ${least} must be`,
     isShort(deployment) ? problem : null,
     ...lost.flatMap((redis) => [losses[redis.component], redis.problem]),
   ]
@@ -133,11 +141,11 @@ export function availability(
 }
 
 /**
- * Whether as many pods of the newest revision are available as are needed: with them this generation serves. Null while
- * the Deployment has not counted them.
+ * Whether as many pods of the newest revision are available as are needed: with them this
+ * generation serves. Null while the Deployment has not counted them.
  */
 export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null): boolean | null {
-  if (deployment === null || !isSeen(deployment)) return null
+  if (deployment === null || !isObserved(deployment)) return null
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
   // The count does not say which pods are available: at worst all that are old.
   const newest = availableReplicas - Math.max(0, replicas - updatedReplicas)
@@ -153,7 +161,9 @@ function minPods({ pod }: Disruptable, wanted: number): number {
   return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
 }
 
-/** As a PodDisruptionBudget counts: it rounds a share up, where a Deployment would round it down. */
+/**
+ * As a PodDisruptionBudget counts: it rounds a share up, where a Deployment would round it down.
+ */
 function awayAtMost(count: number | string, wanted: number): number {
   if (typeof count === 'number') return count
   const amount = Number.parseInt(count, 10)
@@ -161,13 +171,13 @@ function awayAtMost(count: number | string, wanted: number): number {
 }
 
 /** The controller of Kubernetes has looked at what was applied last. */
-function isSeen({ status, metadata }: Deployment | StatefulSet): boolean {
+function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
 /**
- * Whether pods of a newest revision are on their way, by the status of the Deployment. A pod that is not ready, or a count
- * that changes, is no rollout.
+ * Whether pods of a newest revision are on their way, by the status of the Deployment. A pod that
+ * is not ready, or a count that changes, is no rollout.
  *
  * @param before the last finding; it holds until the Deployment reports more, unless `isNew`
  * @param isNew the template was just changed
@@ -180,23 +190,23 @@ export function progress(
   problem: string | null = null,
 ): ObservedCondition {
   if (deployment === null)
-    return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
+    return routerFinding('Progressing', 'NotProgrammed', 'Nothing has been applied yet.')
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
-  const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods are of the newest revision`
+  const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods have the newest revision`
   const because = problem === null ? [] : [problem]
   const underWay = sentences([`${counts}, ${availableReplicas} are available`, ...because])
-  if (!isSeen(deployment)) {
+  if (!isObserved(deployment)) {
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
     return isKnown ? before : routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
   const failure = conditionOf(deployment, 'ReplicaFailure')
   if (failure?.status === 'True') {
-    const message = `Kubernetes does not create a pod: ${failure.message ?? failure.reason ?? 'it does not say why'}`
+    const message = `Kubernetes does not create a pod: ${failure.message ?? failure.reason ?? 'no reason given'}`
     return routerFinding('Progressing', 'ReplicaFailure', sentences([message]))
   }
   switch (conditionOf(deployment, 'Progressing')?.reason) {
     case 'NewReplicaSetAvailable':
-      return routerFinding('Progressing', 'RolloutComplete', 'All pods are of the newest revision.')
+      return routerFinding('Progressing', 'RolloutComplete', 'All pods have the newest revision.')
     case 'ProgressDeadlineExceeded': {
       const message = `${counts}; there was no progress for ${deployment.spec.progressDeadlineSeconds} s`
       const old = replicas > updatedReplicas ? ['The old pods keep serving'] : []
@@ -218,8 +228,8 @@ const maxCharacters = 512
 const usualWaits: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing']
 
 /**
- * Why a pod that is not ready is not, the newest that says why: the reasons that Kubernetes gives, and the end of the log of
- * a container that ended. Null when none says it.
+ * Why a pod that is not ready is not, the newest that says why: the reasons that Kubernetes gives,
+ * and the end of the log of a container that ended. Null when none says it.
  *
  * @param isLate a pod should have been ready by now: what is usual in a start is a reason too
  */
@@ -242,16 +252,16 @@ function problemOf(pod: Pod, isLate: boolean): string | null {
     const ended = state?.terminated ?? lastState?.terminated
     const why = ended?.reason === 'OOMKilled' ? ' (out of memory)' : ''
     const how =
-      ended && textOf(`its container ended with exit code ${ended.exitCode}${why}`, ended.message)
+      ended && textOf(`its container exited with code ${ended.exitCode}${why}`, ended.message)
     const { waiting } = state ?? {}
     if (how) return waiting?.reason ? `${waiting.reason}, ${how}` : how
     if (waiting && (isLate || !usualWaits.includes(waiting.reason)))
       return textOf(waiting.reason, waiting.message)
   }
-  return isLate ? 'it runs and is not ready' : null
+  return isLate ? 'it runs but is not ready' : null
 }
 
-function textOf(reason = 'it does not say why', message = ''): string {
+function textOf(reason = 'no reason given', message = ''): string {
   const words = message.replaceAll(/\s+/g, ' ').trim()
   const end = words.length <= maxCharacters ? words : `…${words.slice(1 - maxCharacters)}`
   return end === '' ? reason : `${reason}: ${end}`

@@ -23,7 +23,7 @@ import {
 export type Applied =
   | { readonly result: 'applied' }
   /** Nothing had to be applied: the config is not good, or the router is paused. */
-  | { readonly result: 'held' }
+  | { readonly result: 'skipped' }
   | { readonly result: keyof typeof failures; readonly message: string }
 
 const failures = {
@@ -47,7 +47,10 @@ export interface RouterObservation {
   /** Null while there is none. */
   readonly deployment: Deployment | null
   readonly autoscaler?: HorizontalPodAutoscaler | null
-  /** The kind of monitor that is asked for and that the cluster does not know; null when there is none. */
+  /**
+   * The kind of monitor that is asked for and that the cluster does not know; null when there is
+   * none.
+   */
   readonly missingMonitor: string | null
   /** The template of the pods was just changed. */
   readonly rollsOut: boolean
@@ -57,15 +60,18 @@ export interface RouterObservation {
   readonly lost?: readonly LostRedis[]
   /** Pods that were last seen to serve another config; null before the first look. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
-  /** Pods that refuse the desired config, so that the operator restored the last good one; null if it did not. */
+  /**
+   * Pods that refuse the desired config, so that the operator restored the last good one; null if
+   * it did not.
+   */
   readonly refusedBy?: readonly string[] | null
   /** RFC 3339. */
   readonly now: string
 }
 
 /**
- * Whether the operator changes nothing of the router: with any value but `false` and an empty one. So `True` and `yes`, as
- * written in a hurry, pause too.
+ * Whether the operator changes nothing of the router: with any value but `false` and an empty one.
+ * So `True` and `yes`, as written in a hurry, pause too.
  */
 export function isPaused({ metadata }: RpcRouter): boolean {
   const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
@@ -103,7 +109,10 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   }
 }
 
-/** `5/6`: used as written, of those that have an endpoint. A router that is held back goes on with those that it had. */
+/**
+ * `5/6`: used as written, of those that have an endpoint. A router that is held back goes on with
+ * those that it had.
+ */
 function providersSummary({ router, translation, deployment }: RouterObservation): string {
   const meant = translation.providers.filter((provider) => !isElsewhere(provider))
   const used = meant.filter(({ isUsed }) => isUsed).length
@@ -130,7 +139,8 @@ function findings(observation: RouterObservation): readonly ObservedCondition[] 
   const ready = before('Ready')
   const wasReady = ready?.status === 'True'
   const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
-  // Pods of this generation wait for others that are to replace them, say because the operator was upgraded: they serve on.
+  // Pods of this generation wait for others that are to replace them, say because the operator was
+  // upgraded: they serve on.
   const serveOn =
     observation.applied.result === 'queued' &&
     ready?.observedGeneration === router.metadata.generation &&
@@ -145,7 +155,7 @@ function acceptance({ refusals, providers, notes }: Translation): ObservedCondit
     return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
   const others = providers.filter((provider) => !provider.isUsed && !isElsewhere(provider))
   if (others.length === 0)
-    return routerFinding('Accepted', 'Accepted', sentences(['The config is good', ...notes]))
+    return routerFinding('Accepted', 'Accepted', sentences(['The config is valid', ...notes]))
   const named = others.map(({ provider, refusals: why, unresolvedRefs }) => {
     const reason = why[0]?.reason ?? unresolvedRefs[0]?.reason ?? 'unused'
     return `UpstreamProvider ${provider} is left out (${reason})`
@@ -155,7 +165,7 @@ function acceptance({ refusals, providers, notes }: Translation): ObservedCondit
 
 function resolution({ unresolvedRefs }: Translation): ObservedCondition<'ResolvedRefs'> {
   const [first] = unresolvedRefs
-  const text = 'Nothing is missing that an endpoint needs.'
+  const text = 'All references that endpoints need are resolved.'
   if (first === undefined) return routerFinding('ResolvedRefs', 'ResolvedRefs', text)
   return routerFinding('ResolvedRefs', first.reason, sentences(unresolvedRefs.map(violationText)))
 }
@@ -169,10 +179,10 @@ function programming({
   refusedBy = null,
 }: RouterObservation): ObservedCondition<'Programmed'> {
   if (isPaused(router)) {
-    const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
+    const message = `The annotation ${pausedAnnotation} has a value other than "false": the operator changes nothing.`
     return routerFinding('Programmed', 'Paused', message)
   }
-  if (applied.result === 'held')
+  if (applied.result === 'skipped')
     return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
   if (applied.result !== 'applied') {
     const { result, message } = applied
@@ -185,22 +195,24 @@ function programming({
     if (refusedBy.length === 0 && before?.reason === 'LastGoodRestored')
       return { ...before, type: 'Programmed' }
     const by = refusedBy.length === 0 ? 'A pod' : `Pod ${named(refusedBy)}`
-    const message = `${by} refuses this config, and no pod serves it: the log says why. The last good config is restored, also for pods that start`
-    const hint = 'The next change of the router, of a provider or of the image is tried'
+    const message = `${by} refuses this config, and no pod serves it: see the log. The last good config is restored, also for new pods`
+    const hint =
+      'The operator tries again with the next change to the router, a provider or the image'
     return routerFinding('Programmed', 'LastGoodRestored', sentences([message, hint]))
   }
   if (behind === null && before?.reason === 'ConfigPending')
     return { ...before, type: 'Programmed' }
   if (behind !== null && behind.length > 0) {
     const refusing = behind.filter(({ isRefusing }) => isRefusing)
-    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${named(behind.map(({ pod }) => pod))}`
-    const refused = `It is refused by ${named(refusing.map(({ pod }) => pod))}: the log says why`
+    const still = behind.length === 1 ? '1 pod still serves' : `${behind.length} pods still serve`
+    const message = `All objects are applied, but ${still} another config: ${named(behind.map(({ pod }) => pod))}`
+    const refused = `Refused by ${named(refusing.map(({ pod }) => pod))}: see the log`
     const messages = refusing.length === 0 ? [message] : [message, refused]
     return routerFinding('Programmed', 'ConfigPending', sentences(messages))
   }
   if (missingMonitor === null)
     return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
-  const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
+  const message = `All objects except the ${missingMonitor} are applied: the cluster does not have this kind. The operator checks for it every minute.`
   return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
 }
 
@@ -214,7 +226,7 @@ function heldText(deployment: Deployment | null): string {
   const isServing = (deployment.status?.availableReplicas ?? 0) > 0
   return isServing
     ? 'The last good config keeps serving.'
-    : 'The last good config is kept, and no pod is available.'
+    : 'The last good config stays in place, but no pod is available.'
 }
 
 const consequences = {

@@ -15,8 +15,9 @@ import { translate } from './translate.ts'
 import { violationText } from './translation.ts'
 
 /*
- * Each way in which the router refuses a config, and the operator's refusal of the same mistake. Every line of source that
- * reports an error needs a row here; a test counts them. A port in use is no refusal of the config: exit code 1.
+ * Each way in which the router refuses a config, and the operator's refusal of the same mistake.
+ * Every line of source that reports an error needs a row here; a test counts them. A port in use is
+ * no refusal of the config: exit code 1.
  */
 
 type Row = {
@@ -27,7 +28,9 @@ type Row = {
   readonly file: object
 } & (
   | {
-      /** The same mistake in the operator's objects, merged into the smallest router and provider. */
+      /**
+       * The same mistake in the operator's objects, merged into the smallest router and provider.
+       */
       readonly router?: object
       readonly provider?: object
       readonly more?: readonly object[]
@@ -165,7 +168,7 @@ const rows: readonly Row[] = [
     file: { 'direct-rpc': [upstream(), upstream({ url: 'https://b.example' })] },
     provider: { upstreamName: 'same' },
     more: [{ upstreamName: 'same', nodeUrls: [{ url: 'https://b.example' }] }],
-    operatorSays: /has the name same for ETH1 jsonrpc already/,
+    operatorSays: /already has the name same for ETH1 jsonrpc/,
   },
   {
     of: 'config/checks.ts',
@@ -425,7 +428,10 @@ const apart: Readonly<Record<string, string>> = {
     'Of a reload, not of a start. The operator makes new pods for such a change.',
 }
 
-/** Files that make problems by themselves, and where the operator has the same refusal, or why it has none. */
+/**
+ * Files that make problems by themselves, and where the operator has the same refusal, or why it
+ * has none.
+ */
 const others: Readonly<Record<string, string>> = {
   'config/problem.ts': 'Makes the problems of `report`, which have rows.',
   'config/explain.ts':

@@ -20,9 +20,9 @@ function shown(translation: Translation): YamlMap {
     notes: some(notes),
     providers: Object.fromEntries(
       providers.map(({ provider, isUsed, refusals: own, unresolvedRefs: waits }) => {
-        const fate = isUsed ? 'used' : 'left-out'
+        const usage = isUsed ? 'used' : 'left-out'
         const why = [...own, ...waits].map(violation)
-        return [provider, why.length === 0 ? fate : { fate, why }]
+        return [provider, why.length === 0 ? usage : { usage, why }]
       }),
     ),
     endpoints: Object.fromEntries(

@@ -51,9 +51,9 @@ function whyUnserved(
   // What they serve is not known.
   const unread = written.filter(({ serves }) => serves === '')
   if (requests.length === 0 && unread.length > 0)
-    return `no UpstreamProvider that is accepted serves ${wanted}; these are selected and not accepted: ${names(unread)}`
+    return `no accepted UpstreamProvider serves ${wanted}; selected but not accepted: ${names(unread)}`
   return requests.length > 0
-    ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(requests)}`
+    ? `the UpstreamProviders that serve ${wanted} all have the tier backup, and one must have the tier primary: ${names(requests)}`
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
 }
 
@@ -75,7 +75,7 @@ export function notesOfRouter(
   const unscaled = resourcesWithoutRequest(spec)
   if (unscaled.length > 0)
     notes.push(
-      `The HorizontalPodAutoscaler cannot scale by ${unscaled.join(' and ')}: pod.resources.requests must be more than 0 there`,
+      `The HorizontalPodAutoscaler cannot scale by ${unscaled.join(' and ')}: pod.resources.requests must be more than 0`,
     )
   return notes
 }
@@ -102,7 +102,7 @@ export function notesOfProvider({ spec }: UpstreamProvider): readonly string[] {
     const isLiteral = secrets.some((secret) => secret !== undefined && !secret.includes('${'))
     return isLiteral
       ? [
-          `spec.nodeUrls[${index}].url: a password or key is written into the URL, and so into this object and the ConfigMap of each router: put it into a Secret, and \${NAME} of variables instead of it`,
+          `spec.nodeUrls[${index}].url: a password or key is written into the URL, and so into this object and the ConfigMap of each router: move it to a Secret, and write \${NAME} for it, a name in spec.variables`,
         ]
       : []
   })

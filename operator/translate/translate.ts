@@ -29,10 +29,11 @@ import { type Candidate, planUpstreams, upstreamEntry } from './upstreams.ts'
 import { ValueCollector } from './value-collector.ts'
 
 /**
- * Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser.
+ * Translates a router and its providers into the config of the pods. Pure; judged by the router's
+ * own parser.
  *
- * A provider that is refused, or lacks a Secret or ConfigMap, is left out. Where that would close an endpoint which the
- * pods serve, there is no config: the last good one keeps running.
+ * A provider that is refused, or lacks a Secret or ConfigMap, is left out. Where that would close
+ * an endpoint which the pods serve, there is no config: the last good one keeps running.
  */
 export function translate(input: TranslateInput): Translation {
   const { router, data, bundled, openPorts = [], allowLinkLocal = false } = input
@@ -56,16 +57,16 @@ export function translate(input: TranslateInput): Translation {
 
   const closed = listeners
     .filter((listener) => !opened.includes(listener))
-    .map((listener) => ({ listener, isHeld: isHeld(listener, candidates, openPorts) }))
+    .map((listener) => ({ listener, wouldClose: wouldClose(listener, candidates, openPorts) }))
   const unserved = closed
     .filter(({ listener }) => openListeners([listener], accepted.map(planOf)).length === 0)
-    .map(({ listener, isHeld }) => {
+    .map(({ listener, wouldClose }) => {
       const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs)
-      return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText} it` } : refusal
+      return wouldClose ? { ...refusal, message: `${refusal.message}; ${blockedText} it` } : refusal
     })
   const isBlocked =
     blocking.length + plan.unresolvedRefs.length > 0 ||
-    closed.some(({ isHeld }) => isHeld) ||
+    closed.some(({ wouldClose }) => wouldClose) ||
     upstreams.length === 0
   const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
   const document = routerDocument(plan, opened, upstreams, skipsSockets)
@@ -118,7 +119,10 @@ function openListeners(
   return listeners.filter((listener) => primaries.some((upstream) => serves(upstream, listener)))
 }
 
-/** The candidates with what the router's own parser says of each; those of the tier backup are read as primaries. */
+/**
+ * The candidates with what the router's own parser says of each; those of the tier backup are read
+ * as primaries.
+ */
 function validateCandidates(
   candidates: readonly Candidate[],
   listeners: readonly Listener[],
@@ -173,10 +177,10 @@ function refusalOfSocket(listener: ListenerWithoutSocket): readonly RouterRefusa
 }
 
 /**
- * Whether a listener that the pods serve would close because one of its providers cannot be used. What an unreadable one
- * serves is not known.
+ * Whether a listener that the pods serve would close because one of its providers cannot be used.
+ * What an unreadable one serves is not known.
  */
-function isHeld(
+function wouldClose(
   { endpoint, serves }: Listener,
   candidates: readonly Candidate[],
   openPorts: readonly number[],
@@ -188,25 +192,25 @@ function isHeld(
   return isBroken && openPorts.includes(endpoint.port)
 }
 
-const holdText = 'nothing is changed as long as this would close'
+const blockedText = 'no change is applied while it would close'
 
 /** What closed endpoints wait for: references of a provider that is otherwise good. */
 function waitingFor(
   { plan, unresolvedRefs }: Candidate,
-  closed: readonly { readonly listener: Listener; readonly isHeld: boolean }[],
+  closed: readonly { readonly listener: Listener; readonly wouldClose: boolean }[],
 ): readonly UnresolvedRef[] {
   const waiting = closed.filter(({ listener }) => serves(plan, listener))
   if (waiting.length === 0) return []
-  const held = waiting.filter((each) => each.isHeld)
+  const held = waiting.filter((each) => each.wouldClose)
   const names = held.map(({ listener }) => listener.endpoint.name).join(', ')
-  const hold = names === '' ? '' : `; ${holdText} ${names}`
+  const hold = names === '' ? '' : `; ${blockedText} ${names}`
   return unresolvedRefs
     .map((each) => ofProvider(plan.provider, each))
     .map((each) => ({ ...each, message: each.message + hold }))
 }
 
 /** What is wrong with a provider whatever the router. */
-export interface ProviderJudgement extends ProviderFaults {
+export interface ProviderValidation extends ProviderFaults {
   /** Effects that its owner may not expect. */
   readonly notes: readonly string[]
 }
@@ -214,7 +218,8 @@ export interface ProviderJudgement extends ProviderFaults {
 /**
  * Judges a provider by itself.
  *
- * @param bundled for a provider that no router selects, validated as a router of its chain would; null for a provider
+ * @param bundled for a provider that no router selects, validated as a router of its chain would;
+ * null for a provider
  *   that routers judge themselves
  */
 export function validateProvider(
@@ -222,7 +227,7 @@ export function validateProvider(
   data: ReferenceData,
   bundled: BundledSpecs | null,
   allowLinkLocal: boolean,
-): ProviderJudgement {
+): ProviderValidation {
   const collector = new ValueCollector(data)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
   const { unresolvedRefs } = collector

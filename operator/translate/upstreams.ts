@@ -26,7 +26,10 @@ export interface Candidate extends ProviderFaults {
   readonly plan: UpstreamPlan
 }
 
-/** Plans the providers of a router, in the order of their names. Of two with one name for the same chain, the older one has it. */
+/**
+ * Plans the providers of a router, in the order of their names. Of two with one name for the same
+ * chain, the older one has it.
+ */
 export function planUpstreams(
   listeners: readonly Listener[],
   chainIdOf: ChainIdOf,
@@ -94,7 +97,7 @@ function notServed(
 }
 
 function duplicate({ serves }: UpstreamPlan, name: string, holder: string): ProviderRefusal {
-  const message = `the UpstreamProvider ${holder} has the name ${name} for ${serves} already`
+  const message = `the UpstreamProvider ${holder} already has the name ${name} for ${serves}`
   return { reason: 'DuplicateName', field: 'spec.upstreamName', message }
 }
 
@@ -197,7 +200,7 @@ class EntryWriter {
   #write(field: string, pieces: readonly Piece[]): string {
     const written = configText(pieces)
     if (written === null) {
-      const message = 'a variable cannot be right behind $, nor behind $<'
+      const message = 'a variable cannot directly follow $ or $<'
       this.refusals.push({ reason: 'InvalidSpec', field, message })
     }
     return written ?? ''

@@ -52,7 +52,10 @@ const topFields: ReadonlyMap<string, string> = new Map([
   ['cross-validation', 'spec.crossValidation'],
 ])
 
-/** The field of a provider for a place in its entry of the config: `node-urls[0].url` is `spec.nodeUrls[0].url`. */
+/**
+ * The field of a provider for a place in its entry of the config: `node-urls[0].url` is
+ * `spec.nodeUrls[0].url`.
+ */
 function providerField(place: string): string {
   if (place === '') return 'spec'
   return place === 'name' ? 'spec.upstreamName' : `spec.${camelCase(place)}`
@@ -100,8 +103,8 @@ export interface ValidationResult {
 }
 
 /**
- * Lets the router's own parser judge a config, with the values of the Secrets in place, so that a line break at the
- * end of a key is found before a pod fails over it. No message holds a value.
+ * Lets the router's own parser judge a config, with the values of the Secrets in place, so that a
+ * line break at the end of a key is found before a pod fails over it. No message holds a value.
  */
 export function validateConfig(
   listeners: readonly Listener[],
@@ -157,11 +160,11 @@ export function validateConfig(
 }
 
 const linkLocalMessage =
-  'the host is a link-local address (169.254.0.0/16, fe80::/10) or another one where clouds keep the credentials of machines; the operator takes such URLs only with --allow-link-local true'
+  'the host is a link-local address (169.254.0.0/16, fe80::/10) or another cloud metadata address; the operator accepts such URLs only with --allow-link-local true'
 
 /**
- * Also of an IPv4 address in any spelling, or within an IPv6 address: the parser gives each one form. What else serves
- * the metadata of clouds counts too: of AWS by IPv6, and the name of Google.
+ * Also of an IPv4 address in any spelling, or within an IPv6 address: the parser gives each one
+ * form. What else serves the metadata of clouds counts too: of AWS by IPv6, and the name of Google.
  */
 function isLinkLocal(url = ''): boolean {
   const host = URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
@@ -187,8 +190,9 @@ function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPla
 type Environment = Readonly<Record<string, string>>
 
 /**
- * The upstream with a valid URL instead of each that is invalid because a value is missing, be it a port or all of it. A
- * missing value is not wrong. Without a known scheme it counts as https, as most are.
+ * The upstream with a valid URL instead of each that is invalid because a value is missing, be it a
+ * port or all of it. A missing value is not wrong. Without a known scheme it counts as https, as
+ * most are.
  */
 function withReadableUrls(upstream: UpstreamPlan, environment: Environment): UpstreamPlan {
   const readable = (url: string): string => {
@@ -209,7 +213,7 @@ function schemeOf(url: string, environment: Environment): string | null {
 
 /** A user of the operator cannot set the environment of the router. */
 const variableHint =
-  'Only a url, a header value and a query value of an UpstreamProvider can name variables, those of its spec.variables. A literal ${ is written $${.'
+  'Only the url, header values and query values of an UpstreamProvider can refer to variables, those of its spec.variables. Write $${ for a literal ${.'
 
 /** The router's sentence and its remedy, without the lines of a file that users do not see. */
 export function sentenceOf({ message, hint }: Problem): string {

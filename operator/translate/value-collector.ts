@@ -13,16 +13,20 @@ import {
 } from './reference-data.ts'
 import type { UnresolvedRef } from './translation.ts'
 
-/** A place in an object: the field, for messages, and stable words that name it, for variables and files. */
+/**
+ * A place in an object: the field, for messages, and stable words that name it, for variables and
+ * files.
+ */
 export interface ValueSource {
   readonly field: string
   readonly words: readonly string[]
 }
 
 /**
- * Gathers what one object (a provider, or the router itself) needs from Secrets and ConfigMaps while its part of the
- * config is written. A value in a Secret becomes a variable or a mounted file; a value in a ConfigMap is
- * copied, since it is no secret and a rollback should find it again.
+ * Gathers what one object (a provider, or the router itself) needs from Secrets and ConfigMaps
+ * while its part of the config is written. A value in a Secret becomes a variable or a mounted
+ * file; a value in a ConfigMap is copied, since it is no secret and a rollback should find it
+ * again.
  */
 export class ValueCollector {
   readonly variables: Variable[] = []
@@ -133,7 +137,8 @@ function missing(
 ): UnresolvedRef {
   if (data === null)
     return { reason: `${kind}NotFound`, field, message: `there is no ${kind} ${name}` }
-  const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
+  const why =
+    data.get(key) === null ? `has no key ${key}` : `has an empty value under the key ${key}`
   return { reason: `${kind}KeyNotFound`, field, message: `the ${kind} ${name} ${why}` }
 }
 
@@ -146,7 +151,10 @@ function fieldsText(all: readonly UnresolvedRef[]): string {
   return fields.length <= namedFields ? named : `${named} and ${fields.length - namedFields} more`
 }
 
-/** The `tls` section of the config. Empty when nothing is set, which still means TLS where it is optional. */
+/**
+ * The `tls` section of the config. Empty when nothing is set, which still means TLS where it is
+ * optional.
+ */
 export function tlsSection(place: ValueSource, tls: Tls, collector: ValueCollector): TlsEntry {
   const { ca, clientCertificate, serverName, insecureSkipVerify } = tls
   const at = (field: string, word: string): ValueSource => ({

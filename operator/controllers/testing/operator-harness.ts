@@ -19,10 +19,13 @@ import { Operator } from '../operator.ts'
 
 const namespace = 'ns'
 
-/** The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the test does. */
+/**
+ * The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the
+ * test does.
+ */
 export class OperatorHarness implements AsyncDisposable {
   readonly clock = new VirtualClock()
-  readonly keeper: FakeApiServer
+  readonly api: FakeApiServer
   readonly failures: string[] = []
   /** The keys of all objects that were reconciled, in order. */
   readonly reconciled: string[] = []
@@ -31,17 +34,17 @@ export class OperatorHarness implements AsyncDisposable {
   readonly #running: Promise<unknown>
 
   /**
-   * @param keeper what an operator before it left behind
+   * @param api what an operator before it left behind
    * @param namespaces null for all
    */
   constructor(
-    keeper = new FakeApiServer(),
+    api = new FakeApiServer(),
     namespaces: readonly string[] | null = null,
     readPodPage: ReadPodPage | null = null,
     maxRollingRouters = 100,
   ) {
-    this.keeper = keeper
-    const { client } = keeper
+    this.api = api
+    const { client } = api
     this.operator = new Operator({
       client,
       clock: this.clock,
@@ -58,7 +61,7 @@ export class OperatorHarness implements AsyncDisposable {
       bundled: testSpecs,
       workers: 2,
       maxRollingRouters,
-      instance: 'desk',
+      instance: 'harness',
       podNamespace: 'system',
       readPodPage,
       generatePassword: (of) => `password-of-${of.split('/')[1]}`,
@@ -79,7 +82,7 @@ export class OperatorHarness implements AsyncDisposable {
 
   /** @param metadata with a namespace where it is not the usual one */
   router(name: string, spec: object = {}, metadata: object = {}): void {
-    this.keeper.put(rpcRouters, {
+    this.api.put(rpcRouters, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
       kind: 'RpcRouter',
       metadata: { namespace, name, ...metadata },
@@ -97,7 +100,7 @@ export class OperatorHarness implements AsyncDisposable {
     spec: object = {},
     metadata: object = {},
   ): void {
-    this.keeper.put(upstreamProviders, {
+    this.api.put(upstreamProviders, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
       kind: 'UpstreamProvider',
       metadata: { namespace, name, ...metadata },
@@ -106,26 +109,26 @@ export class OperatorHarness implements AsyncDisposable {
   }
 
   get<T extends KubeObject>(resource: Resource<T>, name: string): T {
-    const found = this.keeper.find(resource, { namespace, name })
+    const found = this.api.find(resource, { namespace, name })
     if (found === null) throw new Error(`there is no ${resource.kind} ${name}`)
     return found
   }
 
   names(resource: Resource): readonly string[] {
-    return this.keeper.list(resource).map(({ metadata }) => metadata.name)
+    return this.api.list(resource).map(({ metadata }) => metadata.name)
   }
 
   remove(resource: Resource, name: string): void {
-    this.keeper.remove(resource, { namespace, name })
+    this.api.remove(resource, { namespace, name })
   }
 
   /** Deletes what belongs to routers that are gone. */
   collectGarbage(): void {
-    const uids = this.keeper.list(rpcRouters).map(({ metadata }) => metadata.uid)
+    const uids = this.api.list(rpcRouters).map(({ metadata }) => metadata.uid)
     for (const resource of childKinds)
-      for (const { metadata } of this.keeper.list(resource))
+      for (const { metadata } of this.api.list(resource))
         if (metadata.ownerReferences?.some(({ uid }) => !uids.includes(uid)))
-          this.keeper.remove(resource, metadata)
+          this.api.remove(resource, metadata)
   }
 
   status(resource: Resource, name: string): Readonly<Record<string, unknown>> {
@@ -148,7 +151,7 @@ export class OperatorHarness implements AsyncDisposable {
 
   /** Reasons of the events that were written, in order. */
   get events(): readonly string[] {
-    const all = this.keeper.list({
+    const all = this.api.list({
       group: 'events.k8s.io',
       version: 'v1',
       kind: 'Event',
@@ -158,15 +161,18 @@ export class OperatorHarness implements AsyncDisposable {
     return all.map((event) => (event as KubeObject & { reason: string }).reason)
   }
 
-  /** What the Deployment controller does: a ReplicaSet for the present template, whose pods are all there. */
+  /**
+   * What the Deployment controller does: a ReplicaSet for the present template, whose pods are all
+   * there.
+   */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
     const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/fixed-hash']
     const name = `${metadata.name}-${hash}`
-    for (const { metadata: old } of this.keeper.list(replicaSets))
+    for (const { metadata: old } of this.api.list(replicaSets))
       if (old.labels?.['app.kubernetes.io/instance'] === router && old.name !== name)
         this.pods(old.name, 0)
-    this.keeper.put(replicaSets, {
+    this.api.put(replicaSets, {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
       metadata: { namespace, name, labels: metadata.labels },
@@ -183,7 +189,7 @@ export class OperatorHarness implements AsyncDisposable {
 
   /** How many pods a ReplicaSet has. */
   pods(replicaSet: string, replicas: number): void {
-    this.keeper.putStatus(replicaSets, { namespace, name: replicaSet }, { replicas })
+    this.api.putStatus(replicaSets, { namespace, name: replicaSet }, { replicas })
   }
 
   /** What the Deployment says of itself; by default that its rollout is over. */
@@ -199,7 +205,7 @@ export class OperatorHarness implements AsyncDisposable {
       status: reason === 'ProgressDeadlineExceeded' ? 'False' : 'True',
       reason,
     }
-    this.keeper.putStatus(deployments, metadata, {
+    this.api.putStatus(deployments, metadata, {
       observedGeneration: metadata.generation,
       conditions: [progressing, ...more],
       ...status,
