@@ -30,7 +30,7 @@ const context = {
   chainIdOf: (chainId: string) => chainId,
 }
 
-/** A ReplicaSet whose pods have the password of a managed Redis. */
+/** Returns a ReplicaSet whose pods use the password of a managed Redis. */
 function replicaSet(component: RedisComponent, replicas: number): KubeObject {
   const secretKeyRef = { name: `r-${component}`, key: 'password' }
   const env = [{ name: 'REDIS_PASSWORD', valueFrom: { secretKeyRef } }]
@@ -54,38 +54,35 @@ function applierOn({ client }: FakeApiServer) {
 test.each([
   ['redis', 'redis-cache'],
   ['redis-cache', 'redis'],
-] as const)(
-  'the %s goes when no pod uses it any more, its Secret with it',
-  async (used, unused) => {
-    const api = new FakeApiServer()
-    const { fleet, cache } = applierOn(api)
-    const redis = [used, unused].flatMap((component) =>
-      buildRedis(router, { component, settings: {} }, 'password', context),
+] as const)('the %s and its Secret are deleted once no pod uses them', async (used, unused) => {
+  const api = new FakeApiServer()
+  const { fleet, cache } = applierOn(api)
+  const redis = [used, unused].flatMap((component) =>
+    buildRedis(router, { component, settings: {} }, 'password', context),
+  )
+  const apply = (objects: readonly KubeObject[]) =>
+    fleet.apply(router, { fixedHash: 'a', current: null, objects }, signal)
+  const left = () =>
+    [statefulSets, secrets, services].map((kind) =>
+      api.list(kind).map(({ metadata }) => metadata.name),
     )
-    const apply = (objects: readonly KubeObject[]) =>
-      fleet.apply(router, { fixedHash: 'a', current: null, objects }, signal)
-    const left = () =>
-      [statefulSets, secrets, services].map((kind) =>
-        api.list(kind).map(({ metadata }) => metadata.name),
-      )
 
-    api.put(replicaSets, replicaSet(used, 2))
-    await apply(redis)
-    for (const resource of childKinds)
-      for (const object of api.list(resource))
-        cache.children.store(resource).set(structuredClone(object))
-    const both = [`r-${used}`, `r-${unused}`]
-    expect(left()).toEqual([both, both, both])
-    // They are no longer asked for, but the pods that roll away still talk to one.
-    await apply([])
-    expect(left()).toEqual([[`r-${used}`], [`r-${used}`], [`r-${used}`]])
-    api.put(replicaSets, replicaSet(used, 0))
-    await apply([])
-    expect(left()).toEqual([[], [], []])
-  },
-)
+  api.put(replicaSets, replicaSet(used, 2))
+  await apply(redis)
+  for (const resource of childKinds)
+    for (const object of api.list(resource))
+      cache.children.store(resource).set(structuredClone(object))
+  const both = [`r-${used}`, `r-${unused}`]
+  expect(left()).toEqual([both, both, both])
+  // The router no longer wants them, but old pods still use one.
+  await apply([])
+  expect(left()).toEqual([[`r-${used}`], [`r-${used}`], [`r-${used}`]])
+  api.put(replicaSets, replicaSet(used, 0))
+  await apply([])
+  expect(left()).toEqual([[], [], []])
+})
 
-describe('while the API server refuses to change the StatefulSet of a Redis', () => {
+describe('when the API server refuses to change the StatefulSet of a Redis', () => {
   const config = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -104,12 +101,12 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
   })
 
   test.each([
-    ['is not there, pods that need it wait', false, []],
-    ['is there, nothing waits', true, ['r-router-a']],
-  ])('one that %s', async (_, isThere, configs) => {
+    ['that does not exist, pods wait', false, []],
+    ['that exists, nothing waits', true, ['r-router-a']],
+  ])('%s', async (_, exists, configs) => {
     const api = new FakeApiServer()
     const { fleet } = applierOn(api)
-    if (isThere) await fleet.apply(router, fleetWith('redis:old', []), signal)
+    if (exists) await fleet.apply(router, fleetWith('redis:old', []), signal)
     const refusal = new ApiError('PATCH', 403, { message: 'exceeded quota' })
     api.refuse = ({ plural, verb }) =>
       plural === 'statefulsets' && verb === 'patch' ? refusal : null
@@ -117,12 +114,12 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
     expect(applied.result).toBe('refused')
     expect(error).toBe(refusal)
     expect(api.list(configMaps).map(({ metadata }) => metadata.name)).toEqual(configs)
-    // Not even a budget waits for it.
+    // The PodDisruptionBudget does not wait for it.
     expect(api.list(podDisruptionBudgets)).toHaveLength(1)
   })
 })
 
-test('the config that the Deployment asks for by now stays, though no watch has reported it and it has no ReplicaSet yet', async () => {
+test('prune keeps the config of a Deployment that no watch has reported and that has no ReplicaSet yet', async () => {
   const api = new FakeApiServer()
   const { fleet, cache } = applierOn(api)
   const labels = childLabels(router, 'router')

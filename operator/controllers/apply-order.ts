@@ -30,40 +30,40 @@ import { liveRevisions, type Revision } from './child-stores.ts'
 import { setsCount } from './foreign-fields.ts'
 
 /*
- * Most objects of a router are applied in a chain, each needed by those after it: first what pods
- * start with (of a Redis its Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the
- * ServiceAccount, the NetworkPolicy), then the Deployment, then the Service, which clients use. One
- * that fails stops those after it, and the pods go on as they are, unless its present state is
- * enough. Some objects are outside the chain: they stop nothing, and nothing stops them.
+ * Most objects of a router are applied in order, since each needs those before it. First come those
+ * that pods start with: a Redis with its Secret, Service and NetworkPolicy, the ConfigMap, the
+ * ServiceAccount, the NetworkPolicy. The Deployment follows, and last the Service, which clients
+ * use. A failure blocks later objects, unless the existing object is sufficient. Independent
+ * objects block nothing, and nothing blocks them.
  */
 
-const aside: readonly Resource[] = [
-  // Without it the count stays as it is: it is handed over before it is given up.
+const independent: readonly Resource[] = [
+  // Without the autoscaler the replica count stays as it is.
   horizontalPodAutoscalers,
   podDisruptionBudgets,
   ...monitorKinds,
 ]
 
-/** New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. */
+/** New pods need exactly this ConfigMap, and a NetworkPolicy that opens their ports. */
 const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
-/** The wanted objects of a router. */
+/** The desired objects of a router. */
 export interface WantedObjects {
-  /** Of the wanted config: see `RenderedConfig`. */
+  /** Hash of the desired config: see `RenderedConfig`. */
   readonly fixedHash: string
-  /** Of the config that the Deployment has had so far; null when there is none. */
+  /** Hash of the current config of the Deployment; null without one. */
   readonly current: string | null
   readonly objects: readonly KubeObject[]
-  /** Others are wanted too, and wait: what the pods use now stays. */
-  readonly isInPart?: boolean
+  /** Other desired objects are deferred, so objects that the pods use are retained. */
+  readonly isPartial?: boolean
 }
 
 /** How applying the objects of a router ended. */
 export interface ApplyResult {
   readonly applied: Applied
-  /** The failure that has to be retried; null for none. */
+  /** Failure to retry; null for none. */
   readonly error: ApiError | null
-  /** When to reconcile again though nothing changes; null for never. */
+  /** Delay until the next reconcile even if nothing changes; null for none. */
   readonly requeueMs: number | null
 }
 
@@ -71,13 +71,12 @@ export interface ApplyOrderOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
   readonly children: ChildApplier
   readonly replicaSets: Store<Revision, 'instance'>
-  /** Called when the cluster does not know a kind that it may not have. */
+  /** Called when the cluster does not have an optional kind. */
   readonly onUnknownKind: (kind: Resource) => void
 }
 
 /**
- * Applies all objects of a router in order. What is refused holds back what depends on it, and
- * nothing else.
+ * Applies all objects of a router in order. A refused object blocks only those that depend on it.
  */
 export class ApplyOrder {
   readonly #options: ApplyOrderOptions
@@ -87,21 +86,21 @@ export class ApplyOrder {
   }
 
   /**
-   * A refusal is part of the result, also a failure of the server: it may last.
+   * Applies the objects. Refusals and server errors are part of the result, since they may last.
    *
-   * @throws failures of the connection to the API server, which are not about the objects
+   * @throws KubeError when the connection to the API server fails
    */
   async apply(
     router: RpcRouter,
-    { fixedHash, current, objects, isInPart = false }: WantedObjects,
+    { fixedHash, current, objects, isPartial = false }: WantedObjects,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const failures = new Failures()
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
-    // An autoscaler that is being removed must not change the count that is applied next. If it
-    // cannot be deleted, it keeps the count.
+    // A removed autoscaler must be deleted before the count is applied. Otherwise it keeps the
+    // count.
     const isCountOurs = await failures.during(() =>
       this.#options.children.prune(
         router,
@@ -112,23 +111,22 @@ export class ApplyOrder {
     )
     let isBlocked = false
     for (const object of objects) {
-      const isAside = aside.includes(resourceOf(object))
-      if (isBlocked && !isAside) continue
+      const isIndependent = independent.includes(resourceOf(object))
+      if (isBlocked && !isIndependent) continue
       const isApplied = await failures.during(() =>
         this.#applyOne(router, object, isCountOurs, signal),
       )
-      isBlocked ||= !isApplied && !isAside && !this.#isEnough(router, object)
+      isBlocked ||= !isApplied && !isIndependent && !this.#isSufficient(router, object)
     }
-    // What the pods use now stays while something was not applied, except configs that none of them
-    // runs.
-    const isDone = (resource: Resource, object: KubeObject): boolean =>
+    // While an object is not applied, everything that pods use stays, except configs of no pod.
+    const isObsolete = (resource: Resource, object: KubeObject): boolean =>
       !isWanted(resource, object) &&
-      ((!isBlocked && !isInPart) || resource.plural === configMaps.plural)
-    await failures.during(() => this.#prune(router, isDone, [fixedHash, current], signal))
+      ((!isBlocked && !isPartial) || resource.plural === configMaps.plural)
+    await failures.during(() => this.#prune(router, isObsolete, [fixedHash, current], signal))
     return failures.result(isBlocked)
   }
 
-  /** @param isCountOurs false where an autoscaler stays that should go */
+  /** @param isCountOurs false if an obsolete autoscaler could not be deleted */
   async #applyOne(
     router: RpcRouter,
     object: KubeObject,
@@ -140,8 +138,7 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: count, ...spec } = deployment.spec
       const isNamed = router.spec.replicas !== undefined
-      // Where the router names no count, the present one stays: also that of an autoscaler which is
-      // gone.
+      // Without a count in the spec the current one stays, even that of a deleted autoscaler.
       const present = isNamed ? null : this.#options.children.latest(deployments, object.metadata)
       const isTheirs = !isCountOurs || present?.metadata.managedFields?.some(setsCount) === true
       const replicas =
@@ -160,10 +157,8 @@ export class ApplyOrder {
     }
   }
 
-  /**
-   * Whether the present state of an object that could not be applied is enough for those after it.
-   */
-  #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
+  /** Whether later objects can use the existing state of an object that could not be applied. */
+  #isSufficient(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
     const found = this.#options.children.latest(resource, wanted.metadata)
     if (changesWithPods.includes(resource)) return false
@@ -171,59 +166,60 @@ export class ApplyOrder {
   }
 
   /**
-   * Deletes what is not wanted any more, except what pods still talk to, and configs that pods run
-   * or can run again. The watch may lag, and pods could not start without a deleted object: so the
-   * API server is first asked for the revisions that exist.
+   * Deletes obsolete objects, except those that pods still use and configs that pods run or may run
+   * again. Pods could not start without them and the watch may lag, so it first lists the
+   * revisions.
    *
-   * @param hashes of configs that stay in any case
+   * @param hashes configs that always stay
    */
   async #prune(
     router: RpcRouter,
-    isDone: (resource: Resource, object: KubeObject) => boolean,
+    isObsolete: (resource: Resource, object: KubeObject) => boolean,
     hashes: readonly (string | null)[],
     signal: AbortSignal,
   ): Promise<void> {
     const { client, replicaSets } = this.#options
-    const keeping = (revisions: readonly Revision[]) => {
+    const isRetained = (revisions: readonly Revision[]) => {
       const all = [...hashes, ...revisions.map((revision) => revision.fixedHash)]
       const configs = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
       return (resource: Resource, object: KubeObject) =>
-        !isDone(resource, object) ||
+        !isObsolete(resource, object) ||
         (resource.plural === configMaps.plural && configs.has(object.metadata.name)) ||
         object.metadata.name === lastGoodName(router) ||
-        // The Secret of a Redis is called as its other objects are.
+        // The Secret of a Redis has the same name as its other objects.
         (componentOf(object) !== 'router' &&
           revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))
     }
-    const isKept = keeping(replicaSets.byIndex('instance', objectKey(router.metadata)))
-    if (this.#options.children.unwanted(router, isKept).length === 0) return
+    const isWanted = isRetained(replicaSets.byIndex('instance', objectKey(router.metadata)))
+    if (this.#options.children.unwanted(router, isWanted).length === 0) return
     const live = await liveRevisions(client, router, signal)
-    await this.#options.children.prune(router, keeping(live), signal)
+    await this.#options.children.prune(router, isRetained(live), signal)
   }
 }
 
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   const resources: readonly Resource[] = childKinds
   const found = resources.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion)
-  if (found === undefined) throw new TypeError(`${apiVersion} ${kind} is no kind of a router`)
+  if (found === undefined)
+    throw new TypeError(`${apiVersion} ${kind} is not a kind of a router's objects`)
   return found
 }
 
 interface Failure {
   readonly result: 'conflict' | 'waiting' | 'refused'
   readonly message: string
-  /** To be retried. */
+  /** Error to retry. */
   readonly error: ApiError | null
   readonly requeueMs: number | null
 }
 
-/** The objects that failed: a refused one does not stop the others. */
+/** Collects the failures of objects, since one does not stop the others. */
 class Failures {
   readonly #all: Failure[] = []
 
   /**
-   * @returns whether it went well
-   * @throws failures of the connection to the API server, which are not about the objects
+   * @returns whether `act` succeeded
+   * @throws KubeError when the connection to the API server fails
    */
   async during(act: () => Promise<void>): Promise<boolean> {
     try {
@@ -237,7 +233,7 @@ class Failures {
     }
   }
 
-  /** @param isBlocked whether something was not applied because of them */
+  /** @param isBlocked whether the failures blocked other objects */
   result(isBlocked: boolean): ApplyResult {
     const [first] = this.#all
     if (first === undefined) return { applied: { result: 'applied' }, error: null, requeueMs: null }
@@ -257,7 +253,7 @@ class Failures {
   }
 }
 
-/** When to look again: no watch reports when an object in the way is gone. */
+/** Delays until the next reconcile: no watch reports when a blocking object is gone. */
 const blocked = {
   'other-owner': { result: 'conflict', requeueMs: 30_000 },
   deletion: { result: 'waiting', requeueMs: 1_000 },

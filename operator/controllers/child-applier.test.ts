@@ -7,7 +7,7 @@ import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-function asked(harness: OperatorHarness): readonly string[] {
+function writes(harness: OperatorHarness): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)
   return harness.api.requests
     .filter(({ verb, plural }) => verb !== 'list' && plurals.includes(plural))
@@ -20,13 +20,13 @@ test('each object of a new router is one request', async () => {
   harness.router('r')
   await harness.pass()
   expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
-  const all = asked(harness)
+  const all = writes(harness)
   expect(all.length).toBeGreaterThan(4)
   expect(new Set(all).size).toBe(all.length)
   expect(all.filter((each) => !each.startsWith('patch'))).toEqual([])
 })
 
-test('an object of our name that no watch has reported is not touched', async () => {
+test('an existing object of the same name is not touched, even if no watch has reported it', async () => {
   await using harness = new OperatorHarness()
   harness.api.deaf.add(services.plural)
   await harness.pass()
@@ -57,7 +57,7 @@ test('an object of another group’s RpcRouter of the same name is not touched',
 })
 
 test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
-  'an object that an RpcRouter of %s left, which is gone, is waited for',
+  'an object of a deleted RpcRouter of %s is waited for',
   async (apiVersion) => {
     await using harness = new OperatorHarness()
     harness.api.put(services, ownedBy(apiVersion, 'uid-of-one-that-is-gone'))
@@ -71,7 +71,7 @@ test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
   },
 )
 
-test('an object of the router that came after the one that the watch still reports is not touched', async () => {
+test('an object of a newer router of the same name is not touched while the watch lags', async () => {
   const api = new FakeApiServer()
   api.deaf.add(rpcRouters.plural)
   await using harness = new OperatorHarness(api)
@@ -92,7 +92,7 @@ test('an object of the router that came after the one that the watch still repor
   )
 })
 
-test('an object of ours that no watch has reported, as after a lost answer, is applied again', async () => {
+test('an own object is applied again after a lost answer, even if no watch has reported it', async () => {
   await using harness = new OperatorHarness()
   harness.api.deaf.add(services.plural)
   let isLost = true
@@ -113,7 +113,7 @@ test('an object of ours that no watch has reported, as after a lost answer, is a
   expect(harness.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'eth1', port: 3360 }])
 })
 
-test('an object whose owner was taken from it gets it back', async () => {
+test('an object without its owner reference gets it back', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -125,7 +125,7 @@ test('an object whose owner was taken from it gets it back', async () => {
   expect(harness.get(services, 'r-router').metadata.ownerReferences).toMatchObject([{ name: 'r' }])
 })
 
-test('what a router left by --cascade=orphan is adopted by the next one of its name', async () => {
+test('objects orphaned by --cascade=orphan are adopted by the next router of the same name', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -148,7 +148,7 @@ test('what a router left by --cascade=orphan is adopted by the next one of its n
   })
 })
 
-test('an object of the router’s own that is on its way out is not said to be of an earlier one', async () => {
+test('the message about an object that is being deleted names its actual owner', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')

@@ -19,11 +19,11 @@ import type { FleetObserver } from './fleet-observer.ts'
 
 type GoodConfig = Pick<RenderedConfig, 'fixedHash' | 'data'>
 
-/** Which config the pods of a router get. */
+/** The config for the pods of a router. */
 export interface Exchange {
   /** The desired config, or the last good one if pods refuse it. */
   readonly config: RenderedConfig
-  /** The last config that a pod was seen to serve; null when none is known. */
+  /** The last config that a pod was observed to serve; null if none is known. */
   readonly good: GoodConfig | null
   /** Known pods that refuse the desired config; null if none does. */
   readonly refusedBy: readonly string[] | null
@@ -40,14 +40,13 @@ export interface ConfigExchangeOptions {
 const updateMs = 120_000
 
 /**
- * Rolls back a config that pods refuse, so new pods can start.
- *
- * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash
- * and name the refused config: write access to ConfigMaps alone must not decide what pods get.
+ * Rolls back a config that pods refuse, so new pods can start. A separate ConfigMap stores the last
+ * good config. Annotations of the Deployment have its hash and identify the refused config, so that
+ * write access to ConfigMaps alone cannot choose a config.
  */
 export class ConfigExchange {
   readonly #options: ConfigExchangeOptions
-  /** By router: the last applied config, and when this operator first saw it applied. */
+  /** By router: the last applied config, and when this operator first observed it. */
   readonly #applied = new Map<string, { readonly mark: string; readonly sinceMs: number }>()
 
   constructor(options: ConfigExchangeOptions) {
@@ -72,7 +71,7 @@ export class ConfigExchange {
     if (good === null) return { config, good, refusedBy: null }
 
     const marks = { [goodHashAnnotation]: hashOf(good) }
-    // The mark includes the keys that pods reload: a new key makes the config worth another try.
+    // The mark includes the keys that pods reload, since the config may work with a new key.
     const mark = `${config.contentHash}-${config.keyHash}`
     const wasRefused = annotations[refusedAnnotation] === mark
     const refusedBy = isApplied ? this.#refusing(key, mark, config, pods) : []
@@ -98,10 +97,7 @@ export class ConfigExchange {
     return hashOf(good) === annotations[goodHashAnnotation] ? good : null
   }
 
-  /**
-   * Pods that tried the applied config and refuse it. Pods that only had an earlier config do not
-   * count.
-   */
+  /** Returns the pods that refuse the applied config, not those that refused an earlier one. */
   #refusing(
     key: string,
     mark: string,
@@ -116,8 +112,7 @@ export class ConfigExchange {
         refusal !== null &&
         (refusal.sha256?.startsWith(config.contentHash) ?? refusal.atMs > sinceMs),
     )
-    // A newer pod has the config from its start. An older pod has it once the kubelet has updated
-    // its files.
+    // A newer pod starts with the config; an older one gets it when the kubelet updates its files.
     const ended = (this.#options.fleets?.ended(key) ?? []).filter(
       ({ createdMs, endedMs }) => createdMs > sinceMs || endedMs > sinceMs + updateMs,
     )

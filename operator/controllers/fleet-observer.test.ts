@@ -7,10 +7,7 @@ import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, pods, upstreamProviders } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-/**
- * Pods at IP addresses, each with the states of its upstreams; an address that is missing does not
- * answer.
- */
+/** Pods by IP address, each with the states of its upstreams; other addresses do not answer. */
 class Pods {
   readonly states = new Map<string, Readonly<Record<string, string>>>()
   readonly requests: string[] = []
@@ -18,7 +15,7 @@ class Pods {
   #now = 0
   readonly harness = new OperatorHarness(new FakeApiServer(), null, (ip) => this.#answer(ip))
 
-  /** A pod of a router, with `labels` over those that it has. */
+  /** Starts a pod of a router; `labels` override its own. */
   run(name: string, ip: string, labels: object = {}, status: object = {}): void {
     const usual = {
       'app.kubernetes.io/managed-by': 'rpc-router-operator',
@@ -42,7 +39,7 @@ class Pods {
     ).length
   }
 
-  /** They serve what the operator has applied. */
+  /** Hash of the config that the operator applied, which all pods serve. */
   get #sha256(): string {
     const [name] = this.harness.names(configMaps)
     const text = name ? this.harness.get(configMaps, name).data?.['router.yml'] : ''
@@ -66,7 +63,7 @@ class Pods {
   }
 }
 
-/** A router with the providers a and b, and two pods that serve with both. */
+/** Starts a router with the providers a and b, and two pods that use both. */
 async function twoPods() {
   const fleet = new Pods()
   const { harness } = fleet
@@ -83,7 +80,7 @@ async function twoPods() {
 
 const roundMs = 30_500
 
-test('what two looks in a row find is in the status, and no more is written', async () => {
+test('the status follows two consecutive observations, and is written only then', async () => {
   const fleet = await twoPods()
   await using harness = fleet.harness
   await harness.pass(roundMs)
@@ -100,7 +97,7 @@ test('what two looks in a row find is in the status, and no more is written', as
   expect(harness.failures).toEqual([])
 })
 
-test('what comes and goes between looks is never written', async () => {
+test('a state that changes between observations is never written', async () => {
   const fleet = await twoPods()
   await using harness = fleet.harness
   await harness.pass(roundMs)
@@ -112,7 +109,7 @@ test('what comes and goes between looks is never written', async () => {
   expect(fleet.statusWrites).toBe(written)
 })
 
-test('pods that differ, pods that are silent, and a fleet that is gone', async () => {
+test('health reports pods that differ, silent pods and a fleet without pods', async () => {
   const fleet = await twoPods()
   await using harness = fleet.harness
   fleet.states.set('10.0.0.2', { a: 'rejected', b: 'eligible' })
@@ -131,7 +128,7 @@ test('pods that differ, pods that are silent, and a fleet that is gone', async (
   expect(harness.conditions(upstreamProviders, 'b')['Healthy']).toContain('no pod runs')
 })
 
-test('only running pods of the router are asked, a few at once, every 30 s', async () => {
+test('the observer asks only running pods of the router, four at a time, every 30 s', async () => {
   const fleet = await twoPods()
   await using harness = fleet.harness
   fleet.run('of-another', '10.0.1.1', { 'app.kubernetes.io/instance': 'other' })
@@ -158,7 +155,7 @@ const silence = (_: string, signal: AbortSignal) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error))
   })
 
-test('the operator that takes over keeps what the status says, until it has looked twice', async () => {
+test('a new leader keeps the health in the status until it has two observations', async () => {
   const first = await twoPods()
   for (const ip of first.states.keys()) first.states.set(ip, { a: 'rejected', b: 'eligible' })
   await first.harness.pass(2 * roundMs)
@@ -172,7 +169,7 @@ test('the operator that takes over keeps what the status says, until it has look
   expect(third.conditions(upstreamProviders, 'a')['Healthy']).toMatch(/^Unknown\/NotObserved/)
 })
 
-test('a NetworkPolicy that names who may scrape lets the operator in, too', async () => {
+test('a NetworkPolicy with monitoring clients also admits the operator', async () => {
   const scraper = { podSelector: { matchLabels: { app: 'prometheus' } } }
   const spec = { networkPolicy: { enabled: true, monitoring: [scraper] } }
   const peersOf = async (harness: OperatorHarness) => {
@@ -181,8 +178,8 @@ test('a NetworkPolicy that names who may scrape lets the operator in, too', asyn
     await harness.pass()
     return harness.get(networkPolicies, 'r-router').spec.ingress[1]?.from
   }
-  const { harness: looking } = new Pods()
-  expect(await peersOf(looking)).toEqual([
+  const { harness: observing } = new Pods()
+  expect(await peersOf(observing)).toEqual([
     scraper,
     {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'system' } },
@@ -193,7 +190,7 @@ test('a NetworkPolicy that names who may scrape lets the operator in, too', asyn
       },
     },
   ])
-  await looking[Symbol.asyncDispose]()
+  await observing[Symbol.asyncDispose]()
   await using blind = new OperatorHarness()
   expect(await peersOf(blind)).toEqual([scraper])
 })

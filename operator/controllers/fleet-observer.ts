@@ -13,7 +13,7 @@ import { healthIn, type Observations, upstreamOf } from '../status/provider-heal
 import type { ChainIdOf } from '../translate/router-document.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
-/** Asks the pod at an IP address for its status. */
+/** Requests the status page of the pod at an IP address. */
 export type ReadPodPage = (ip: string, signal: AbortSignal) => Promise<Page>
 
 export interface FleetObserverOptions extends Pick<
@@ -21,51 +21,48 @@ export interface FleetObserverOptions extends Pick<
   'client' | 'clock' | 'random' | 'observer'
 > {
   readonly readPodPage: ReadPodPage
-  /** Null for all. */
+  /** Null for all namespaces. */
   readonly namespaces: readonly string[] | null
   readonly cache: ClusterCache
   readonly chainIdOf: ChainIdOf
-  /** Called with a provider whose health has changed. */
+  /** Called with a provider whose health changed. */
   readonly onChange: (provider: string) => void
-  /**
-   * Called with a router whose pods were found to serve other configs than before, and at the first
-   * look.
-   */
+  /** Called with a router after its first observation and when its pods serve other configs. */
   readonly onServing: (router: string) => void
 }
 
-/** What is kept of a pod. */
+/** The stored parts of a pod. */
 interface RunningPod extends KubeObject {
-  /** Null while it does not run. */
+  /** Null while the pod does not run. */
   readonly ip: string | null
-  /** When its container last ended because it cannot serve its config; null if never. */
+  /** When the container last exited because of an invalid config; null if never. */
   readonly endedMs: number | null
 }
 
-/** The exit code of a router that refuses its config. */
+/** Exit code of a router that refuses its config. */
 const invalidConfig = 2
 
-/** A router is looked at so often; a few of them at a time, and of each a few pods. */
+/** Interval between two observations of a router. */
 const everyMs = 30_000
 const routersAtOnce = 4
 const podsAtOnce = 4
-/** For one look: the pods of a large fleet may all be silent. */
+/** Timeout of one observation: all pods of a large fleet may be silent. */
 const timeoutMs = 600_000
 
-/** A pod that ended because it cannot serve its config. */
+/** A pod that exited because of an invalid config. */
 export interface EndedPod {
   readonly pod: string
   readonly createdMs: number
   readonly endedMs: number
 }
 
-/** Asks the pods of each router which config they serve and how their upstreams are. */
+/** Observes the config that each router's pods serve, and the health of their upstreams. */
 export class FleetObserver {
   readonly #options: FleetObserverOptions
   readonly #pods = new Store<RunningPod, 'instance'>({ instance: instanceKeys })
   readonly #reflectors: readonly Reflector<KubeObject>[]
   readonly #controller: Controller
-  /** By router: the last two, the older one first. */
+  /** By router: the last two observations, oldest first. */
   readonly #observations = new Map<string, readonly FleetView[]>()
 
   constructor(options: FleetObserverOptions) {
@@ -88,12 +85,12 @@ export class FleetObserver {
     })
   }
 
-  /** The last two looks at the pods of a router, the older one first. */
+  /** Returns the last two observations of a router's pods, oldest first. */
   observations(router: string): NonNullable<Observations> {
     return this.#observations.get(router) ?? []
   }
 
-  /** Pods of a router that ended because they cannot serve their config. */
+  /** Returns the pods of a router that exited because of an invalid config. */
   ended(router: string): readonly EndedPod[] {
     return this.#pods.byIndex('instance', router).flatMap(({ metadata, endedMs }) => {
       const createdMs = Date.parse(metadata.creationTimestamp ?? '')
@@ -101,12 +98,12 @@ export class FleetObserver {
     })
   }
 
-  /** Before it is due. */
+  /** Observes a router before its next observation is due. */
   observeSoon(router: string): void {
     this.#controller.enqueue(router)
   }
 
-  /** Until the signal is aborted. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const listed = Promise.race(this.#reflectors.map((each) => synced([each], signal)))
     const looking = listed.then(() => this.#controller.run(signal))
@@ -174,14 +171,14 @@ function runningPodOf(object: KubeObject): RunningPod {
   const { creationTimestamp } = metadata
   const isRouter = componentOf({ metadata }) === 'router'
   const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
-  const kept = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
+  const stored = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
   const ended = (status?.containerStatuses ?? [])
-    // A sidecar may end with the same code for reasons of its own.
+    // A sidecar may use the same exit code for something else.
     .filter(({ name: container }) => container === 'router')
     .flatMap(({ state, lastState }) => [state?.terminated, lastState?.terminated])
     .find((each) => isRouter && each?.exitCode === invalidConfig)
   return {
-    ...{ apiVersion, kind, metadata: kept },
+    ...{ apiVersion, kind, metadata: stored },
     ip: isRunning ? (status.podIP ?? null) : null,
     endedMs: ended ? Date.parse(String(ended.finishedAt ?? '')) : null,
   }

@@ -11,7 +11,7 @@ const forbidden = (message: string) => new ApiError('PATCH', 403, { reason: 'For
 const refusing = (plural: string) => (request: ReceivedRequest) =>
   request.verb === 'patch' && request.plural === plural ? forbidden('exceeded quota: other') : null
 
-/** A quota that has room for so many ConfigMaps. */
+/** Returns a quota of `most` ConfigMaps. */
 const quotaOf = (harness: OperatorHarness, most: number) => (request: ReceivedRequest) => {
   const names = harness.names(configMaps)
   const isNew = request.plural === 'configmaps' && request.verb === 'patch'
@@ -20,7 +20,7 @@ const quotaOf = (harness: OperatorHarness, most: number) => (request: ReceivedRe
     : null
 }
 
-const wish = (harness: OperatorHarness, port: number) =>
+const setPort = (harness: OperatorHarness, port: number) =>
   harness.provider('a', `http://a.example:${port}`)
 
 const programmed = (harness: OperatorHarness) => harness.conditions(rpcRouters, 'r')['Programmed']
@@ -32,7 +32,7 @@ function egress(harness: OperatorHarness): readonly unknown[] {
 
 async function servingHarness(): Promise<OperatorHarness> {
   const harness = new OperatorHarness()
-  wish(harness, 8545)
+  setPort(harness, 8545)
   harness.router('r')
   await harness.pass()
   harness.rollOut('r')
@@ -43,16 +43,16 @@ async function servingHarness(): Promise<OperatorHarness> {
 describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
   'while the API server refuses the %s',
   (plural) => {
-    test('configs that no pod ever ran go, and a quota has room for the next', async () => {
+    test('configs that no pod ran are deleted, so a quota has room for the next', async () => {
       await using harness = await servingHarness()
       const [running = ''] = harness.names(configMaps)
       const others = refusing(plural)
       const quota = quotaOf(harness, 2)
-      // The ServiceAccount is as it is wanted already: it is not asked for.
+      // The ServiceAccount is unchanged, so without this no request for it would be sent.
       if (plural === 'serviceaccounts') harness.remove({ ...configMaps, plural }, 'r-router')
       harness.api.refuse = (request) => others(request) ?? quota(request)
       for (const port of [9001, 9002, 9003, 9004, 9005]) {
-        wish(harness, port)
+        setPort(harness, port)
         await harness.pass(5_000)
         expect(programmed(harness)).toContain('exceeded quota: other')
         expect(harness.names(configMaps)).toHaveLength(2)
@@ -64,9 +64,9 @@ describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
       expect(egress(harness)).toEqual([53, 53, 5353, 5353, 8545, 9005])
     })
 
-    test('what pods may go back to stays', async () => {
+    test('configs that pods may roll back to stay', async () => {
       await using harness = await servingHarness()
-      wish(harness, 8546)
+      setPort(harness, 8546)
       await harness.pass()
       harness.rollOut('r')
       await harness.pass()
@@ -74,7 +74,7 @@ describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
       expect(before).toHaveLength(2)
       harness.api.refuse = refusing(plural)
       for (const port of [9001, 9002]) {
-        wish(harness, port)
+        setPort(harness, port)
         await harness.pass(5_000)
         expect(harness.names(configMaps)).toEqual(expect.arrayContaining([...before]))
       }
@@ -85,18 +85,18 @@ describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
   },
 )
 
-test('a config that no pod ever ran opens no port, even if it cannot be deleted', async () => {
+test('a config that no pod ran opens no port, even if it cannot be deleted', async () => {
   await using harness = await servingHarness()
   harness.api.refuse = refusing('deployments')
-  wish(harness, 9001)
+  setPort(harness, 9001)
   await harness.pass(5_000)
   harness.api.refuse = ({ verb, plural }) =>
     verb === 'delete' && plural === 'configmaps' ? forbidden('nothing is deleted here') : null
-  wish(harness, 9002)
+  setPort(harness, 9002)
   await harness.pass(5_000)
   expect(harness.names(configMaps)).toHaveLength(3)
   expect(egress(harness)).toEqual([53, 53, 5353, 5353, 8545, 9002])
-  // The pods are as wanted, and the status says what is wrong.
+  // The pods have the desired config, and the status reports the failure.
   expect(programmed(harness)).toMatch(/^False\/ApplyFailed@1: .*nothing is deleted here/)
   harness.api.refuse = () => null
   await harness.pass(121_000)

@@ -65,7 +65,7 @@ test.each<[string, (harness: OperatorHarness) => void]>([
         ],
       }),
   ],
-])('%s replaces no pod: the config changes in place', async (_, change) => {
+])('%s changes the config in place and replaces no pod', async (_, change) => {
   await using harness = await servingHarness()
   const [before, made] = [texts(harness), generation(harness)]
   change(harness)
@@ -81,7 +81,7 @@ test.each<[string, (harness: OperatorHarness) => void]>([
   expect(harness.failures).toEqual([])
 })
 
-test('a rotated key replaces no pod, and has its event', async () => {
+test('a rotated key replaces no pod and records an Event', async () => {
   await using harness = await servingHarness()
   const [before, made] = [texts(harness), generation(harness)]
   put(harness, 'second')
@@ -98,7 +98,7 @@ test.each<[string, (harness: OperatorHarness) => void]>([
   ['a setting of the process', (harness) => harness.router('r', { logging: { level: 'debug' } })],
   ['another image', (harness) => harness.router('r', { pod: { image: 'router:other' } })],
   ['a listener', (harness) => harness.router('r', { endpoints: [another] })],
-])('%s replaces pods, and those that are there keep their config', async (_, change) => {
+])('%s replaces pods, and the old pods keep their config', async (_, change) => {
   await using harness = await servingHarness()
   const [before, made] = [texts(harness), generation(harness)]
   change(harness)
@@ -109,13 +109,13 @@ test.each<[string, (harness: OperatorHarness) => void]>([
   expect(harness.failures).toEqual([])
 })
 
-/** The pages of pods, by IP address. */
+/** Status pages of pods, by IP address. */
 class Pages {
   readonly sha256 = new Map<string, string>()
-  /** Further members of the routers' refusal. */
+  /** Further fields of the refusal on the pages. */
   refusal: () => object = () => ({ at: '' })
   readonly refusing = new Set<string>()
-  /** How long a page takes. */
+  /** Delay of a page. */
   delayMs = 0
   harness: OperatorHarness | null = null
 
@@ -133,7 +133,7 @@ class Pages {
   }
 }
 
-/** Two pods that serve what is applied. */
+/** Starts two pods that serve the applied config. */
 async function observedHarness() {
   const pages = new Pages()
   const harness = await servingHarness({}, pages.read)
@@ -157,7 +157,7 @@ async function observedHarness() {
   }
 }
 
-test('Programmed waits for every pod that was seen', async () => {
+test('Programmed waits for every observed pod', async () => {
   const { harness, pages, hash, programmed } = await observedHarness()
   await using _ = harness
   expect(programmed()).toMatch(/^True\/Programmed/)
@@ -176,7 +176,7 @@ test('Programmed waits for every pod that was seen', async () => {
   expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
 })
 
-test('a config that a pod refuses is named, with the pod', async () => {
+test('Programmed names the pod that refuses a config', async () => {
   const { harness, pages, programmed } = await observedHarness()
   await using _ = harness
   pages.refusing.add('10.0.0.2')
@@ -193,10 +193,7 @@ const configOf = (harness: OperatorHarness) =>
   harness.get(configMaps, harness.names(configMaps).find((name) => name !== lastGood) ?? '')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/**
- * Two pods serve a config, which becomes the last good one. Then the first pod refuses a new
- * budget.
- */
+/** Lets two pods serve a config, which becomes the last good one; then one refuses a new budget. */
 async function refusingHarness(refusal?: (harness: OperatorHarness, text: string) => object) {
   const { harness, pages, programmed } = await observedHarness()
   const served = textOf(harness)
@@ -221,7 +218,7 @@ test('a config that every pod with it refuses is rolled back for new pods', asyn
   expect(harness.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
   expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
   expect(harness.events).toContain('LastGoodRestored')
-  // The files of the pods match what they serve again.
+  // The files of the pods match the config that they serve again.
   pages.refusing.clear()
   await harness.pass(200_000)
   expect([textOf(harness), programmed()]).toEqual([
@@ -230,7 +227,7 @@ test('a config that every pod with it refuses is rolled back for new pods', asyn
   ])
 })
 
-test('an operator that takes over keeps the last good config in place', async () => {
+test('a new leader keeps the last good config in place', async () => {
   const { harness, pages, programmed, served } = await refusingHarness()
   pages.refusing.clear()
   await harness[Symbol.asyncDispose]()
@@ -242,7 +239,7 @@ test('an operator that takes over keeps the last good config in place', async ()
   ])
 })
 
-test('another config is tried, and becomes the last good one once pods serve it', async () => {
+test('the next config is tried, and becomes the last good one once pods serve it', async () => {
   const { harness, pages, programmed } = await refusingHarness()
   await using _ = harness
   pages.refusing.clear()
@@ -259,7 +256,7 @@ test('another config is tried, and becomes the last good one once pods serve it'
 test.each<[string, boolean, (harness: OperatorHarness, text: string) => object]>([
   ['of an earlier config', false, () => ({ sha256: 'f'.repeat(64), retries: false })],
   [
-    'that the router takes back by itself',
+    'that the router retries by itself',
     false,
     (_, text) => ({ sha256: sha256(text), retries: true }),
   ],
@@ -269,13 +266,13 @@ test.each<[string, boolean, (harness: OperatorHarness, text: string) => object]>
     true,
     (harness) => ({ at: new Date(harness.clock.wallMs() + 1_000).toISOString() }),
   ],
-])('a refusal %s: taken back is %s', async (_, isTakenBack, refusal) => {
+])('after a refusal %s, rolled back: %s', async (_, isRolledBack, refusal) => {
   const { harness: own, served, refused } = await refusingHarness(refusal)
   await using harness = own
-  expect(textOf(harness)).toBe(isTakenBack ? served : refused)
+  expect(textOf(harness)).toBe(isRolledBack ? served : refused)
 })
 
-test('a config that one pod serves stays, whichever pods refuse it', async () => {
+test('a config that one pod serves stays, even if other pods refuse it', async () => {
   const { harness, pages } = await observedHarness()
   await using _ = harness
   harness.router('r', { relay: { maxAttempts: 3 } })
@@ -289,32 +286,29 @@ test('a config that one pod serves stays, whichever pods refuse it', async () =>
 })
 
 test.each([
-  ['was made since', 0, true],
+  ['was created since', 0, true],
   ['ended before the kubelet updated its files', -3_600_000, false],
-])(
-  'a pod that does not start and %s: the config is rolled back: %s',
-  async (_, age, isTakenBack) => {
-    const { harness: own, pages } = await observedHarness()
-    await using harness = own
-    const served = textOf(harness)
-    harness.router('r', { relay: { maxAttempts: 3 } })
-    await harness.pass(8_000)
-    const refused = textOf(harness)
-    pages.sha256.clear()
-    const at = new Date(harness.clock.wallMs() + 1_000 + age).toISOString()
-    const finishedAt = new Date(harness.clock.wallMs() + 1_000).toISOString()
-    const { labels } = harness.get(deployments, 'r-router').spec.template.metadata ?? {}
-    const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
-    harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
-    const lastState = { terminated: { exitCode: 2, finishedAt } }
-    harness.api.putStatus(pods, metadata, {
-      phase: 'Running',
-      containerStatuses: [{ name: 'router', lastState }],
-    })
-    await harness.pass(60_000)
-    expect(textOf(harness)).toBe(isTakenBack ? served : refused)
-  },
-)
+])('after a pod that does not start and %s, rolled back: %s', async (_, age, isRolledBack) => {
+  const { harness: own, pages } = await observedHarness()
+  await using harness = own
+  const served = textOf(harness)
+  harness.router('r', { relay: { maxAttempts: 3 } })
+  await harness.pass(8_000)
+  const refused = textOf(harness)
+  pages.sha256.clear()
+  const at = new Date(harness.clock.wallMs() + 1_000 + age).toISOString()
+  const finishedAt = new Date(harness.clock.wallMs() + 1_000).toISOString()
+  const { labels } = harness.get(deployments, 'r-router').spec.template.metadata ?? {}
+  const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
+  harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+  const lastState = { terminated: { exitCode: 2, finishedAt } }
+  harness.api.putStatus(pods, metadata, {
+    phase: 'Running',
+    containerStatuses: [{ name: 'router', lastState }],
+  })
+  await harness.pass(60_000)
+  expect(textOf(harness)).toBe(isRolledBack ? served : refused)
+})
 
 test('write access to ConfigMaps alone does not decide the last good config', async () => {
   const { harness, pages, programmed } = await observedHarness()
@@ -331,7 +325,7 @@ test('write access to ConfigMaps alone does not decide the last good config', as
   expect(programmed()).toMatch(/^False/)
 })
 
-test('the operator that takes over says the same, before its first look and after it', async () => {
+test('a new leader reports the same before and after its first observation', async () => {
   const { harness, pages, programmed, hash } = await observedHarness()
   harness.provider('b')
   await harness.pass(8_000)
@@ -348,7 +342,7 @@ test('the operator that takes over says the same, before its first look and afte
   for (const ip of pages.sha256.keys()) pages.sha256.set(ip, hash())
   await second.pass(11_000)
   expect(programmed()).toMatch(/^True\/Programmed/)
-  // A pod that went back to an older config, say by a restart, is seen at the next look.
+  // The next observation finds a pod that returned to an older config, say by a restart.
   pages.sha256.set('10.0.0.1', 'a'.repeat(64))
   await second.pass(35_000)
   expect(programmed()).toMatch(/^False\/ConfigPending.* 1 pod .*pod-10\.0\.0\.1\.$/)

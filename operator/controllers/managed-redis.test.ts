@@ -10,7 +10,7 @@ import { OperatorHarness } from './testing/operator-harness.ts'
 const sharedState = { mode: 'Managed' }
 const cache = { type: 'Managed' }
 
-/** What the pods make of their config, with the variables that they have. */
+/** Parses the config of the pods with their variables. */
 function configOf(harness: OperatorHarness) {
   const [name = ''] = harness.names(configMaps)
   const text = harness.get(configMaps, name).data?.['router.yml'] ?? ''
@@ -51,7 +51,7 @@ test.each([
     const made = () => [harness.names(statefulSets), harness.names(secrets)]
     expect(made()).toEqual([all, all])
     expect(configOf(harness)).toEqual(config)
-    // The same passwords at the next pass, and nothing to write.
+    // The next reconcile uses the same passwords and writes nothing.
     harness.api.requests.length = 0
     await harness.pass(600_000)
     expect(configOf(harness)).toEqual(config)
@@ -63,7 +63,7 @@ test.each([
   },
 )
 
-test('a second Redis leaves the first one and its sessions as they are', async () => {
+test('a second Redis leaves the first one and its sessions unchanged', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r', { sharedState })
@@ -83,7 +83,7 @@ test('a second Redis leaves the first one and its sessions as they are', async (
   expect([harness.names(statefulSets), first()]).toEqual([['r-redis'], before])
 })
 
-test('another password reaches Redis: it reads its users at its start only', async () => {
+test('a changed password restarts Redis, which reads its users only at startup', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r', { sharedState, cache })
@@ -100,7 +100,7 @@ test('another password reaches Redis: it reads its users at its start only', asy
   expect(templates()[1]).toEqual(before[1])
 })
 
-test('a Redis whose pod does not start gets another pod when it is corrected', async () => {
+test('a corrected spec replaces a Redis pod that does not start', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r', { sharedState })
@@ -114,7 +114,7 @@ test('a Redis whose pod does not start gets another pod when it is corrected', a
   expect(harness.failures).toEqual([])
 })
 
-test('an operator that may not write Secrets says so, and starts no pods without a password', async () => {
+test('an operator that may not write Secrets reports it and starts no pods', async () => {
   await using harness = new OperatorHarness()
   harness.api.refuse = ({ verb, plural }) =>
     plural === 'secrets' && verb === 'patch'

@@ -8,7 +8,7 @@ import { OperatorHarness } from './testing/operator-harness.ts'
  * One bad provider never blocks the others.
  */
 
-test('a provider with port 0 is left out alone, and changes of the others reach the pods', async () => {
+test('a provider with port 0 is excluded, and changes to the others reach the pods', async () => {
   await using harness = new OperatorHarness()
   for (const name of ['a', 'b', 'c', 'd', 'e']) harness.provider(name)
   harness.provider('zero', 'https://zero.example:0')

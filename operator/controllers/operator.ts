@@ -32,35 +32,35 @@ export interface OperatorOptions extends Pick<
   readonly clock: Clock
   readonly random: Random
   readonly observer: KubeObserver
-  /** Namespaces to look at; null for all. */
+  /** Namespaces to watch; null for all. */
   readonly namespaces: readonly string[] | null
   readonly images: Images
-  /** Objects of one kind that are reconciled at once. */
+  /** Objects of one kind reconciled concurrently. */
   readonly workers: number
-  /** Routers that replace their pods at a time. */
+  /** Routers that may replace their pods at the same time. */
   readonly maxRollingRouters: number
-  /** This process, as events name it. */
+  /** Name of this process in Events. */
   readonly instance: string
-  /** Null: pods are not looked at. */
+  /** Null: the operator does not observe pods. */
   readonly readPodPage: ReadPodPage | null
-  /** Where this process runs, if it is a pod. */
+  /** Namespace of this process's pod; null outside of a pod. */
   readonly podNamespace: string | null
 }
 
-/** A namespace, or null for all of the cluster where that is watched as one. */
+/** A namespace, or null for a watch of the whole cluster. */
 type Scope = string | null
 
-/** The delay until an object of a scope that is not listed yet is tried again. */
+/** Delay until an object of a scope that is not listed yet is retried. */
 const requeueAfterMs = 1_000
 
-/** All controllers on one cluster: what they watch, and what they do about it. */
+/** All watches and controllers of one cluster. */
 export class Operator {
   readonly routers: Controller
   readonly providers: Controller
   readonly cache: ClusterCache
   readonly references: References
   readonly #reflectors: readonly Reflector<KubeObject>[]
-  /** Kinds of the Prometheus operator that the cluster has. */
+  /** Kinds of the Prometheus operator that exist in the cluster. */
   readonly #monitors = new Set<string>()
   /** Namespaces that are being deleted. */
   readonly #terminating = new Set<string>()
@@ -75,8 +75,8 @@ export class Operator {
     this.references = new References(client)
     for (const store of [cache.routers, cache.providers])
       store.subscribe(({ type, object }) => {
-        // A namespace that is being deleted takes no new object: this is a new namespace of the
-        // name.
+        // A terminating namespace takes no new objects, so this is a new namespace of the
+        // same name.
         if (type === 'added') this.#terminating.delete(object.metadata.namespace ?? '')
       })
     this.#reflectors = reflectCluster(cache, this.references, {
@@ -104,7 +104,7 @@ export class Operator {
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({
         name,
-        reconcile: this.#where(reconcile),
+        reconcile: this.#inScope(reconcile),
         ...{ clock, random, observer, workers },
       })
     this.routers = controllerOf('rpcrouter', reconcilers.router)
@@ -113,11 +113,8 @@ export class Operator {
     connectTriggers({ cache, references, routers, providers })
   }
 
-  /**
-   * Delays keys of a scope that is not listed yet, and skips keys of a namespace that is being
-   * deleted.
-   */
-  #where(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
+  /** Delays keys of a scope that is not listed yet, and skips keys of terminating namespaces. */
+  #inScope(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
       const scope = this.#scopes.includes(null) ? null : namespace
@@ -127,7 +124,7 @@ export class Operator {
         return await reconcile(key, context)
       } catch (error) {
         if (!isNamespaceTerminating(error)) throw error
-        // The first refused write shows it.
+        // The first refused write reveals it.
         this.#terminating.add(namespace)
       }
     }
@@ -174,39 +171,33 @@ export class Operator {
     return { router, provider: new ProviderReconciler({ ...shared, fleets: this.#fleets }) }
   }
 
-  /** Every kind was listed once, in every namespace. */
+  /** Whether every kind was listed once, in every namespace. */
   get hasSynced(): boolean {
     return this.missing.length === 0
   }
 
   /**
-   * The namespaces that are not listed yet, and in which nothing is reconciled until then; null for
-   * all of the cluster. One that cannot be listed, since it or its Role is gone, does not delay the
-   * others.
+   * Scopes that are not listed yet; nothing in them is reconciled. A namespace that cannot be
+   * listed, because it or its Role is gone, does not delay the others.
    */
   get missing(): readonly Scope[] {
     return this.#scopes.filter((scope) => !this.#isListed(scope))
   }
 
-  /**
-   * Milliseconds since the quietest watch last received anything; before its first list, since the
-   * start.
-   */
+  /** Milliseconds since the quietest watch received anything, or since the start. */
   get silentMs(): number {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
   /**
-   * Watches until the signal is aborted, leading or not: a standby has all objects when it takes
-   * over.
+   * Watches until the signal aborts. A standby watches too, so it has all objects when it leads.
    */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
   /**
-   * Reconciles the scopes that are listed, until the signal is aborted; resolves when the last
-   * reconcile has ended.
+   * Reconciles the listed scopes until the signal aborts, and then waits for running reconciles.
    */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))

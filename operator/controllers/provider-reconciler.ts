@@ -35,7 +35,7 @@ export interface ProviderReconcilerOptions {
   readonly clock: Clock
 }
 
-/** Says in the status of one provider what the routers that select it made of it. */
+/** Writes into the status of a provider the results of the routers that select it. */
 export class ProviderReconciler {
   readonly #options: ProviderReconcilerOptions
   readonly #statuses: StatusWriter<UpstreamProviderStatus>
@@ -52,8 +52,7 @@ export class ProviderReconciler {
     if (object === undefined) references.readBy.providers.delete(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
     const routers = this.#resultsOf(key, object)
-    // The status stays until the last of them has reported; each report enqueues the provider
-    // again.
+    // The status stays until all routers have reported; each report enqueues the provider again.
     if (routers === null) return
     const now = rfc3339(clock.wallMs())
     const { value, faults } = cache.provider(object)
@@ -82,14 +81,11 @@ export class ProviderReconciler {
     return providerStatus({ provider, upstream, ...validation, routers, now })
   }
 
-  /**
-   * What the routers that select a provider made of it as it is now; null until each of them has
-   * reported.
-   */
+  /** Returns the routers' results for the current provider; null until all have reported. */
   #resultsOf(key: string, provider: KubeObject): readonly RouterResult[] | null {
     const { cache, results, fleets } = this.#options
     const { uid, generation } = provider.metadata
-    // A router that is being deleted reports no more.
+    // A router that is being deleted no longer reports.
     const routers = cache.routersOf(provider).filter((router) => !cache.isLeaving(router))
     const current = routers.flatMap((router) => {
       const result = results.get(router, key)
@@ -101,17 +97,17 @@ export class ProviderReconciler {
   }
 }
 
-/** What a router made of one of the providers that it selects, and of which state of it. */
+/** A router's result for one generation of a provider. */
 export interface ProviderResult extends Omit<RouterResult, 'observations'> {
   readonly providerUid: string
   readonly generation: number
 }
 
 /**
- * What a router made of the providers that it selects, by their keys.
+ * Returns a router's results for its providers, by key.
  *
- * @param selected the providers as they were translated
- * @param isBlocked the router was held back: its pods go on with the config that they have
+ * @param selected the providers that were translated
+ * @param isBlocked whether the pods keep their current config
  */
 export function resultsOf(
   router: string,
@@ -136,14 +132,13 @@ export function resultsOf(
 }
 
 /**
- * What the routers made of their providers: reported by the routers, read by the providers' own
- * controller.
+ * Results of routers for their providers. Routers write them, the provider controller reads them.
  */
 export class ProviderResults {
-  /** By key of the router, then by key of the provider. */
+  /** Results by the keys of router and provider. */
   readonly #byRouter = new Map<string, ReadonlyMap<string, ProviderResult>>()
 
-  /** @returns the keys of the providers for which something changed */
+  /** @returns the keys of the providers whose result changed */
   set(router: string, results: ReadonlyMap<string, ProviderResult>): readonly string[] {
     const before = this.#byRouter.get(router) ?? new Map<string, ProviderResult>()
     this.#byRouter.set(router, results)
@@ -151,7 +146,7 @@ export class ProviderResults {
     return [...all].filter((key) => !isDeepStrictEqual(before.get(key), results.get(key)))
   }
 
-  /** @returns the keys of the providers that the router had */
+  /** @returns the keys of the router's providers */
   forget(router: string): readonly string[] {
     const before = this.#byRouter.get(router)
     this.#byRouter.delete(router)

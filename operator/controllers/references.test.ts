@@ -39,7 +39,7 @@ function gets(harness: OperatorHarness): number {
     .length
 }
 
-test('of an object without references, only its existence is kept', async () => {
+test('of an object that nothing refers to, only the metadata is stored', async () => {
   await using harness = new OperatorHarness()
   put(harness, secrets, 'unrelated', { key: base64('canary') })
   put(harness, configMaps, 'unrelated', { key: 'canary' })
@@ -56,7 +56,7 @@ test('of an object without references, only its existence is kept', async () => 
   }
 })
 
-test('what is referred to is got once a version', async () => {
+test('a referenced object is read once per version', async () => {
   await using harness = new OperatorHarness()
   put(harness, secrets, 'keys', { key: base64('first') })
   harness.provider('a', '', withKey('keys'))
@@ -77,7 +77,7 @@ test('what is referred to is got once a version', async () => {
   expect(harness.failures).toEqual([])
 })
 
-test('what is gone when it is got is missing', async () => {
+test('an object that is gone when it is read is reported as missing', async () => {
   await using harness = new OperatorHarness()
   put(harness, secrets, 'keys', { key: base64('first') })
   await harness.pass()
@@ -92,8 +92,8 @@ test('what is gone when it is got is missing', async () => {
   expect(harness.failures).toEqual([])
 })
 
-describe('every field that can refer to a Secret or a ConfigMap', () => {
-  test('is known to the cases below', () => {
+describe('every reference to a Secret or a ConfigMap', () => {
+  test('has a case below', () => {
     const paths = referenceFields.map(({ kind, path }) => `${kind} ${path}`)
     const unknown = referencePlaces.filter((place) => !paths.some((path) => path.startsWith(place)))
     expect(unknown).toEqual([])
@@ -125,7 +125,7 @@ describe('every field that can refer to a Secret or a ConfigMap', () => {
   })
 })
 
-test('a Secret concerns an object for as long as the object refers to it', async () => {
+test('a Secret enqueues an object only while the object refers to it', async () => {
   await using harness = new OperatorHarness()
   put(harness, secrets, 'keys', { key: base64('first') })
   harness.provider('a', '', withKey('keys'))

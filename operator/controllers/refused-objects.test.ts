@@ -40,15 +40,15 @@ async function servingHarness(spec: object = {}): Promise<OperatorHarness> {
 
 const programmed = (harness: OperatorHarness) => harness.conditions(rpcRouters, 'r')['Programmed']
 
-/** What the pods are asked to run: the text of the config that the Deployment points to. */
+/** Returns the config that the Deployment refers to. */
 function configOfPods(harness: OperatorHarness): string {
   const volumes = JSON.stringify(harness.get(deployments, 'r-router').spec.template.spec?.volumes)
   const name = harness.names(configMaps).find((each) => volumes.includes(each)) ?? ''
   return JSON.stringify(harness.get(configMaps, name).data)
 }
 
-/** A config that differs from all before it in nothing that opens a port. */
-async function wish(harness: OperatorHarness, host: string): Promise<void> {
+/** Changes the config without opening another port. */
+async function setHost(harness: OperatorHarness, host: string): Promise<void> {
   harness.provider('a', `https://${host}:8443`)
   await harness.pass(5_000)
 }
@@ -56,8 +56,8 @@ async function wish(harness: OperatorHarness, host: string): Promise<void> {
 describe.each([
   ['HorizontalPodAutoscaler', horizontalPodAutoscalers, { autoscaling }],
   ['PodDisruptionBudget', podDisruptionBudgets, { replicas: 3 }],
-])('while the API server refuses the %s', (_, resource, spec) => {
-  test('configs change, and clients are sent where the pods are', async () => {
+])('when the API server refuses the %s', (_, resource, spec) => {
+  test('configs and the Service still change', async () => {
     await using harness = await servingHarness({ replicas: 1 })
     harness.api.refuse = refusing(resource.plural)
     const endpoint = { name: 'mainnet', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' }
@@ -68,7 +68,7 @@ describe.each([
     )
     expect(harness.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'mainnet' }])
     for (const host of ['b.example', 'c.example']) {
-      await wish(harness, host)
+      await setHost(harness, host)
       expect(configOfPods(harness)).toContain(host)
       expect(programmed(harness)).toMatch(/^False\/ApplyFailed@2/)
       expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
@@ -81,7 +81,7 @@ describe.each([
     expect(programmed(harness)).toMatch(/^True/)
   })
 
-  test('a rollout has its event, though its first attempt changes nothing in the status', async () => {
+  test('a rollout records an Event, even if the first attempt leaves the status unchanged', async () => {
     await using harness = await servingHarness({ replicas: 1 })
     const before = harness.events.filter((reason) => reason === 'ConfigRendered').length
     harness.api.refuse = refusing(resource.plural)
@@ -92,7 +92,7 @@ describe.each([
   })
 })
 
-test('a name that a foreign object has is no reason to leave what serves', async () => {
+test('a name conflict does not stop changes to other objects', async () => {
   await using harness = await servingHarness({ replicas: 1 })
   const metadata = { namespace: 'ns', name: 'r-router' }
   harness.api.put(podDisruptionBudgets, {
@@ -101,7 +101,7 @@ test('a name that a foreign object has is no reason to leave what serves', async
     metadata,
   })
   harness.router('r', { replicas: 3 })
-  await wish(harness, 'b.example')
+  await setHost(harness, 'b.example')
   expect(programmed(harness)).toMatch(
     /^False\/NameConflict@2: a PodDisruptionBudget named r-router exists/,
   )
@@ -109,7 +109,7 @@ test('a name that a foreign object has is no reason to leave what serves', async
   expect(harness.get(deployments, 'r-router').spec.replicas).toBe(3)
 })
 
-test('behind a foreign Service no listener is open, nor has a URL', async () => {
+test('with a foreign Service no listener is open or has a URL', async () => {
   await using harness = new OperatorHarness()
   const metadata = { namespace: 'ns', name: 'r-router' }
   harness.api.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
@@ -142,7 +142,7 @@ test('the status names every refused object', async () => {
   )
 })
 
-test('objects that do not depend on it are applied beside a refused Deployment', async () => {
+test('a refused Deployment does not block independent objects', async () => {
   await using harness = await servingHarness({ replicas: 1 })
   harness.api.refuse = refusing('deployments')
   harness.router('r', { replicas: 3 })
@@ -157,7 +157,7 @@ test('an autoscaler that cannot be deleted keeps the count', async () => {
   await using harness = await servingHarness({ autoscaling })
   harness.api.refuse = refusing('horizontalpodautoscalers')
   harness.router('r', { replicas: 4 })
-  await wish(harness, 'b.example')
+  await setHost(harness, 'b.example')
   expect(configOfPods(harness)).toContain('b.example')
   expect(harness.get(deployments, 'r-router').spec).not.toHaveProperty('replicas')
   harness.api.refuse = () => null
@@ -167,7 +167,7 @@ test('an autoscaler that cannot be deleted keeps the count', async () => {
 })
 
 describe('an object that pods start with', () => {
-  /** The object differs from what is wanted, and cannot be changed. */
+  /** Makes an object differ from the desired state, and refuses changes to it. */
   function spoil(harness: OperatorHarness, resource: Resource): void {
     const found = harness.get(resource, 'r-router')
     const annotations = { ...found.metadata.annotations, [appliedAnnotation]: 'of old' }
@@ -175,10 +175,10 @@ describe('an object that pods start with', () => {
     harness.api.refuse = refusing(resource.plural)
   }
 
-  test('a ServiceAccount that is there, and does, holds nothing back', async () => {
+  test('a sufficient ServiceAccount blocks nothing', async () => {
     await using harness = await servingHarness()
     spoil(harness, serviceAccounts)
-    await wish(harness, 'b.example')
+    await setHost(harness, 'b.example')
     expect(programmed(harness)).toMatch(
       /^False\/ApplyFailed@1: .* All other objects are applied\.$/,
     )
@@ -190,11 +190,11 @@ describe('an object that pods start with', () => {
     ['NetworkPolicy', networkPolicies],
     // No pod starts without it.
     ['ServiceAccount', serviceAccounts],
-  ])('a %s that is lost leaves pods with the old config', async (_, resource) => {
+  ])('a missing %s leaves pods with the old config', async (_, resource) => {
     await using harness = await servingHarness()
     harness.api.refuse = refusing(resource.plural)
     harness.remove(resource, 'r-router')
-    await wish(harness, 'b.example')
+    await setHost(harness, 'b.example')
     expect(programmed(harness)).toMatch(/^False\/ApplyFailed@1/)
     expect(configOfPods(harness)).toContain('a.example')
   })
@@ -211,13 +211,13 @@ describe('an object that pods start with', () => {
     expect(harness.names(deployments)).toEqual(['r-router'])
   })
 
-  test('pods that need a port wait for the NetworkPolicy that opens it, and their clients with them', async () => {
+  test('pods wait for the NetworkPolicy that opens their port, and the Service waits for the pods', async () => {
     await using harness = await servingHarness()
     const before = harness.get(services, 'r-router')
     harness.api.refuse = refusing('networkpolicies')
     const endpoint = { name: 'mainnet', port: 3361, chainId: 'ETH1', apiInterface: 'jsonrpc' }
     harness.router('r', { endpoints: [endpoint] })
-    await wish(harness, 'b.example')
+    await setHost(harness, 'b.example')
     expect(programmed(harness)).toBe(
       'False/ApplyFailed@2: PATCH networkpolicies: Forbidden: exceeded quota',
     )

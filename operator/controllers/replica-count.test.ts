@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { deployments, networkPolicies, rpcRouters } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-/** Writes the count of the Deployment as others do: through its scale subresource. */
+/** Sets the replica count through the scale subresource, like other managers. */
 function scale(harness: OperatorHarness, replicas: number, manager: string): void {
   const { metadata, ...deployment } = harness.get(deployments, 'r-router')
   const entry = {
@@ -62,7 +62,7 @@ test('a foreign autoscaler on a fixed count blocks nothing else', async () => {
 test.each([
   ['asks for the same count', { replicas: 4 }],
   ['leaves it to an autoscaler', { autoscaling: { minReplicas: 2, maxReplicas: 10 } }],
-])('it is settled at once by a spec that %s', async (_, spec) => {
+])('a spec that %s resolves the conflict at once', async (_, spec) => {
   await using harness = await servingHarness()
   harness.router('r', spec)
   await harness.pass()

@@ -14,10 +14,10 @@ async function servingHarness(): Promise<OperatorHarness> {
   return harness
 }
 
-/** One `kubectl apply` of many providers. */
+/** Applies many providers, like one `kubectl apply`. */
 async function apply(harness: OperatorHarness, providers: number, everyMs: number): Promise<void> {
   for (let at = 0; at < providers; at++) {
-    // Of another port each, so that pods are replaced.
+    // A new port replaces the pods.
     harness.provider(`p${at}`, `https://p${at}.example:${8000 + at}`)
     await harness.pass(everyMs)
   }
@@ -40,11 +40,11 @@ describe('one apply of many providers', () => {
     expect(harness.events.filter((reason) => reason === 'ConfigRendered')).toHaveLength(2)
     const { providers: inUse } = harness.status(rpcRouters, 'r')['summary'] as { providers: string }
     expect(inUse).toBe(`${providers + 1}/${providers + 1}`)
-    // Nor is a config made that no pod ever runs.
+    // No config is created that no pod ever runs.
     expect(harness.names(configMaps)).toHaveLength(2)
   })
 
-  test('with the router before them makes its objects once', async () => {
+  test('after the router creates its objects once', async () => {
     await using harness = new OperatorHarness()
     harness.router('r')
     await apply(harness, 20, 100)
@@ -53,7 +53,7 @@ describe('one apply of many providers', () => {
   })
 })
 
-test('changes that never cease put a rollout off by ten seconds at most', async () => {
+test('continuous changes delay a rollout by at most ten seconds', async () => {
   await using harness = await servingHarness()
   const before = generation(harness)
   await apply(harness, 50, 500)
@@ -63,7 +63,7 @@ test('changes that never cease put a rollout off by ten seconds at most', async 
   expect(rollouts).toBeLessThan(5)
 })
 
-test('what replaces no pod is not put off, and first pods are hardly', async () => {
+test('a change that replaces no pod is not delayed, and the first pods start soon', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -75,7 +75,7 @@ test('what replaces no pod is not put off, and first pods are hardly', async () 
   expect(harness.get(deployments, 'r-router').spec.replicas).toBe(5)
 })
 
-test('an apply that is refused is tried again without waiting anew', async () => {
+test('a refused apply is retried without another delay', async () => {
   await using harness = await servingHarness()
   harness.api.refuse = ({ plural, verb }) =>
     plural === 'deployments' && verb === 'patch' ? new Error('not now') : null

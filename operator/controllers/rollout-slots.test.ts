@@ -30,15 +30,15 @@ const generationOf = (harness: OperatorHarness, name: string) =>
 const started = (harness: OperatorHarness) =>
   names.filter((name) => generationOf(harness, name) === 2)
 
-/** One change that concerns all of them, as an upgrade of the operator does. */
+/** Makes one change that affects all routers, as an upgrade of the operator does. */
 const changeAll = (harness: OperatorHarness) => harness.provider('a', 'https://a.example:8443')
 
-test('first pods wait for no turn', async () => {
+test('first pods wait for no slot', async () => {
   await using harness = await fleet(1)
   expect(names.map((name) => generationOf(harness, name))).toEqual([1, 1, 1, 1, 1])
 })
 
-test('so many routers replace their pods at a time, and the next one when one is done', async () => {
+test('a limited number of routers replace their pods at a time; the next starts when one is done', async () => {
   await using harness = await fleet(2)
   changeAll(harness)
   await harness.pass(60_000)
@@ -60,8 +60,8 @@ test('so many routers replace their pods at a time, and the next one when one is
   expect(harness.failures).toEqual([])
 })
 
-describe('of a router that waits', () => {
-  /** A harness on which one router rolls and the others wait, and the name of one that does. */
+describe('while a router waits for a slot', () => {
+  /** Starts a rollout of one router while the others wait; returns the name of a waiting one. */
   async function queue(change: (harness: OperatorHarness) => void) {
     const harness = await fleet(1)
     change(harness)
@@ -91,7 +91,7 @@ describe('of a router that waits', () => {
     expect(harness.get(deployments, `${name}-router`).spec.replicas).toBe(7)
     expect(templateOf(harness, name)).toEqual(before)
     expect(textsOf(harness, name)).toHaveLength(1)
-    // Its generation is another one, of which it is not known that pods serve it.
+    // No pod is known to serve the new generation.
     expect(harness.conditions(rpcRouters, name)).toMatchObject({
       Programmed: expect.stringMatching(/^False\/RolloutQueued@2/),
       Ready: expect.stringMatching(/^False\/NotProgrammed@2/),
@@ -116,7 +116,7 @@ describe('of a router that waits', () => {
     expect(harness.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
   })
 
-  test('the config changes in what its pods take over', async () => {
+  test('changes that pods reload reach the config', async () => {
     const { harness, name } = await queue(changePods)
     await using _ = harness
     harness.provider('b')
@@ -129,7 +129,7 @@ describe('of a router that waits', () => {
     expect(harness.failures).toEqual([])
   })
 
-  test('the Service keeps the ports that its pods have', async () => {
+  test('the Service keeps the ports of its pods', async () => {
     const sepolia = { name: 'sep', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
     const { harness, name } = await queue((each) => {
       each.provider('s', 'https://s.example', { chainId: 'SEP1' })
@@ -150,7 +150,7 @@ describe('of a router that waits', () => {
   })
 })
 
-test('one that is stalled, or gone, keeps no other waiting', async () => {
+test('a stalled or deleted router frees its slot', async () => {
   await using harness = await fleet(1)
   changeAll(harness)
   await harness.pass(10_000)
@@ -164,7 +164,7 @@ test('one that is stalled, or gone, keeps no other waiting', async () => {
   expect(started(harness)).toHaveLength(3)
 })
 
-describe('a Redis that restarts', () => {
+describe('a restarting Redis', () => {
   async function fleetWithRedis(routers = names) {
     const harness = new OperatorHarness(new FakeApiServer(), null, null, 1)
     harness.provider('a')
@@ -194,7 +194,7 @@ describe('a Redis that restarts', () => {
     harness.api.putStatus(statefulSets, metadata, { observedGeneration: generation, ...revisions })
   }
 
-  test('waits for its turn, too, though the pods of its router stay', async () => {
+  test('waits for a slot too, although the pods of its router stay', async () => {
     await using harness = await fleetWithRedis()
     expect(restarted(harness)).toHaveLength(1)
     const [first = ''] = restarted(harness)
@@ -210,7 +210,7 @@ describe('a Redis that restarts', () => {
     expect(harness.failures).toEqual([])
   })
 
-  test('and does not start keeps no other waiting for more than ten minutes', async () => {
+  test('that does not start frees its slot after ten minutes', async () => {
     await using harness = await fleetWithRedis(['r1', 'r2'])
     starts(harness, restarted(harness)[0] ?? '', false)
     await harness.pass(570_000)
@@ -221,7 +221,7 @@ describe('a Redis that restarts', () => {
 })
 
 test.each([['DeploymentPaused'], ['ReplicaSetCreateError']])(
-  'one whose Deployment says %s keeps no other waiting',
+  'a router whose Deployment reports %s frees its slot',
   async (reason) => {
     await using harness = await fleet(1)
     changeAll(harness)
@@ -232,7 +232,7 @@ test.each([['DeploymentPaused'], ['ReplicaSetCreateError']])(
   },
 )
 
-test('what replaces no pod waits for nobody', async () => {
+test('a change that replaces no pod waits for no slot', async () => {
   await using harness = await fleet(1)
   changeAll(harness)
   await harness.pass(10_000)

@@ -14,7 +14,7 @@ import {
 } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-test('a router gets its objects, and is Ready when its pods are', async () => {
+test('a router gets its objects and becomes Ready with its pods', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -30,7 +30,7 @@ test('a router gets its objects, and is Ready when its pods are', async () => {
   })
 })
 
-test('foreign objects made to go with a router stay as they are', async () => {
+test('foreign objects that a router owns stay unchanged', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -44,7 +44,7 @@ test('foreign objects made to go with a router stay as they are', async () => {
   }
   harness.api.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: theirs })
   harness.api.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: theirs })
-  // What has labels of ours and is of another is not touched either.
+  // Objects with our labels and another instance are not touched either.
   const labels = harness.get(networkPolicies, 'r-router').metadata.labels ?? {}
   const others = { ...labels, 'app.kubernetes.io/instance': 'other' }
   const metadataOfOther = { ...theirs, name: 'of-other', labels: others }
@@ -71,11 +71,11 @@ describe('in a rollout', () => {
   const full = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 }
   const is = (text: string) => expect.stringMatching(new RegExp(`^${text}@`))
 
-  test('Available says that something serves, Ready that this generation does', async () => {
+  test('Available means that pods serve, and Ready that this generation serves', async () => {
     await using harness = await servingHarness()
     harness.provider('a', 'https://another.example:8443')
     await harness.pass()
-    // The Deployment controller has not even looked.
+    // The Deployment controller has not observed the change yet.
     expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
       Programmed: is('True/Programmed'),
       Available: is('True/MinimumReplicasAvailable'),
@@ -92,7 +92,7 @@ describe('in a rollout', () => {
     })
     harness.count('r', { ...full, replicas: 4, availableReplicas: 3 }, 'ReplicaSetUpdated')
     await harness.pass()
-    // At worst the one that is not available is new: two of three are enough.
+    // At worst the unavailable pod is a new one: two of three suffice.
     expect(harness.conditions(rpcRouters, 'r')).toMatchObject({ Ready: is('True/Ready') })
     harness.count('r', full)
     await harness.pass()
@@ -100,11 +100,11 @@ describe('in a rollout', () => {
       Progressing: is('False/RolloutComplete'),
       Ready: is('True/Ready'),
     })
-    // The end of the second raises the count of the first's event.
+    // The second RolloutComplete increments the count of the first Event.
     expect(harness.events).toEqual(['ConfigRendered', 'RolloutComplete', 'ConfigRendered'])
   })
 
-  test('that is stuck, older pods serve', async () => {
+  test('that stalls, older pods serve', async () => {
     await using harness = await servingHarness()
     harness.provider('a', 'https://another.example:8443')
     await harness.pass()
@@ -120,7 +120,7 @@ describe('in a rollout', () => {
   test.each([
     ['a pod that fails and comes back', { readyReplicas: 2, availableReplicas: 2 }],
     ['an autoscaler that adds pods', { replicas: 5, updatedReplicas: 5 }],
-  ])('there is none for %s', async (_, counts) => {
+  ])('no status changes for %s', async (_, counts) => {
     await using harness = await servingHarness()
     const before = harness.events
     harness.count('r', { ...full, ...counts })
@@ -134,15 +134,15 @@ describe('in a rollout', () => {
     expect(harness.events).toEqual(before)
   })
 
-  test('there is none for another count of pods, and Ready does not flap', async () => {
+  test('no status changes for another replica count, and Ready does not flap', async () => {
     await using harness = await servingHarness()
     const before = harness.events
     harness.router('r', { replicas: 4 })
     await harness.pass()
-    const unseen = harness.conditions(rpcRouters, 'r')
+    const unobserved = harness.conditions(rpcRouters, 'r')
     harness.count('r', { ...full, replicas: 4, updatedReplicas: 4 })
     await harness.pass()
-    for (const conditions of [unseen, harness.conditions(rpcRouters, 'r')])
+    for (const conditions of [unobserved, harness.conditions(rpcRouters, 'r')])
       expect(conditions).toMatchObject({
         Progressing: is('False/RolloutComplete'),
         Ready: is('True/Ready'),
@@ -150,7 +150,7 @@ describe('in a rollout', () => {
     expect(harness.events).toEqual(before)
   })
 
-  test('pods that Kubernetes does not create are reported in its words', async () => {
+  test('pods that Kubernetes fails to create are reported with its message', async () => {
     await using harness = await servingHarness()
     harness.count('r', full, 'NewReplicaSetAvailable', [
       { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' },
@@ -163,7 +163,7 @@ describe('in a rollout', () => {
   })
 })
 
-describe('what old pods need stays', () => {
+describe('old pods keep', () => {
   const tcp = (rules: readonly { ports?: readonly { port?: unknown; protocol?: string }[] }[]) =>
     rules.flatMap(({ ports = [] }) =>
       ports.map(({ port, protocol }) => `${protocol} ${String(port)}`),
@@ -199,7 +199,7 @@ describe('what old pods need stays', () => {
       'TCP 9545',
     ])
     expect(tcp(policy().ingress)).toEqual(['TCP 3361', 'TCP 3360', 'TCP 7779'])
-    // It can be undone as long as the ReplicaSet is there.
+    // The rollout can be undone while the ReplicaSet exists.
     harness.rollOut('r')
     await harness.pass()
     expect(tcp(policy().egress)).toContain('TCP 8545')
@@ -210,7 +210,7 @@ describe('what old pods need stays', () => {
     expect(harness.names(configMaps)).toHaveLength(1)
   })
 
-  test('their config, though ReplicaSets cannot be listed', async () => {
+  test('their config, even if the watch of ReplicaSets is silent', async () => {
     await using harness = new OperatorHarness()
     harness.api.deaf.add('replicasets')
     harness.provider('a', 'https://first.example')
@@ -229,7 +229,7 @@ describe('what old pods need stays', () => {
     expect(harness.names(configMaps)).toHaveLength(2)
   })
 
-  test('ReplicaSets are listed when a config is to go, and not else', async () => {
+  test('their config: ReplicaSets are listed only before a config is deleted', async () => {
     await using harness = await rollingHarness()
     const lists = () =>
       harness.api.requests.filter(({ verb, plural }) => verb === 'list' && plural === 'replicasets')
@@ -247,7 +247,7 @@ describe('what old pods need stays', () => {
   })
 })
 
-test('a rollout that stalls says why its newest pod is not ready', async () => {
+test('the status of a stalled rollout says why its newest pod is not ready', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -272,7 +272,7 @@ test('a rollout that stalls says why its newest pod is not ready', async () => {
   )
 })
 
-test('why pods do not come is said at once: of the first ones, of more, and of a Redis', async () => {
+test('the status says at once why pods do not start: first pods, further pods and Redis', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r', { sharedState: { mode: 'Managed', managed: {} } })
@@ -297,7 +297,7 @@ test('why pods do not come is said at once: of the first ones, of more, and of a
   harness.count('r', { replicas: 2, updatedReplicas: 2 }, 'ReplicaSetUpdated')
   await harness.pass()
   expect(conditions()['Progressing']).not.toContain('r-router-1')
-  // Nothing changes but the pod.
+  // Only the pod changes.
   put('r-router-1', 'router', waiting('ErrImagePull'))
   await harness.pass(10_000)
   for (const type of ['Available', 'Progressing', 'Ready'])
@@ -337,10 +337,10 @@ test('why pods do not come is said at once: of the first ones, of more, and of a
   expect(conditions()['Ready']).toMatch(/^True/)
   const before = harness.reconciled.length
   await harness.pass(300_000)
-  expect(harness.reconciled.length, 'what is well is not looked at').toBe(before)
+  expect(harness.reconciled.length, 'healthy pods are not checked').toBe(before)
 })
 
-test('the Redis of the answers makes nothing False: all is served without it', async () => {
+test('a missing Redis for answers makes no condition False', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r', { cache: { type: 'Managed' } })
@@ -355,10 +355,10 @@ test('the Redis of the answers makes nothing False: all is served without it', a
   })
 })
 
-describe('the columns', () => {
+describe('the columns count', () => {
   const summary = (harness: OperatorHarness) => harness.status(rpcRouters, 'r')['summary']
 
-  test('count the listeners that are open', async () => {
+  test('open listeners', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     const of = (name: string, port: number, chainId: string) => ({
@@ -373,7 +373,7 @@ describe('the columns', () => {
     expect(summary(harness)).toMatchObject({ listeners: 1, providers: '1/1' })
   })
 
-  test('count no provider of a router that is refused and never ran', async () => {
+  test('no provider of a router that is refused and never ran', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     const own = { type: 'ConfigMap', configMap: { name: 'none' } }
@@ -382,7 +382,7 @@ describe('the columns', () => {
     expect(summary(harness)).toMatchObject({ listeners: 0, providers: '0/1' })
   })
 
-  test('count the providers that a router which is held back goes on with', async () => {
+  test('the providers that a blocked router still uses', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     harness.router('r')

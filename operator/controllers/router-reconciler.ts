@@ -61,19 +61,19 @@ export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
   readonly slots: RolloutSlots
-  /** Null: pods are not looked at. */
+  /** Null: the operator does not observe pods. */
   readonly fleets: Pick<FleetObserver, 'observations' | 'observeSoon' | 'ended'> | null
   readonly clock: Clock
-  /** Called with the keys of the providers for which the result of a router has changed. */
+  /** Called with the keys of the providers whose result changed. */
   readonly onResults: (providers: readonly string[]) => void
 }
 
-/** Statuses that say nothing about the object and may pass, as do those of a server that fails. */
-const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
+/** Client error statuses that are transient, like server errors. */
+const transientStatuses: readonly number[] = [401, 403, 408, 409, 410, 429]
 
 /**
- * A failure that may pass is in the status after so many failed attempts in a row: after about a
- * second. The log waits longer, and only for missing rights: see `controller.ts`.
+ * Failed attempts before the status reports a transient failure, about a second's worth. The log
+ * waits longer, but only for forbidden requests: see `controller.ts`.
  */
 const quietTries = 8
 
@@ -88,9 +88,7 @@ const queued: ApplyResult = {
   requeueMs: slotRequeueMs,
 }
 
-/**
- * Brings the objects of one router to what it and its providers ask for, and says so in its status.
- */
+/** Applies the objects that a router and its providers ask for, and writes the router's status. */
 export class RouterReconciler {
   readonly #options: RouterReconcilerOptions
   readonly #statuses: StatusWriter<RpcRouterStatus>
@@ -145,10 +143,10 @@ export class RouterReconciler {
     const result = wanted === null ? skipped : await this.#apply(router, wanted, present, signal)
     const deployment = this.#child(deployments, router)
     const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
-    // The next attempt would not see this change: the Deployment is applied, whatever else is
-    // refused.
+    // Recorded now: the next attempt finds the Deployment applied and would miss this change.
     this.#record(router, deploymentOccurrences(present, deployment))
-    if (result.error !== null && mayPass(result.error) && failures < quietTries) throw result.error
+    if (result.error !== null && isTransient(result.error) && failures < quietTries)
+      throw result.error
 
     const { translation } = translated
     const { type } = router.spec.monitoring
@@ -178,7 +176,7 @@ export class RouterReconciler {
     return requeueMs === null ? {} : { requeueAfterMs: requeueMs }
   }
 
-  /** Applies what is wanted, in its turn where it replaces pods. */
+  /** Applies the desired objects. If they replace pods, it needs a rollout slot. */
   async #apply(
     router: RpcRouter,
     wanted: WantedObjects,
@@ -205,7 +203,7 @@ export class RouterReconciler {
     return { ...result, requeueMs: result.requeueMs ?? slotRequeueMs }
   }
 
-  /** Whether a Redis of a router restarts. */
+  /** Whether a Redis of a router is restarting. */
   #restarts(router: KubeObject | undefined): boolean {
     return (
       router !== undefined &&
@@ -213,7 +211,7 @@ export class RouterReconciler {
     )
   }
 
-  /** What is there of a wanted object that has pods. */
+  /** Returns the existing workload for a desired one; null for other kinds. */
   #withPods(router: RpcRouter, wanted: KubeObject): Deployment | StatefulSet | null {
     if (wanted.kind === deployments.kind) return this.#child(deployments, router)
     if (wanted.kind !== statefulSets.kind) return null
@@ -221,8 +219,8 @@ export class RouterReconciler {
   }
 
   /**
-   * Pods that serve another config, as they were last seen; they are looked at again soon. Null
-   * before the first look.
+   * Returns pods last observed with another config, and observes them again soon; null if
+   * unknown.
    */
   #behind(key: string, exchange: Exchange | null): readonly PodView[] | null {
     const { fleets } = this.#options
@@ -236,7 +234,7 @@ export class RouterReconciler {
     return behind ?? null
   }
 
-  /** Null when there is none, or none that belongs to the router. */
+  /** Returns an object of the router; null if it does not exist or has another owner. */
   #child<T extends KubeObject>(
     kind: Resource<T>,
     { metadata }: Pick<KubeObject, 'metadata'>,
@@ -247,7 +245,7 @@ export class RouterReconciler {
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
-  /** The wanted objects of a router; null when the present ones must stay as they are. */
+  /** Returns the desired objects of a router; null if the current ones must not change. */
   #wanted(
     router: RpcRouter,
     { redis }: TranslatedRouter,
@@ -270,8 +268,7 @@ export class RouterReconciler {
   }
 
   /**
-   * Ports of pods with other configs: they run to the end of a rollout, and again when it is
-   * undone.
+   * Returns the ports of other revisions, which run until a rollout ends or after it is undone.
    */
   #portsOfOthers(
     router: RpcRouter,
@@ -280,16 +277,14 @@ export class RouterReconciler {
   ): readonly PodPorts[] {
     return [
       ...this.#options.cache.replicaSets.byIndex('instance', objectKey(router.metadata)),
-      // Its ReplicaSet may not exist yet.
+      // The ReplicaSet of the Deployment may not exist yet.
       ...(present === null ? [] : [revisionOf(present)]),
     ]
       .filter(({ fixedHash }) => fixedHash !== wanted.fixedHash)
       .map(({ ports }) => ports)
   }
 
-  /**
-   * How long to wait for further changes before pods are made or replaced, or get another config.
-   */
+  /** Returns how long to wait for further changes before applying a pod template or config. */
   #delayMs(key: string, wanted: WantedObjects | null, present: Deployment | null): number {
     const deployment = deploymentIn(wanted)
     const isSame =
@@ -308,14 +303,14 @@ export class RouterReconciler {
     for (const each of occurrences) this.#options.events.record({ ...each, regarding: router })
   }
 
-  /** Reports to the providers. */
+  /** Stores the results for the providers. */
   #report(
     key: string,
     { metadata }: RpcRouter,
     { translation, selected }: TranslatedRouter,
     deployment: Deployment | null,
   ): void {
-    // The pods may have the config although a later object was refused.
+    // The pods may have the config even if a later object was refused.
     const { config } = translation
     const isBlocked = config === null || config.contentHash !== contentOf(deployment)
     const { results, onResults } = this.#options
@@ -343,27 +338,24 @@ function contentOf(deployment: Deployment | null): string | undefined {
   return deployment?.metadata.annotations?.[contentHashAnnotation]
 }
 
-function mayPass({ status }: ApiError): boolean {
-  return status >= 500 || passing.includes(status)
+function isTransient({ status }: ApiError): boolean {
+  return status >= 500 || transientStatuses.includes(status)
 }
 
-/** How long there must be no change before pods are replaced, and the longest such delay. */
+/** Quiet period before pods are replaced, and the longest delay. */
 const rollout = { quietMs: 1_000, maxMs: 10_000 }
-/** The same before the first pods: no client is served yet. */
+/** The same for the first pods; shorter, since no client is served yet. */
 const creation = { quietMs: 500, maxMs: 5_000 }
 
 interface Waiting {
   readonly template: string
   readonly sinceMs: number
   readonly changedMs: number
-  /** The wait for this template is over, whatever becomes of its apply. */
+  /** The delay for this template is over, even if its apply fails. */
   readonly isOver: boolean
 }
 
-/**
- * Delays a rollout until changes have ceased, so that one `kubectl apply` of many objects is one
- * rollout.
- */
+/** Debounces changes, so that one `kubectl apply` of many objects causes one rollout. */
 export class RolloutDelay {
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #waiting = new Map<string, Waiting>()
@@ -373,11 +365,10 @@ export class RolloutDelay {
   }
 
   /**
-   * How long the pods of a router still wait for a template, in milliseconds; 0 when it may be
-   * applied.
+   * Returns the milliseconds until a template may be applied; 0 for now.
    *
    * @param template identifies the template
-   * @param isFirst the router has no pods yet
+   * @param isFirst whether the router has no pods yet
    */
   leftMs(router: string, template: string, isFirst: boolean): number {
     const { quietMs, maxMs } = isFirst ? creation : rollout
@@ -392,7 +383,7 @@ export class RolloutDelay {
     return leftMs
   }
 
-  /** Ends the wait for a router. */
+  /** Ends the delay for a router. */
   forget(router: string): void {
     this.#waiting.delete(router)
   }

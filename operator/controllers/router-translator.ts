@@ -21,27 +21,24 @@ export interface TranslatorOptions {
   readonly children: ChildApplier
   readonly bundled: TranslateInput['bundled']
   readonly allowLinkLocal: boolean
-  /** Of pods whose spec names none. */
+  /** Image of pods whose spec has none. */
   readonly image: string
-  /**
-   * The same for the same words, else pods would wait for it to settle: unpredictable, printable,
-   * without spaces.
-   */
+  /** Deterministic, or each retry would change the template; unpredictable and printable. */
   readonly generatePassword: (of: string) => string
 }
 
 type OwnRedisWithPassword = OwnRedis & { readonly password: string }
 
-/** The translation of a router, and its inputs. */
+/** The translation of a router with its inputs. */
 export interface TranslatedRouter {
   readonly translation: Translation
-  /** What the operator runs for the router. */
+  /** Redis instances that the operator runs for the router. */
   readonly redis: readonly OwnRedisWithPassword[]
-  /** The providers as they were translated. */
+  /** The translated providers. */
   readonly selected: readonly KubeObject[]
 }
 
-/** Brings together what a router's config is made from, and translates it. */
+/** Gathers the inputs of a router's config and translates them. */
 export async function translateRouter(
   options: TranslatorOptions,
   router: RpcRouter,
@@ -50,7 +47,7 @@ export async function translateRouter(
 ): Promise<TranslatedRouter> {
   const { cache, references, bundled, allowLinkLocal, image } = options
   const redis = await withPasswords(options, router, signal)
-  // All of one moment: a change while the data is read enqueues the router again.
+  // A consistent snapshot: a change while data is loaded enqueues the router again.
   const selected = cache.selectedBy(router)
   const read = selected.map((object) => ({ name: object.metadata.name, ...cache.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])
@@ -62,7 +59,7 @@ export async function translateRouter(
   return { translation, redis, selected }
 }
 
-/** A password is made once, and from then on lives in its Secret alone. */
+/** Reads the password of each managed Redis from its Secret, or generates the first one. */
 async function withPasswords(
   { client, children, generatePassword }: TranslatorOptions,
   router: RpcRouter,
@@ -83,7 +80,7 @@ async function withPasswords(
   return Promise.all(found)
 }
 
-/** The Secret of a managed Redis may be younger than what the watch has brought. */
+/** Overlays the Secrets of managed Redis, which the watch may not have delivered yet. */
 function withSecretsOf(
   all: readonly OwnRedisWithPassword[],
   data: ReferenceData,

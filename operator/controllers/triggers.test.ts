@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { horizontalPodAutoscalers, rpcRouters } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-test('what an autoscaler measures reconciles no router, what it decides does', async () => {
+test('metrics of an autoscaler reconcile no router, its decisions do', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r', { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
@@ -21,19 +21,19 @@ test('what an autoscaler measures reconciles no router, what it decides does', a
       lastTransitionTime: '2026-01-01T00:00:00Z',
     },
   ]
-  const says = async (status: object) => {
+  const report = async (status: object) => {
     harness.api.putStatus(horizontalPodAutoscalers, metadata, { conditions, ...status })
     await harness.pass()
   }
-  await says({ desiredReplicas: 2 })
+  await report({ desiredReplicas: 2 })
   harness.reconciled.length = 0
   for (const averageUtilization of [31, 32, 33]) {
     const current = { averageUtilization, averageValue: `${averageUtilization}m` }
     const currentMetrics = [{ type: 'Resource', resource: { name: 'cpu', current } }]
-    await says({ desiredReplicas: 2, currentReplicas: 2, currentMetrics })
+    await report({ desiredReplicas: 2, currentReplicas: 2, currentMetrics })
   }
   expect(harness.reconciled).toEqual([])
-  await says({ desiredReplicas: 4 })
+  await report({ desiredReplicas: 4 })
   expect(harness.status(rpcRouters, 'r')['autoscaling']).toMatchObject({ desiredReplicas: 4 })
   const { spec, ...rest } = harness.get(horizontalPodAutoscalers, 'r-router')
   harness.api.put(horizontalPodAutoscalers, { ...rest, spec: { ...spec, maxReplicas: 3 } } as never)

@@ -22,11 +22,11 @@ describe('an API server that', () => {
       : null
 
   test.each([
-    ['will not have an object', 403, 'exceeded quota'],
-    ['fails at an object and goes on failing', 500, 'failed to create typed patch object'],
+    ['refuses an object', 403, 'exceeded quota'],
+    ['keeps failing at an object', 500, 'failed to create typed patch object'],
     ['cannot reach its webhook', 500, 'failed calling webhook'],
-    ['asks for a long wait', 503, 'busy'],
-    ['always loses to another writer', 409, 'the object has been modified'],
+    ['asks for a long delay', 503, 'busy'],
+    ['always reports a conflict', 409, 'the object has been modified'],
   ])('%s is quoted in the status, with an event', async (_, status, message) => {
     await using harness = new OperatorHarness()
     harness.api.refuse = fails(status, message)
@@ -54,7 +54,7 @@ describe('an API server that', () => {
     expect(harness.failures.length).toBeGreaterThan(5)
   })
 
-  test('will not have the Deployment is not asked to send clients where no pods are', async () => {
+  test('refuses the Deployment gets no new Service, so clients stay with the old pods', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     harness.router('r')
@@ -73,7 +73,7 @@ describe('an API server that', () => {
     ])
   })
 
-  test('failed for hours is tried again soon: no watch reports a raised quota', async () => {
+  test('fails for hours is still retried soon, since no watch reports a raised quota', async () => {
     await using harness = new OperatorHarness()
     harness.api.refuse = fails(403, 'exceeded quota')
     harness.provider('a')
@@ -87,7 +87,7 @@ describe('an API server that', () => {
     expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   })
 
-  test('fails for a moment says nothing of it', async () => {
+  test('fails briefly leaves no trace in the status', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     harness.router('r')
@@ -105,7 +105,7 @@ describe('an API server that', () => {
   })
 })
 
-test('what is still being deleted is waited for, and named', async () => {
+test('an object that is still being deleted is waited for and named', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -123,7 +123,7 @@ test('what is still being deleted is waited for, and named', async () => {
       'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted, held by its finalizers: example.com/load-balancer.',
   })
   expect(harness.events.filter((reason) => reason === 'StillDeleting')).toHaveLength(1)
-  // The new pods have it already.
+  // The new pods use the provider already.
   expect(harness.conditions(upstreamProviders, 'a')).toMatchObject({
     Ready: expect.stringMatching(/^True/),
   })
@@ -135,7 +135,7 @@ test('what is still being deleted is waited for, and named', async () => {
 })
 
 describe('a provider', () => {
-  test('is reported by the routers that stay, though one that selects it is being deleted', async () => {
+  test('is reported by the remaining routers while another one is being deleted', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     harness.router('leaving', {}, { finalizers: ['example.com/slow'] })
@@ -158,7 +158,7 @@ describe('a provider', () => {
     }
   })
 
-  test('can be of two routers; each says what it makes of it, by its name', async () => {
+  test('of two routers has a result for each', async () => {
     await using harness = new OperatorHarness()
     const sepolia = { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
     harness.provider('a')
@@ -180,7 +180,7 @@ describe('a provider', () => {
     const unobserved = { type: 'Healthy', status: 'Unknown' }
     expect(harness.status(upstreamProviders, 'a')['routers']).toMatchObject([
       { name: 'one', conditions: [{ status: 'True' }, { status: 'True' }, unobserved] },
-      // Its pods go on as they are.
+      // The pods of the second router are unchanged.
       {
         name: 'two',
         conditions: [{ reason: 'ChainNotServed', message }, { status: 'True' }, unobserved],
@@ -191,7 +191,7 @@ describe('a provider', () => {
     )
   })
 
-  test('is written once, however late the turn of its router comes', async () => {
+  test('is written once, even if its routers report late', async () => {
     await using harness = new OperatorHarness()
     harness.api.hold = ({ verb, plural }) =>
       verb === 'patch' && plural === 'services'
@@ -200,7 +200,7 @@ describe('a provider', () => {
     harness.provider('a')
     const names = ['r', 's', 't', 'u', 'v', 'w']
     for (const name of names) harness.router(name)
-    // Two at once.
+    // Two workers.
     await harness.pass(250_000)
     expect(harness.status(upstreamProviders, 'a')).toEqual({})
     await harness.pass(60_000)
@@ -211,7 +211,7 @@ describe('a provider', () => {
     expect(writes).toHaveLength(1)
   })
 
-  test('is reported though the status of its router cannot be written', async () => {
+  test('is reported even if the status of its router cannot be written', async () => {
     await using harness = new OperatorHarness()
     harness.api.refuse = ({ plural, name }) =>
       plural === 'rpcrouters' && name === 'mute' ? new ApiError('PATCH', 500, {}) : null
@@ -222,7 +222,7 @@ describe('a provider', () => {
   })
 })
 
-test('a router that fits the types no more keeps what its status says of the fleet', async () => {
+test('a router that no longer matches the schema keeps the status of its fleet', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   harness.router('r')
@@ -249,7 +249,7 @@ test('a router that fits the types no more keeps what its status says of the fle
   })
 })
 
-test('no Redis is run for a router that would be refused with it', async () => {
+test('no Redis is started for a refused router', async () => {
   await using harness = new OperatorHarness()
   harness.provider('a')
   const redis = { topology: 'cluster', addresses: ['b:1', 'b:1'] }
@@ -259,7 +259,7 @@ test('no Redis is run for a router that would be refused with it', async () => {
   expect([...harness.names(statefulSets), ...harness.names(secrets)]).toEqual([])
 })
 
-describe('a monitor of a kind that the cluster does not know', () => {
+describe('a monitor of a missing kind', () => {
   const lists = ({ api }: OperatorHarness) =>
     api.requests.filter(({ verb, plural }) => verb === 'list' && plural === 'podmonitors')
 
@@ -279,7 +279,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     await harness.pass(62_000)
     expect(harness.names(podMonitors)).toEqual(['r-router'])
     expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@1/)
-    // It is watched from now on, and goes when it is no longer asked for.
+    // The operator watches it from now on, and deletes it once it is not wanted.
     harness.remove(podMonitors, 'r-router')
     await harness.pass()
     expect(harness.names(podMonitors)).toEqual(['r-router'])
@@ -290,7 +290,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     expect(harness.failures).toEqual([])
   })
 
-  test('is looked for again when the API server fails', async () => {
+  test('is checked for again after a failure of the API server', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     harness.router('r', { monitoring: { type: 'ServiceMonitor' } })
@@ -303,7 +303,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     expect(harness.names(serviceMonitors)).toEqual(['r-router'])
   })
 
-  test('stops nothing when it may not be listed', async () => {
+  test('blocks nothing if listing it is forbidden', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
     harness.router('r')
@@ -313,7 +313,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   })
 
-  const forgets = ({ api }: OperatorHarness, status: number) => {
+  const uninstall = ({ api }: OperatorHarness, status: number) => {
     api.installed.delete('podmonitors')
     api.refuse = ({ plural }) =>
       plural === 'podmonitors'
@@ -322,9 +322,9 @@ describe('a monitor of a kind that the cluster does not know', () => {
   }
 
   test.each([
-    ['is removed', 404],
-    ['is about to be removed', 405],
-  ])('any more, since it %s, keeps nothing else from being done', async (_, status) => {
+    ['was removed', 404],
+    ['is being removed', 405],
+  ])('that %s blocks nothing else', async (_, status) => {
     await using harness = new OperatorHarness()
     harness.api.installed.add('podmonitors')
     harness.provider('a')
@@ -333,7 +333,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     harness.rollOut('r')
     await harness.pass()
     expect(harness.names(podMonitors)).toEqual(['r-router'])
-    forgets(harness, status)
+    uninstall(harness, status)
     harness.remove(podMonitors, 'r-router')
     await harness.pass()
     const without = /^True\/ProgrammedWithoutMonitor/
@@ -341,8 +341,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
       Programmed: expect.stringMatching(without),
       Ready: expect.stringMatching(/^True/),
     })
-    // Objects that are no longer wanted are deleted all the same, and the status of providers is
-    // true.
+    // Obsolete objects are still deleted, and the status of providers is correct.
     harness.provider('b')
     harness.router('r', { monitoring: { type: 'PodMonitor' }, networkPolicy: { enabled: false } })
     await harness.pass()
@@ -366,7 +365,7 @@ test.each([
   ['being deleted', 403, { reason: 'Forbidden', details: { causes: [left] } }],
   ['gone', 404, { reason: 'NotFound', details: { kind: 'namespaces' } }],
 ])(
-  'writes that are refused since their namespace is %s are no failure',
+  'writes that are refused because their namespace is %s are not failures',
   async (_, status, body) => {
     await using harness = new OperatorHarness()
     harness.api.refuse = ({ verb }) =>

@@ -7,8 +7,8 @@ import { deployments, podMonitors, rpcRouters, services } from '../resources/kin
 import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
- * An operator of two namespaces, `ns` and `lost`; of the other one some or all lists are refused,
- * as when its Role went with it.
+ * An operator of two namespaces, `ns` and `lost`. Some or all lists of `lost` are refused, as if
+ * its Role had been deleted.
  */
 
 function refuse(api: FakeApiServer, plurals: readonly string[] | null): void {
@@ -38,7 +38,7 @@ test.each([
   ['nothing can be listed', null],
   ['ReplicaSets cannot be listed', ['replicasets']],
   ['providers cannot be listed', ['upstreamproviders']],
-])('a namespace in which %s holds up no other', async (_, plurals) => {
+])('a namespace in which %s does not delay the others', async (_, plurals) => {
   await using harness = harnessWith(plurals)
   bothRouters(harness)
   await harness.pass(10_000)
@@ -47,7 +47,7 @@ test.each([
   await harness.pass()
   expect(harness.get(deployments, 'r-router').spec.replicas).toBe(4)
   expect([harness.operator.hasSynced, harness.operator.missing]).toEqual([false, ['lost']])
-  // Too little is known there to touch anything.
+  // Without its lists the operator touches nothing there.
   expect(deploymentOf(harness, 'lost')).toBeNull()
   expect(harness.failures).toEqual([])
   harness.api.refuse = () => null
@@ -56,7 +56,7 @@ test.each([
   expect([harness.operator.hasSynced, harness.operator.missing]).toEqual([true, []])
 })
 
-test('nothing is done before any namespace was listed', async () => {
+test('nothing is written before a namespace is listed', async () => {
   const api = new FakeApiServer()
   api.refuse = ({ verb }) =>
     verb === 'list' ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
@@ -67,7 +67,7 @@ test('nothing is done before any namespace was listed', async () => {
   expect(harness.api.requests.filter(({ verb }) => verb !== 'list')).toEqual([])
 })
 
-test('a kind that is installed later is used where it can be listed', async () => {
+test('a kind that is installed later is used in namespaces where it can be listed', async () => {
   await using harness = harnessWith(null)
   bothRouters(harness)
   harness.router('r', { monitoring: { type: 'PodMonitor' } })

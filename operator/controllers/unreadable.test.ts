@@ -5,8 +5,8 @@ import { configMaps, deployments, rpcRouters, upstreamProviders } from '../resou
 import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
- * Objects that the API server has and that do not fit the types of this operator: stored under an
- * older definition, or under one that says less.
+ * Stored objects that do not match this operator's schema, written under an older or a laxer
+ * definition.
  */
 
 const unreadable = { nodeUrls: 'https://a.example' }
@@ -28,7 +28,7 @@ function configOf(harness: OperatorHarness): string {
   return harness.get(configMaps, name ?? '').data?.['router.yml'] ?? ''
 }
 
-test('a provider that became unreadable is left out, and both objects say so', async () => {
+test('a provider that became unreadable is excluded, and both objects report it', async () => {
   await using harness = await servingHarness()
   harness.provider('a', '', unreadable)
   await harness.pass()
@@ -50,7 +50,7 @@ test('a provider that became unreadable is left out, and both objects say so', a
     summary: { routers: '0/1' },
   })
   expect(harness.events).toContain('InvalidProvider')
-  // The others change as they are written.
+  // Changes to other providers still apply.
   harness.provider('b', 'https://new.example')
   await harness.pass()
   expect(configOf(harness)).toContain('https://new.example')
@@ -59,7 +59,7 @@ test('a provider that became unreadable is left out, and both objects say so', a
   expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
 })
 
-test('an unreadable provider that never ran is left out', async () => {
+test('an unreadable provider that never ran is excluded', async () => {
   await using harness = await servingHarness()
   const { generation } = harness.get(deployments, 'r-router').metadata
   harness.provider('c', '', unreadable)
@@ -70,7 +70,7 @@ test('an unreadable provider that never ran is left out', async () => {
   )
 })
 
-test('a router whose only provider became unreadable is held back', async () => {
+test('a router whose only provider became unreadable is blocked', async () => {
   await using harness = await servingHarness()
   harness.remove(upstreamProviders, 'b')
   await harness.pass()
@@ -83,7 +83,7 @@ test('a router whose only provider became unreadable is held back', async () => 
   expect(harness.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/NoProviders/)
 })
 
-test('providers keep what they say while their router is unreadable, whichever operator looks', async () => {
+test('providers keep their status while their router is unreadable, also under a new leader', async () => {
   const first = await servingHarness()
   const before = first.status(upstreamProviders, 'a')
   first.router('r', { endpoints: 'eth1' })

@@ -19,10 +19,7 @@ import { Operator } from '../operator.ts'
 
 const namespace = 'ns'
 
-/**
- * The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the
- * test does.
- */
+/** The operator on a fake API server in virtual time. The test plays Kubernetes' controllers. */
 export class OperatorHarness implements AsyncDisposable {
   readonly clock = new VirtualClock()
   readonly api: FakeApiServer
@@ -34,7 +31,7 @@ export class OperatorHarness implements AsyncDisposable {
   readonly #running: Promise<unknown>
 
   /**
-   * @param api what an operator before it left behind
+   * @param api of a previous operator, to test a takeover
    * @param namespaces null for all
    */
   constructor(
@@ -61,7 +58,7 @@ export class OperatorHarness implements AsyncDisposable {
       bundled: testSpecs,
       workers: 2,
       maxRollingRouters,
-      instance: 'harness',
+      instance: 'operator-0',
       podNamespace: 'system',
       readPodPage,
       generatePassword: (of) => `password-of-${of.split('/')[1]}`,
@@ -75,12 +72,12 @@ export class OperatorHarness implements AsyncDisposable {
     await this.#running
   }
 
-  /** Lets so much time pass, by default enough for all that waits for a moment. */
+  /** Advances the clock, by default enough for all short delays. */
   async pass(ms = 2_000): Promise<void> {
     await this.clock.advance(ms)
   }
 
-  /** @param metadata with a namespace where it is not the usual one */
+  /** @param metadata overrides, such as another namespace */
   router(name: string, spec: object = {}, metadata: object = {}): void {
     this.api.put(rpcRouters, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
@@ -122,7 +119,7 @@ export class OperatorHarness implements AsyncDisposable {
     this.api.remove(resource, { namespace, name })
   }
 
-  /** Deletes what belongs to routers that are gone. */
+  /** Deletes the objects of deleted routers. */
   collectGarbage(): void {
     const uids = this.api.list(rpcRouters).map(({ metadata }) => metadata.uid)
     for (const resource of childKinds)
@@ -149,7 +146,7 @@ export class OperatorHarness implements AsyncDisposable {
     )
   }
 
-  /** Reasons of the events that were written, in order. */
+  /** Reasons of the written Events, in order. */
   get events(): readonly string[] {
     const all = this.api.list({
       group: 'events.k8s.io',
@@ -162,8 +159,7 @@ export class OperatorHarness implements AsyncDisposable {
   }
 
   /**
-   * What the Deployment controller does: a ReplicaSet for the present template, whose pods are all
-   * there.
+   * Plays the Deployment controller: creates a ReplicaSet for the current template, with all pods.
    */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
@@ -187,12 +183,12 @@ export class OperatorHarness implements AsyncDisposable {
     })
   }
 
-  /** How many pods a ReplicaSet has. */
+  /** Sets the pods of a ReplicaSet. */
   pods(replicaSet: string, replicas: number): void {
     this.api.putStatus(replicaSets, { namespace, name: replicaSet }, { replicas })
   }
 
-  /** What the Deployment says of itself; by default that its rollout is over. */
+  /** Sets the status of the Deployment; by default its rollout is complete. */
   count(
     router: string,
     status: object,

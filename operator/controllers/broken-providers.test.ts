@@ -12,8 +12,8 @@ import {
 import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
- * A provider that breaks is left out. Only where an endpoint of the pods would close by that is the
- * router held back.
+ * A broken provider is excluded. The router is blocked only if that would close one of its
+ * endpoints.
  */
 
 const endpoints = [
@@ -35,7 +35,7 @@ function withKey(key: string, chainId: string) {
   return { chainId, nodeUrls: [{ url, auth: { headers: [header] } }] }
 }
 
-/** Pods run with a and b for ETH1, and with c alone for SEP1; each has its key. */
+/** Starts pods with a and b for ETH1, and c for SEP1, each with its own key. */
 async function servingHarness(): Promise<OperatorHarness> {
   const harness = new OperatorHarness()
   keys(harness, { a: '1', b: '2', c: '3' })
@@ -59,7 +59,7 @@ function providersOf(harness: OperatorHarness): string {
 const breaks: readonly (readonly [string, (harness: OperatorHarness, provider: string) => void])[] =
   [
     [
-      'its key is gone',
+      'its key is deleted',
       (harness, provider) => {
         const { [provider]: _, ...left } = { a: '1', b: '2', c: '3' } as Record<string, string>
         keys(harness, left)
@@ -82,7 +82,7 @@ const breaks: readonly (readonly [string, (harness: OperatorHarness, provider: s
   ]
 
 describe.each(breaks)('when %s', (_, breakIt) => {
-  test('a provider beside others is left out, and they go on', async () => {
+  test('one of several providers is excluded, and the others serve', async () => {
     await using harness = await servingHarness()
     breakIt(harness, 'b')
     await harness.pass()
@@ -94,7 +94,7 @@ describe.each(breaks)('when %s', (_, breakIt) => {
     expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
   })
 
-  test('the only one of an endpoint holds the router back until it is fixed', async () => {
+  test('the only provider of an endpoint blocks the router until it is fixed', async () => {
     await using harness = await servingHarness()
     const { template } = harness.get(deployments, 'r-router').spec
     breakIt(harness, 'c')
@@ -106,7 +106,7 @@ describe.each(breaks)('when %s', (_, breakIt) => {
     expect(`${conditions['Accepted']} ${conditions['ResolvedRefs']}`).toContain(
       'no change is applied while it would close',
     )
-    // What was applied before holds.
+    // The applied config stays in effect.
     expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
     expect(harness.conditions(upstreamProviders, 'c')['Ready']).toMatch(/^False/)
     keys(harness, { a: '1', b: '2', c: '3' })
@@ -124,7 +124,7 @@ test('an endpoint whose only provider is deleted closes', async () => {
   expect(providersOf(harness)).toBe('a b')
 })
 
-test('an operator that starts anew holds the same', async () => {
+test('a new leader blocks the router too', async () => {
   const first = await servingHarness()
   keys(first, { a: '1', b: '2' })
   await first.pass()
@@ -134,7 +134,7 @@ test('an operator that starts anew holds the same', async () => {
   expect(providersOf(second)).toBe('a b c')
 })
 
-test('a provider that changes while its router is held back is not programmed', async () => {
+test('a provider that changes while its router is blocked is not programmed', async () => {
   await using harness = await servingHarness()
   keys(harness, { a: '1', b: '2' })
   await harness.pass()
