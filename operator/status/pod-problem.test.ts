@@ -43,13 +43,13 @@ test.each([
     'Pod new: its container exited with code 137 (out of memory)',
   ],
   ['runs', container({ running: {} }), 'Pod new: it runs but is not ready'],
-])('of a pod that %s is said why', (_, status, text) => {
+])('the problem of a pod that %s', (_, status, text) => {
   const older = pod('old', container({ running: {} }), '2025-01-01T00:00:00Z')
   const later = pod('ready', ready, '2026-02-01T00:00:00Z')
   expect(podProblem([older, pod('new', status), later], true)).toBe(text)
 })
 
-test('a long log is cut at its beginning', () => {
+test('the start of a long log is cut', () => {
   const message = `${'x'.repeat(2_000)} the end`
   const text =
     podProblem([pod('new', container({ terminated: { exitCode: 1, message } }))], false) ?? ''
@@ -57,12 +57,12 @@ test('a long log is cut at its beginning', () => {
   expect(text.endsWith('the end')).toBe(true)
 })
 
-test('pods that are ready say nothing', () => {
+test('ready pods have no problem', () => {
   expect(podProblem([pod('a', ready)], true)).toBeNull()
   expect(podProblem([], true)).toBeNull()
 })
 
-test('a start as usual is no problem until it is late, and hides none of an older pod', () => {
+test('a normal start is a problem only when it is late, and does not hide an older pod', () => {
   const starting = pod('new', container({ waiting: { reason: 'ContainerCreating' } }))
   expect(podProblem([starting], false)).toBeNull()
   expect(podProblem([pod('new', container({ running: {} }))], false)).toBeNull()

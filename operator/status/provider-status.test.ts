@@ -12,7 +12,7 @@ const provider = upstreamProviderSchema.parse({
   spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url: 'https://a.example' }] },
 })
 
-const mistake: ProviderRefusal = {
+const fault: ProviderRefusal = {
   reason: 'InvalidConfig',
   field: 'spec.nodeUrls[0].url',
   message: 'has a port above 65535',
@@ -51,15 +51,15 @@ const notServed =
   'spec.chainId: the RpcRouter r0 has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc'
 
 test.each([
-  ['one takes it', [resultOf('eth')], 'True/Accepted: It is valid.'],
+  ['one router accepts it', [resultOf('eth')], 'True/Accepted: It is valid.'],
   [
-    'one takes it, another is of another chain',
+    'one accepts it, another serves another chain',
     [resultOf('btc', elsewhere('btc')), resultOf('eth')],
     'True/Accepted: It is valid.',
   ],
-  ['its mistake, first', [resultOf('eth', mistake), resultOf('btc', elsewhere('btc'))], own],
-  ['its mistake, last', [resultOf('btc', elsewhere('btc')), resultOf('eth', mistake)], own],
-  ['its mistake, reported by many', [resultOf('eth', mistake), resultOf('eth2', mistake)], own],
+  ['its fault, first', [resultOf('eth', fault), resultOf('btc', elsewhere('btc'))], own],
+  ['its fault, last', [resultOf('btc', elsewhere('btc')), resultOf('eth', fault)], own],
+  ['its fault, reported by many', [resultOf('eth', fault), resultOf('eth2', fault)], own],
   [
     'a router of another chain',
     [resultOf('r0', elsewhere('r0'))],
@@ -69,7 +69,7 @@ test.each([
   expect(accepted(...routers)).toBe(expected)
 })
 
-test('many routers of other chains are one sentence', () => {
+test('many routers of other chains share one sentence', () => {
   const routers = Array.from({ length: 27 }, (_, index) =>
     resultOf(`r${index}`, elsewhere(`r${index}`)),
   )

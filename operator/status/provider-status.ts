@@ -18,12 +18,11 @@ import {
 } from './provider-health.ts'
 
 /**
- * What becomes of a provider: `held` when its router was held back, and its pods go on with the
- * config that they have.
+ * How a router uses a provider; `blocked`: the router is blocked, and its pods keep their config.
  */
 type Usage = 'used' | 'blocked' | 'left-out'
 
-/** What one router made of a provider. */
+/** A router's result for a provider. */
 export interface RouterResult {
   readonly router: string
   readonly refusals: readonly ProviderRefusal[]
@@ -41,10 +40,7 @@ const usageTexts: Readonly<Record<Usage, string>> = {
   'left-out': 'The pods do not use it.',
 }
 
-/**
- * The results. A router that was held back after it applied this generation counts as one that uses
- * it.
- */
+/** Counts a blocked router that already applied this generation as using it. */
 function withApplied(
   results: readonly RouterResult[],
   status: UpstreamProviderStatus | undefined,
@@ -60,18 +56,18 @@ function withApplied(
   })
 }
 
-/** All inputs of the status of a provider. */
+/** All inputs of a provider's status. */
 export interface ProviderObservation extends ProviderFaults {
   readonly provider: UpstreamProvider
   readonly upstream: UpstreamIdentity
-  /** Effects that its owner may not expect. */
+  /** Effects that the owner may not expect. */
   readonly notes?: readonly string[]
   readonly routers: readonly RouterResult[]
   /** RFC 3339. */
   readonly now: string
 }
 
-/** The status of a provider. */
+/** Returns the status of a provider. */
 export function providerStatus(observed: ProviderObservation): UpstreamProviderStatus {
   const { provider, upstream, now } = observed
   const { metadata, spec, status } = provider
@@ -96,21 +92,20 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
 }
 
 /**
- * Whether pods are ready with it is not in this status: each change of a pod would write every
- * provider.
+ * The status omits the readiness of pods, since each change of a pod would write every provider.
  */
 const readyText =
   'At least one RpcRouter uses it. The condition Ready of the router says whether pods serve, and Healthy whether the node works.'
 
-/** `1/2`: routers that run with a provider as it is written, of those that select it. */
+/** `1/2`: routers that use this generation of a provider, of those that select it. */
 export function programmedOf(routers: readonly RouterResult[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
 /**
- * What each router says of a provider.
+ * Returns the status of a provider for each router.
  *
- * @param upstream null of a provider that cannot be read: its health stays as it is
+ * @param upstream null for an unreadable provider, whose health is unchanged
  */
 export function routerStatuses(
   routers: readonly RouterResult[],
@@ -131,24 +126,24 @@ export function routerStatuses(
     })
 }
 
-/** As many as the status can hold. */
+/** Maximum of the status. */
 const maxRouters = 256
 
 function acceptance({ refusals, routers, notes }: ProviderObservation): ObservedCondition {
   const isServed = routers.some((result) => !result.refusals.some(isElsewhere))
   const all = [...refusals, ...routers.flatMap((result) => result.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
-  // One router may have no endpoint for it while another has.
+  // If one router serves its chain, routers of other chains do not count.
   const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
   return refusalFinding(counted, notes)
 }
 
-/** A refusal by a router that it was probably not meant for. */
+/** Whether the router serves other chains, so that the provider is probably for another router. */
 function isElsewhere({ reason }: ProviderRefusal): boolean {
   return reason === 'ChainNotServed'
 }
 
-/** The same refusal of many routers is one sentence. */
+/** Merges the same refusal of many routers into one. */
 function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
   if (first === undefined) return []
   if (others.length === 0) return [first]
