@@ -4,8 +4,9 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Lays a patch over a value by RFC 7386, but for lists whose items say what they are called: these are merged item by item,
- * as a strategic merge does it, new ones at the end. `$patch: delete` takes an item away.
+ * Merges a patch into a value by RFC 7386, except for lists whose items have names. These are
+ * merged by item, like a strategic merge, with new items at the end; `$patch: delete` removes an
+ * item.
  */
 export function patched(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patchedList(Array.isArray(target) ? target : [], patch)
@@ -29,7 +30,9 @@ function patchedList(target: readonly unknown[], patch: readonly unknown[]): unk
   return [...left.values()]
 }
 
-/** A volume may be mounted in several places: then its name says too little. */
+/**
+ * Returns the key of a list item. A volume can have several mounts, so the mount path comes first.
+ */
 function itemKey(item: unknown): unknown {
   return isObject(item) ? (item['mountPath'] ?? item['name']) : undefined
 }
