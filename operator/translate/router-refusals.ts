@@ -13,9 +13,9 @@ import type { ReadSpecs } from './spec-sources.ts'
 import type { RouterRefusal } from './translation.ts'
 
 /**
- * Why nothing acceptable serves an endpoint, as far as it is known.
+ * Says why no accepted provider serves an endpoint.
  *
- * @param written every provider that the router selects, as it is written
+ * @param written every provider that the router selects
  */
 export function unservedEndpoint(
   router: RpcRouter,
@@ -30,7 +30,7 @@ export function unservedEndpoint(
   const [problem] = checkChains(entries, knownChains(catalog), () => null)
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }
-  // No provider could help: of a chain or an interface that the router does not have.
+  // No provider can help: the router does not have the chain or the interface.
   const key = problem.path.endsWith('chain-id') ? 'chainId' : 'apiInterface'
   return { reason: 'UnknownChain', field: `${field}.${key}`, message: sentenceOf(problem) }
 }
@@ -48,7 +48,7 @@ function whyUnserved(
   const main = requests.filter(({ tier }) => tier === 'primary')
   if (main.length > 0)
     return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
-  // What they serve is not known.
+  // The chains of unreadable providers are unknown.
   const unread = written.filter(({ serves }) => serves === '')
   if (requests.length === 0 && unread.length > 0)
     return `no accepted UpstreamProvider serves ${wanted}; selected but not accepted: ${names(unread)}`
@@ -57,7 +57,7 @@ function whyUnserved(
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
 }
 
-/** Effects of an accepted router that its owner may not expect. */
+/** Returns effects of an accepted router that its owner may not expect. */
 export function notesOfRouter(
   spec: RpcRouterSpec,
   upstreams: readonly UpstreamPlan[],
@@ -80,7 +80,7 @@ export function notesOfRouter(
   return notes
 }
 
-/** Resources that autoscaling needs and pods do not request. */
+/** Returns the resources that autoscaling needs and pods do not request. */
 function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly string[] {
   if (autoscaling === undefined) return []
   const { targetCpuUtilizationPercent: cpu, targetMemoryUtilizationPercent: memory } = autoscaling
@@ -95,7 +95,7 @@ function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly 
 const userInfo = /^[a-z]+:\/\/[^/?#@]*:(?<secret>[^/?#@]+)@/i
 const keyInQuery = /[?&][^=&#]*(?:key|token|secret|password|auth)[^=&#]*=(?<secret>[^&#]+)/i
 
-/** Effects of an accepted provider that its owner may not expect. */
+/** Returns effects of an accepted provider that its owner may not expect. */
 export function notesOfProvider({ spec }: UpstreamProvider): readonly string[] {
   return spec.nodeUrls.flatMap(({ url }, index) => {
     const secrets = [userInfo, keyInQuery].map((form) => form.exec(url)?.groups?.['secret'])
