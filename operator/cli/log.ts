@@ -4,7 +4,7 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pin
 import { objectKey, refOf } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 
-/** The log of the operator: JSON lines on standard error. */
+/** Creates the operator's logger, which writes JSON lines. */
 export function createLogger(level: string, destination: DestinationStream): Logger {
   const options = {
     level,
@@ -18,7 +18,7 @@ export function createLogger(level: string, destination: DestinationStream): Log
   return pino(options, destination)
 }
 
-/** An error as its code and its words, and those of what caused it: no fields that it may carry. */
+/** Reduces an error to code, message and cause: other fields may contain secrets. */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as NodeJS.ErrnoException
@@ -57,7 +57,7 @@ export function logObserver(logger: Logger): KubeObserver {
   }
 }
 
-/** One observer that calls several. */
+/** Combines several observers into one. */
 export function combineObservers(...observers: readonly KubeObserver[]): KubeObserver {
   const names = new Set(observers.flatMap((observer) => Object.keys(observer)))
   const combined = [...names].map((name) => {

@@ -8,7 +8,7 @@ import { createMetrics } from './metrics.ts'
 import { rpcRouters } from '../resources/kinds.ts'
 import { series } from './series.ts'
 
-/** Reads one metric without labels, or with the labels that are given. */
+/** Returns a function that reads one series. */
 function reader(harness: OperatorHarness): (series: string) => Promise<number> {
   const metrics = createMetrics()
   metrics.follow(harness.operator)
@@ -19,7 +19,7 @@ function reader(harness: OperatorHarness): (series: string) => Promise<number> {
   }
 }
 
-test('what cannot be listed is silent since the start, until it is', async () => {
+test('silence counts from the start until the first list succeeds', async () => {
   const api = new FakeApiServer()
   api.refuse = ({ verb }) =>
     verb === 'list' ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
@@ -35,7 +35,7 @@ test('what cannot be listed is silent since the start, until it is', async () =>
   expect(since).toBeLessThanOrEqual(120)
 })
 
-test('each series of the table is served, as its type, and no other', async () => {
+test('exactly the series of the table are served, with their types', async () => {
   await using harness = new OperatorHarness()
   const metrics = createMetrics()
   metrics.follow(harness.operator)
@@ -47,7 +47,7 @@ test('each series of the table is served, as its type, and no other', async () =
   expect(served).toHaveLength(table.length)
 })
 
-test('a router shows whether it is Ready, and whether its rollout goes on', async () => {
+test('the metrics of a router follow Ready and stalled rollouts', async () => {
   await using harness = new OperatorHarness()
   const read = reader(harness)
   const shown = async () =>

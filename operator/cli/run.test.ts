@@ -25,11 +25,11 @@ function kubeconfig(port: number): string {
   })
 }
 
-test('an operator that is stopped before the API server has answered ends well', async () => {
+test('an operator that is stopped before the API server answers exits with code 0', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const
   const others = new Set(signals.flatMap((signal) => process.listeners(signal)))
   const folder = await mkdtemp(join(tmpdir(), 'operator-run-'))
-  // Answers nothing.
+  // Never answers.
   const server = createServer(() => void process.emit('SIGTERM', 'SIGTERM'))
   try {
     await once(server.listen(0, '127.0.0.1'), 'listening')
