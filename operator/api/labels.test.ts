@@ -21,7 +21,7 @@ function faultsOf(spec: object): readonly string[] {
   return parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
 }
 
-// The API server takes them in an RpcRouter, and would refuse the objects that are made of it.
+// The API server accepts these in an RpcRouter, but would refuse the resulting objects.
 test.each([
   ['pod.labels', { '-x': 'y', 'example.com/team': 'rpc' }, [`the key "-x" ${labelKey}`]],
   ['pod.annotations', { 'x/y/z': 'y', 'Example.com/Ok': 'any' }, [`the key "x/y/z" ${labelKey}`]],
@@ -58,7 +58,7 @@ test.each([
   )
 })
 
-test('selectors of peers are judged', () => {
+test('selectors of peers are validated', () => {
   const clients = [{ podSelector: { matchLabels: { app: 'wallet-' } } }]
   expect(faultsOf({ networkPolicy: { clients } })).toEqual([
     `spec.networkPolicy.clients.0.podSelector: the value "wallet-" ${labelValue}`,
