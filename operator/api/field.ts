@@ -87,9 +87,7 @@ export function text(description: string, options: TextOptions): z.ZodString {
   return bounded.regex(read, { error: errorOf(must) }).meta({ ...meta, ...withRules(all) })
 }
 
-/**
- * Limits a string's code points, as the API server counts them, so that stored values are valid.
- */
+/** Limits a string's code points, which the API server counts, so that stored values are valid. */
 function atMost(max: number, schema: z.ZodString): z.ZodString {
   const fits = (value: string) => value.length <= max || Array.from(value).length <= max
   return schema.refine(fits, `must be at most ${max} characters`)
@@ -164,9 +162,7 @@ function exampleOf(field: z.core.$ZodType): unknown {
 interface ListOptions extends Options {
   readonly max: number
   readonly min?: number
-  /**
-   * `atomic`: the whole list has one owner; `set`: scalars; or the keys that identify its items.
-   */
+  /** `atomic`: the whole list has one owner; `set`: scalars; or the keys of its items. */
   readonly kind: 'atomic' | 'set' | readonly [string, ...string[]]
 }
 

@@ -5,9 +5,7 @@ import { type ApiInterface, apiInterfaces } from '../../proxy/config/types.ts'
 import { oneOf, type Rules, text } from './field.ts'
 import type { z } from 'zod'
 
-/**
- * Defines a kind of string: its pattern, its description after `{field} must be`, and its rules.
- */
+/** Defines a kind of string: its pattern, its description in messages, and its rules. */
 function form(max: number, pattern: RegExp, what: string, always: Rules = {}) {
   return (description: string, example?: string, rules: Rules = {}): z.ZodString =>
     text(description, {

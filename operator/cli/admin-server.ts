@@ -21,7 +21,6 @@ export interface AdminServer {
 
 /**
  * Listens on `host:port`.
- *
  * @param onFailure called with the path and the error of a page that failed; the client gets a 500
  * @throws Error that names the address, the reason and the remedy
  */

@@ -30,7 +30,6 @@ const options = {
 
 /**
  * Parses a command line: `--flag value`, `--flag=value`, `-f value`.
- *
  * @param argv without the runtime and the script
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
@@ -166,7 +165,6 @@ const maxNameLength = 100
 /**
  * Returns the lease of an operator. It depends on the namespaces, so that operators of different
  * namespaces do not wait for each other.
- *
  * @param namespace default namespace of the lease
  */
 export function leaseOf(

@@ -53,7 +53,6 @@ type Environment = CommandIo['environment']
 /**
  * Runs a command of `router` for all routers, through a `kubectl proxy` limited to the needed
  * pages.
- *
  * @param flags for kubectl
  * @throws Error for the user
  */
@@ -99,9 +98,7 @@ async function queryRouters(
   }
 }
 
-/**
- * Lists running routers as `namespace/name`. @throws Error with kubectl's message, or if none runs
- */
+/** Lists running routers as `namespace/name`. @throws Error from kubectl, or if none runs */
 async function routersOf(flags: readonly string[], env: Environment): Promise<readonly string[]> {
   const names = '-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'
   const pods = ['get', 'pods', '-l', routerPodSelector, '--field-selector=status.phase=Running']

@@ -75,9 +75,7 @@ export interface ApplyOrderOptions {
   readonly onUnknownKind: (kind: Resource) => void
 }
 
-/**
- * Applies all objects of a router in order. A refused object blocks only those that depend on it.
- */
+/** Applies a router's objects in order. A refused object blocks only its dependents. */
 export class ApplyOrder {
   readonly #options: ApplyOrderOptions
 
@@ -87,7 +85,6 @@ export class ApplyOrder {
 
   /**
    * Applies the objects. Refusals and server errors are part of the result, since they may last.
-   *
    * @throws KubeError when the connection to the API server fails
    */
   async apply(
@@ -169,7 +166,6 @@ export class ApplyOrder {
    * Deletes obsolete objects, except those that pods still use and configs that pods run or may run
    * again. Pods could not start without them and the watch may lag, so it first lists the
    * revisions.
-   *
    * @param hashes configs that always stay
    */
   async #prune(

@@ -25,9 +25,7 @@ import {
 } from './foreign-fields.ts'
 import { RecentWrites } from './recent-writes.ts'
 
-/**
- * Version of an empty etcd: an apply with it creates an object, and conflicts with an existing one.
- */
+/** Version of an empty etcd: an apply with it only creates, and conflicts otherwise. */
 const versionOfNothing = '1'
 
 const applyOptions: ApplyOptions = { fieldManager, force: true }
@@ -67,16 +65,13 @@ export class ChildApplier {
     })
   }
 
-  /**
-   * Newest known state of an object, from the watch or from an own write that the watch lacks.
-   */
+  /** Newest known state of an object, from the watch or from an own write that the watch lacks. */
   latest<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
     return this.#writes.latest(pathOf(resource, ref), this.#children.get(resource, objectKey(ref)))
   }
 
   /**
    * Brings one object to the desired state.
-   *
    * @throws BlockedError when an existing object blocks the name
    */
   async apply<T extends KubeObject>(
@@ -106,9 +101,7 @@ export class ChildApplier {
     this.#remember(resource, applied)
   }
 
-  /**
-   * Creates an object in one request, so no write can race a read. @returns false if it exists
-   */
+  /** Creates an object in one request, so no write can race a read. @returns false if it exists */
   async #create<T extends KubeObject>(
     resource: Resource<T>,
     intent: T,

@@ -38,9 +38,7 @@ export class ChildStores {
     return this.store(resource).get(key) as T | undefined
   }
 
-  /**
-   * Returns the objects of a router by owner and labels: foreign objects may have the same owner.
-   */
+  /** Returns the objects of a router by owner and labels: foreign ones may have the same owner. */
   ownedBy({ metadata }: RpcRouter): readonly Child[] {
     const key = objectKey(metadata)
     return this.resources.flatMap((resource) =>
@@ -69,10 +67,7 @@ export function routersOf(object: KubeObject): readonly string[] {
   return owner === undefined ? [] : [objectKey({ namespace, name: owner.name })]
 }
 
-/**
- * Returns the RpcRouter that controls an object. It compares the group too, since other groups may
- * have a kind of the same name.
- */
+/** Returns the RpcRouter that controls an object; other groups may have a kind of the same name. */
 export function owningRouter({
   metadata,
 }: Pick<KubeObject, 'metadata'>): OwnerReference | undefined {

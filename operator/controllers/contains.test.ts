@@ -18,15 +18,10 @@ test.each([
   ['true for false', { a: true }, { a: false }, false],
   ['one for zero', { a: 1 }, { a: 0 }, false],
   ['nothing for one', {}, { a: 1 }, false],
-  [
-    'an amount in another notation',
-    { requests: { cpu: '500m' } },
-    { requests: { cpu: '0.5' } },
-    true,
-  ],
+  ['an amount in other units', { requests: { cpu: '500m' } }, { requests: { cpu: '0.5' } }, true],
   ['another amount', { limits: { memory: '1Gi' } }, { limits: { memory: '1025Mi' } }, false],
   ['a missing amount', { limits: {} }, { limits: { memory: '1Gi' } }, false],
-  ['another notation outside amounts', { env: { a: '500m' } }, { env: { a: '0.5' } }, false],
+  ['other units elsewhere', { env: { a: '500m' } }, { env: { a: '0.5' } }, false],
   ['a string for a map', { a: 'x' }, { a: { b: 1 } }, false],
 ])('%s', (_, object, intent, expected) => {
   expect(contains(object, intent)).toBe(expected)

@@ -38,16 +38,10 @@ describe('other managers may own', () => {
   test.each([
     ['annotations and labels', entry('kubectl', { 'f:metadata': { 'f:annotations': {} } })],
     ['the status', entry('kcm', { 'f:status': { 'f:replicas': {} } }, { subresource: 'status' })],
-    ['the annotation of a restart', entry('kubectl-rollout', { 'f:spec': restart })],
+    ['a restart annotation', entry('kubectl-rollout', { 'f:spec': restart })],
     ['the address of a load balancer', entry('cloud', { 'f:spec': { 'f:loadBalancerIP': {} } })],
-    [
-      'fields of another version of the kind',
-      entry('old', { 'f:spec': {} }, { apiVersion: 'apps/v2' }),
-    ],
-    [
-      'fields that a webhook adds to our own write',
-      entry(fieldManager, { 'f:spec': { 'f:x': {} } }),
-    ],
+    ['fields of another version', entry('old', { 'f:spec': {} }, { apiVersion: 'apps/v2' })],
+    ['additions of a webhook', entry(fieldManager, { 'f:spec': { 'f:x': {} } })],
   ])('%s', (_, theirs) => {
     const object = deployment(ours, theirs)
     expect(hasForeignFields(object)).toBe(false)

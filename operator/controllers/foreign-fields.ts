@@ -63,7 +63,6 @@ export function setsCount(entry: ManagedFields): boolean {
 /**
  * Takes over foreign fields, so that the next apply drops those that it does not name. It writes
  * only the owners of fields, no values.
- *
  * @throws ApiError a conflict when the object changed since it was read
  */
 export async function takeForeignFields(
@@ -102,10 +101,7 @@ function isOurs({ manager, operation, subresource }: ManagedFields): boolean {
   return manager === fieldManager && operation === 'Apply' && !subresource
 }
 
-/**
- * Returns the foreign fields of an entry below the spec. Webhooks' additions to our writes are
- * ours.
- */
+/** Returns the foreign fields of an entry below the spec, if any. */
 function foreignPart({ apiVersion }: KubeObject, entry: ManagedFields): FieldTree | null {
   if (entry.manager === fieldManager || entry.apiVersion !== apiVersion) return null
   const { 'f:template': template = {}, ...fields } = treeOf(entry)['f:spec'] ?? {}

@@ -189,16 +189,12 @@ export class Operator {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
-  /**
-   * Watches until the signal aborts. A standby watches too, so it has all objects when it leads.
-   */
+  /** Watches until the signal aborts, as a standby too, so that it can take over at once. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
-  /**
-   * Reconciles the listed scopes until the signal aborts, and then waits for running reconciles.
-   */
+  /** Reconciles the listed scopes until the signal aborts; waits for running reconciles. */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
     const acting = [

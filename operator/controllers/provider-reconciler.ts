@@ -105,7 +105,6 @@ export interface ProviderResult extends Omit<RouterResult, 'observations'> {
 
 /**
  * Returns a router's results for its providers, by key.
- *
  * @param selected the providers that were translated
  * @param isBlocked whether the pods keep their current config
  */
@@ -131,9 +130,7 @@ export function resultsOf(
   return results
 }
 
-/**
- * Results of routers for their providers. Routers write them, the provider controller reads them.
- */
+/** Results of routers for their providers, which the provider controller reads. */
 export class ProviderResults {
   /** Results by the keys of router and provider. */
   readonly #byRouter = new Map<string, ReadonlyMap<string, ProviderResult>>()

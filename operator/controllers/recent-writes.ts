@@ -6,10 +6,7 @@ import { isOlder, type KubeObject } from '../kube/object.ts'
 /** A watch delivers a write within a second or two; after this time, the watch takes precedence. */
 const countsMs = 10_000
 
-/**
- * The results of own writes, until the watch has delivered them. So a reconcile never acts on an
- * older state.
- */
+/** Caches own writes until the watch delivers them, so that no reconcile acts on older state. */
 export class RecentWrites {
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #written = new Map<string, { readonly object: KubeObject; readonly atMs: number }>()

@@ -19,9 +19,7 @@ export const slotRequeueMs = 5_000
 /** Longest time a restarting Redis occupies a slot, since a StatefulSet never reports a failure. */
 const restartMs = 600_000
 
-/**
- * Limits how many routers replace their pods at a time: an operator upgrade affects all of them.
- */
+/** Limits how many routers replace their pods at a time, say after an operator upgrade. */
 export class RolloutSlots {
   readonly #most: number
   /** Routers whose apply is in flight. */

@@ -218,10 +218,7 @@ export class RouterReconciler {
     return this.#child(statefulSets, router, componentOf(wanted) as RedisComponent)
   }
 
-  /**
-   * Returns pods last observed with another config, and observes them again soon; null if
-   * unknown.
-   */
+  /** Returns pods with another config, and observes them again soon; null if unknown. */
   #behind(key: string, exchange: Exchange | null): readonly PodView[] | null {
     const { fleets } = this.#options
     if (fleets === null || exchange === null) return []
@@ -267,9 +264,7 @@ export class RouterReconciler {
     }
   }
 
-  /**
-   * Returns the ports of other revisions, which run until a rollout ends or after it is undone.
-   */
+  /** Returns the ports of other revisions, which may still run or run again. */
   #portsOfOthers(
     router: RpcRouter,
     wanted: RenderedConfig,
@@ -366,7 +361,6 @@ export class RolloutDelay {
 
   /**
    * Returns the milliseconds until a template may be applied; 0 for now.
-   *
    * @param template identifies the template
    * @param isFirst whether the router has no pods yet
    */

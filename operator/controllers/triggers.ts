@@ -26,9 +26,7 @@ export interface TriggerOptions {
 /** Debounces a Deployment's counts, which change many times during a rollout. */
 const countsSettleMs = 500
 
-/**
- * Enqueues the keys that a change affects. Own writes are changes too, and cause no further write.
- */
+/** Enqueues the keys that a change affects. Own writes cause no further write. */
 export function connectTriggers({ cache, references, routers, providers }: TriggerOptions): void {
   cache.routers.subscribe((change) => {
     const { object, previous } = change

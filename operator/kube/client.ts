@@ -55,9 +55,7 @@ export interface ApplyOptions {
   readonly subresource?: 'status'
 }
 
-/**
- * The API server has its own fairness; this limit bounds a request loop caused by a bug of ours.
- */
+/** The API server has its own fairness; this limit bounds a request loop due to a bug of ours. */
 const usualLimit = { perSecond: 500, burst: 1_000 }
 
 /**

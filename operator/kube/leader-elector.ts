@@ -23,9 +23,7 @@ export interface LeaderElectorOptions {
   readonly observer?: KubeObserver
 }
 
-/**
- * A waiting process lengthens its pause by up to this share, to spread the candidates' requests.
- */
+/** Waiting processes lengthen their pause by up to this share, to spread their requests. */
 const jitter = 1.2
 
 /** The leader lost its lease. The process must end, since another may lead already. */

@@ -78,10 +78,7 @@ export function withoutManagedFields<T extends KubeObject>(object: T): T {
   return { ...object, metadata }
 }
 
-/**
- * Whether `a` is older than `b`. Versions of one kind compare as integers; a version that is not an
- * integer is never older.
- */
+/** Whether `a` is older than `b`. Versions compare as integers; any other is never older. */
 export function isOlder(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false
   const digits = /^\d+$/

@@ -20,7 +20,6 @@ const maxBytes = 1024 * 1024
 /**
  * Requests a page over plain HTTP, on a new connection. The server is not trusted: its time and its
  * bytes are bounded, and redirects are not followed.
- *
  * @throws the reason of the signal; all other failures are values
  */
 export async function readPage(

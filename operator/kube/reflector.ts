@@ -11,9 +11,7 @@ import type { Store } from './store.ts'
 
 /** The server ends each watch after 5 to 10 minutes, so that load moves to new API servers. */
 const watchSeconds = { least: 300, spread: 300 }
-/**
- * The API server sends a bookmark about every minute, so a longer silence means a dead connection.
- */
+/** The API server sends a bookmark each minute, so a longer silence means a dead connection. */
 const usualSilenceMs = 150_000
 /** A shorter watch without news is a failure; otherwise it would be repeated without a pause. */
 const minMs = 1_000
@@ -33,9 +31,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly observer?: KubeObserver
   readonly backoff?: BackoffRow
   readonly silenceMs?: number
-  /**
-   * Set for a kind that may be absent; reports whether it exists. An absent kind counts as synced.
-   */
+  /** Reports whether an optional kind exists. An absent kind counts as synced. */
   readonly onServed?: (isServed: boolean) => void
 }
 

@@ -85,7 +85,6 @@ export class WorkQueue {
 
   /**
    * Adds the key after a delay that doubles with each failure until `forget`, up to two minutes.
-   *
    * @param retryAfterMs delay that the server asked for; capped too, since a proxy may have sent it
    */
   addRateLimited(key: string, retryAfterMs = 0): void {

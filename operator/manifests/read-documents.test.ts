@@ -18,11 +18,7 @@ test.each([
     'a: off\nb: yes\nc: "off"\nd: 010',
     [{ a: false, b: true, c: 'off', d: 8 }],
   ],
-  [
-    'strings that kubectl does not convert',
-    'a: 1:30\nb: 2026-01-31',
-    [{ a: '1:30', b: '2026-01-31' }],
-  ],
+  ['strings to kubectl', 'a: 1:30\nb: 2026-01-31', [{ a: '1:30', b: '2026-01-31' }]],
   ['a boolean key', 'on: 1', [{ true: 1 }]],
   [
     'anchors, aliases and merges',
@@ -43,7 +39,7 @@ describe('a fault is reported with its position, without text that may be secret
     ['an unknown tag', 'a: !s3!cret b', /^document 1, line 1: /],
     ['a duplicate key', 'a: 1\na: 2', /line 2: Map keys must be unique$/],
     ['text after an object', '{a: 1}\n"s3cret"', /^document 1, line 2: Unexpected/],
-    ['an invalid block header', 'a: |s3cret', /Block scalar header/],
+    ['a bad block header', 'a: |s3cret', /Block scalar header/],
     ['an unclosed list', 'a: [', /^document 1, line 1: /],
   ])('%s', (_, text, fault) => {
     const found = read(text).find((each) => typeof each === 'string')

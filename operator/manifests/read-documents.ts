@@ -32,9 +32,7 @@ export type ManifestDocument = {
   readonly place: string
 } & ({ readonly value: Json } | { readonly fault: string })
 
-/**
- * Reads documents in YAML 1.1, like kubectl, or JSON. It never throws, and no fault quotes secrets.
- */
+/** Reads YAML 1.1, like kubectl, or JSON. It never throws, and no fault quotes secrets. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
   const lineCounter = new LineCounter()
   const documents = parseYamlStream(text, {

@@ -49,7 +49,6 @@ export interface BuildContext {
 
 /**
  * Builds every object of a router except its Redis, in the order of their application.
- *
  * @param others ports of the router's other retained configs
  */
 export function buildFleet(
@@ -102,9 +101,7 @@ export function buildDisruptionBudget(
 
 const usualCpuPercent = 70
 
-/**
- * Scales the Deployment up at once and down slowly, since each pod has connections and sessions.
- */
+/** Scales up at once and down slowly, since each pod has connections and sessions. */
 function buildAutoscaler(router: RpcRouter): HorizontalPodAutoscaler | null {
   const { autoscaling } = router.spec
   if (autoscaling === undefined) return null

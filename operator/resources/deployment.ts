@@ -44,8 +44,7 @@ const slackSeconds = 10
 
 /**
  * Builds the config of the pods. Only settings that pods reload change in place; any other change
- * makes a new ConfigMap. So an old pod that restarts finds its own config, and a rollback restores
- * it.
+ * makes a new ConfigMap. So a restarted old pod, and a rollback, find their own config.
  */
 export function buildConfigMap(router: RpcRouter, config: RenderedConfig): ConfigMap {
   const name = configMapName(router, config.fixedHash)
@@ -72,7 +71,6 @@ export function configMapName(router: RpcRouter, fixedHash: string): string {
 
 /**
  * Builds the Deployment. With autoscaling it has no `replicas`, since the count has one owner.
- *
  * @param usualImage default for a spec without an image
  */
 export function buildDeployment(

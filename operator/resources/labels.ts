@@ -24,9 +24,7 @@ export const appliedAnnotation = `${group}/applied-hash`
 export const fixedHashAnnotation = `${group}/fixed-hash`
 /** On the Deployment: hash of the whole config that its pods have or will soon have. */
 export const contentHashAnnotation = `${group}/content-hash`
-/**
- * On the Deployment: hash of the config in `lastGoodName`, which the operator trusts only with it.
- */
+/** On the Deployment: hash of the config in `lastGoodName`, to detect forged ConfigMaps. */
 export const goodHashAnnotation = `${group}/last-good-hash`
 /** On the Deployment: identifies the config that pods refuse, so the operator does not retry it. */
 export const refusedAnnotation = `${group}/refused-config`
@@ -106,9 +104,7 @@ export interface ChildOptions {
   readonly annotations?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * Returns type and metadata of a router's object. The garbage collector deletes it with its owner.
- */
+/** Returns type and metadata of a router's object, with its owner reference. */
 export function childOf<T extends KubeObject>(
   router: RpcRouter,
   resource: Resource<T>,

@@ -4,9 +4,8 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Merges a patch into a value by RFC 7386, except for lists whose items have names. These are
- * merged by item, like a strategic merge, with new items at the end; `$patch: delete` removes an
- * item.
+ * Merges a patch into a value by RFC 7386. Lists whose items have names are merged by item, like a
+ * strategic merge, with new items at the end; `$patch: delete` removes one.
  */
 export function patched(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patchedList(Array.isArray(target) ? target : [], patch)
@@ -30,9 +29,7 @@ function patchedList(target: readonly unknown[], patch: readonly unknown[]): unk
   return [...left.values()]
 }
 
-/**
- * Returns the key of a list item. A volume can have several mounts, so the mount path comes first.
- */
+/** Returns the key of a list item; a volume's name is ambiguous if it has several mounts. */
 function itemKey(item: unknown): unknown {
   return isObject(item) ? (item['mountPath'] ?? item['name']) : undefined
 }

@@ -20,10 +20,7 @@ export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
   return { listen: config.openPorts, egress: egressPorts(router, config) }
 }
 
-/**
- * Returns annotations of pods with their ports. These are not in the ConfigMap, which users who may
- * not open ports may write.
- */
+/** Returns port annotations of pods. Users who may write ConfigMaps cannot open ports. */
 export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<string, string>> {
   return {
     [listenAnnotation]: listen.join(','),
@@ -65,7 +62,6 @@ const hashLength = 10
  * Names the ports of the pods after the served chain and interface, since an endpoint's name and
  * number can change. So during a rollout the Service finds the same listener in old and new pods,
  * never one of another chain.
- *
  * @param chainIdOf returns the id of a chain, also for an alias
  * @returns one name per endpoint, in order
  */

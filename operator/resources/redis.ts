@@ -28,9 +28,7 @@ import {
 } from './kinds.ts'
 import { childOf, childLabels, secretHashAnnotation, selectorLabels } from './labels.ts'
 
-/**
- * Sessions are never evicted, since they would move; new ones fail instead. Answers are evicted.
- */
+/** Answers are evicted. Sessions are not, since they would move; new ones fail instead. */
 const purposes = {
   redis: { evicts: 'noeviction', usualMemory: '128Mi' },
   'redis-cache': { evicts: 'allkeys-lru', usualMemory: '256Mi' },
@@ -109,9 +107,7 @@ function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): Netwo
   }
 }
 
-/**
- * Builds a single Redis. While it is down, calls with a session id fail, and answers are misses.
- */
+/** Builds a single Redis. While it is down, calls with a session id fail. */
 function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
   const { component, image, settings, usersHash } = redis
   const { storage } = settings

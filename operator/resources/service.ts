@@ -84,7 +84,6 @@ export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMon
 
 /**
  * Builds the policy: the clients of the pods, and the ports to which the pods may connect.
- *
  * @param others ports of other configs that pods still run or may run again
  */
 export function buildNetworkPolicy(
@@ -155,9 +154,7 @@ function egressRules(
   return [dns, { ...to, ...(ports !== 'any' && { ports: ports.map(tcp) }) }]
 }
 
-/**
- * All pods, which some networks do not match by IP block, and all addresses except link-local ones.
- */
+/** All pods, which some networks do not match by IP block, and all but link-local addresses. */
 const beyondTheLink: V1NetworkPolicyPeer[] = [
   { namespaceSelector: {} },
   { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } },

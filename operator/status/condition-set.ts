@@ -42,7 +42,6 @@ export const providerFinding = findingsOf(upstreamProviderConditions)
 
 /**
  * Completes conditions: each keeps its last transition time until its status changes.
- *
  * @param now RFC 3339
  */
 export function settle(
@@ -117,7 +116,6 @@ type Conditions = Pick<RpcRouterStatus, 'conditions'>
 
 /**
  * Returns the Events for a change to the status of a router or a provider.
- *
  * @param refused the reason of the Event for an object that is not accepted
  */
 export function conditionOccurrences(

@@ -14,9 +14,7 @@ export type Observations = readonly FleetView[] | null
 
 type Reason = UpstreamProviderReason<'Healthy'>
 
-/**
- * Reason and text by a router's state of an upstream. The router's reason replaces the last clause.
- */
+/** Reason and text by upstream state. The router's own reason replaces the last clause. */
 const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = new Map([
   ['eligible', ['Serving', 'Its node answers, and calls go to it']],
   ['lagging', ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere']],
@@ -51,7 +49,6 @@ export function upstreamOf(provider: UpstreamProvider, chainIdOf: ChainIdOf): Up
 /**
  * Returns the health of a provider in the pods of one router. It changes only when two observations
  * agree, so that transient states cause no writes.
- *
  * @returns `before` itself if nothing changed
  */
 export function healthIn(
@@ -105,9 +102,7 @@ function resultIn({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdent
   return { key: reason, finding: providerFinding('Healthy', reason, `${found}. Since ${since}.`) }
 }
 
-/**
- * Finds an upstream. The chain decides only between several, since a router may name it otherwise.
- */
+/** Finds an upstream. The chain only breaks ties, since a router may use another alias. */
 function findIn(
   upstreams: readonly UpstreamView[],
   { chain, interface: iface, name }: UpstreamIdentity,

@@ -17,9 +17,7 @@ import {
   type UpstreamIdentity,
 } from './provider-health.ts'
 
-/**
- * How a router uses a provider; `blocked`: the router is blocked, and its pods keep their config.
- */
+/** How a router uses a provider; `blocked`: its pods keep their current config. */
 type Usage = 'used' | 'blocked' | 'left-out'
 
 /** A router's result for a provider. */
@@ -91,9 +89,7 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
   }
 }
 
-/**
- * The status omits the readiness of pods, since each change of a pod would write every provider.
- */
+/** It omits the readiness of pods, since each change of a pod would write every provider. */
 const readyText =
   'At least one RpcRouter uses it. The condition Ready of the router says whether pods serve, and Healthy whether the node works.'
 
@@ -104,7 +100,6 @@ export function programmedOf(routers: readonly RouterResult[]): string {
 
 /**
  * Returns the status of a provider for each router.
- *
  * @param upstream null for an unreadable provider, whose health is unchanged
  */
 export function routerStatuses(

@@ -99,7 +99,6 @@ const losses = {
 /**
  * Reports whether enough pods of any revision are available, as a drain of nodes would leave, and
  * the Redis without which sessions fail.
- *
  * @param isValid whether the current config is valid
  * @param problem why a pod is not ready, if known
  */
@@ -170,7 +169,6 @@ function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
 /**
  * Reports whether a rollout is in progress, by the status of the Deployment. A pod that is not
  * ready or a changed count is not a rollout.
- *
  * @param before the last condition; valid until the Deployment reports more, unless `isNew`
  * @param isNew whether the template just changed
  * @param problem why a pod is not ready, if known
@@ -222,7 +220,6 @@ const usualWaits: readonly (string | undefined)[] = ['ContainerCreating', 'PodIn
 /**
  * Says why a pod is not ready: the reason from Kubernetes, and the end of an exited container's
  * log. It uses the newest pod with a reason; null if there is none.
- *
  * @param isLate whether pods should be ready by now, so that a normal start is a problem too
  */
 export function podProblem(pods: readonly Pod[], isLate: boolean): string | null {

@@ -103,9 +103,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   }
 }
 
-/**
- * `5/6`: providers in use, of those with an endpoint. A blocked router keeps its former providers.
- */
+/** `5/6`: providers in use, of those with an endpoint. A blocked router keeps its own. */
 function providersSummary({ router, translation, deployment }: RouterObservation): string {
   const relevant = translation.providers.filter((provider) => !isElsewhere(provider))
   const used = relevant.filter(({ isUsed }) => isUsed).length

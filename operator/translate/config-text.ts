@@ -9,7 +9,6 @@ export type Piece = { readonly literal: string } | { readonly variable: string }
 
 /**
  * Writes a string so that the router reads its literals verbatim and replaces its variables.
- *
  * @returns null if the router's syntax cannot express it: a variable after `$`, or in `$<` and `>`
  */
 export function configText(pieces: readonly Piece[]): string | null {
@@ -37,9 +36,7 @@ function escape(text: string): string {
 
 export type { YamlMap, YamlValue }
 
-/**
- * An entry of `direct-rpc` or `backup-direct-rpc`, with types for the fields that are read again.
- */
+/** An entry of `direct-rpc` or `backup-direct-rpc`, with types for fields that are read again. */
 export interface UpstreamEntry extends YamlMap {
   readonly 'node-urls': readonly NodeUrlEntry[]
 }
@@ -78,7 +75,6 @@ const maxWordLength = 24
 /**
  * Names the variable for a key of a Secret. Fields with the same key share it, so that pods that
  * have it can reload another field that uses it.
- *
  * @returns `KEY_ALCHEMY_API_KEY_3F0A…`: both names for readers, and a hash for uniqueness
  */
 export function variableName(source: readonly [secret: string, key: string]): string {

@@ -50,7 +50,6 @@ export function mostReplicas(spec: RpcRouterSpec): number {
 /**
  * Returns a short hash of a list of strings. Each is preceded by its length, so that `['ab', 'c']`
  * and `['a', 'bc']` differ.
- *
  * @returns 16 lower-case hexadecimal digits (64 bits), short enough for an object's name
  */
 export function digest(parts: Iterable<string>): string {

@@ -107,7 +107,6 @@ export function planRouter(
 
 /**
  * Builds the config. Upstreams are sorted by name, so that the same set gives the same text.
- *
  * @param skipsSockets whether to serve chains with subscriptions without a WebSocket URL
  */
 export function routerDocument(

@@ -14,7 +14,6 @@ import type { RouterRefusal } from './translation.ts'
 
 /**
  * Says why no accepted provider serves an endpoint.
- *
  * @param written every provider that the router selects
  */
 export function unservedEndpoint(

@@ -214,7 +214,6 @@ export interface ProviderValidation extends ProviderFaults {
 
 /**
  * Validates a provider by itself.
- *
  * @param bundled to validate a provider that no router selects against its chain; null for one that
  *   routers validate
  */

@@ -100,7 +100,6 @@ function duplicate({ serves }: UpstreamPlan, name: string, holder: string): Prov
 
 /**
  * Writes a provider as an upstream of the router's config, and refuses faults in its own fields.
- *
  * @param chainId name of the chain in the config
  */
 export function upstreamEntry(

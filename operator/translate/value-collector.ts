@@ -147,9 +147,7 @@ function fieldsText(all: readonly UnresolvedRef[]): string {
   return fields.length <= namedFields ? named : `${named} and ${fields.length - namedFields} more`
 }
 
-/**
- * Returns the `tls` section of the config. Even an empty section enables TLS where it is optional.
- */
+/** Returns the `tls` section of the config. Even an empty one enables optional TLS. */
 export function tlsSection(source: ValueSource, tls: Tls, collector: ValueCollector): TlsEntry {
   const { ca, clientCertificate, serverName, insecureSkipVerify } = tls
   const at = (field: string, word: string): ValueSource => ({

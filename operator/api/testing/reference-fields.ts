@@ -92,9 +92,7 @@ function fieldsBelow(
   )
 }
 
-/**
- * Returns the other fields that an object with this field needs: required ones and those of rules.
- */
+/** Returns the other fields that an object with this field needs by schema and rules. */
 function neededBeside(
   { properties = {}, required = [], [rulesKeyword]: rules = [] }: Schema,
   name: string,

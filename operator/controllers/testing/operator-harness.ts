@@ -158,9 +158,7 @@ export class OperatorHarness implements AsyncDisposable {
     return all.map((event) => (event as KubeObject & { reason: string }).reason)
   }
 
-  /**
-   * Plays the Deployment controller: creates a ReplicaSet for the current template, with all pods.
-   */
+  /** Plays the Deployment controller: creates a ReplicaSet with all pods. */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
     const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/fixed-hash']
