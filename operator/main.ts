@@ -4,11 +4,11 @@
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
-// A controller waits for the API server most of its time: it can well spend some of it on keeping its memory small.
+// A controller mostly waits for the API server, so it can spend CPU time to save memory.
 setFlagsFromString('--heap-growing-percent=25')
-// SIGTERM and SIGINT stop it. Of these others, SIGUSR1 would open Node's inspector, and the rest would kill.
+// Ignore these: SIGUSR1 would open Node's inspector, and the others would kill the process.
 for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
-// Keeps what was compiled for the next start, which then takes half the time.
+// Halves the time of the next start.
 enableCompileCache()
 const { main } = await import('./cli/main.ts')
 process.exitCode = await main(process.argv.slice(2), {

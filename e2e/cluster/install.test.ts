@@ -80,7 +80,9 @@ test('a manifest that cannot be right is refused, and the message says what woul
   )
   expect(code).not.toBe(0)
   expect(stderr).toContain('spec.endpoints[0].port')
-  expect(stderr).toContain('replicas must not be set beside autoscaling, which owns the count')
+  expect(stderr).toContain(
+    'replicas must not be set together with autoscaling, which owns the count',
+  )
 })
 
 test('a provider that cannot work says why, and harms nobody', async () => {

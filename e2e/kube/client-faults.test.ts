@@ -58,7 +58,7 @@ describe('an answer that does not come whole', () => {
     ['cut-before', 'OP_KUBE_CONNECTION', /^GET .*configmaps: the connection to http:.* failed: /],
     ['cut-after', 'OP_KUBE_CONNECTION', /failed: /],
     ['cut-within', 'OP_KUBE_CONNECTION', /failed: /],
-    ['truncate', 'OP_KUBE_MALFORMED', /the answer is no JSON$/],
+    ['truncate', 'OP_KUBE_MALFORMED', /the answer is not JSON$/],
   ])('%s', async (fault, code, message) => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: fault } }
     await client.create(configMaps, object, signal)

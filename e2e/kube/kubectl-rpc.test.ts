@@ -23,8 +23,9 @@ import { pods } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'
 
 /*
- * The real kubectl starts the plugin, and the plugin the real kubectl, with pods on a real API server. That server proxies to no
- * address of loopback, so what answers for the pods stands before it.
+ * The real kubectl starts the plugin, and the plugin the real kubectl, with pods on a real API
+ * server. That server proxies to no address of loopback, so what answers for the pods stands before
+ * it.
  */
 
 const { namespace, client, access, kubeconfig, signal } = useNamespace()
@@ -128,16 +129,16 @@ test.each<[string[], number, RegExp]>([
     1,
     /^(router: error: test-\w+\/r-[12]: no call has this guid here; kept are [01] recent.*\n){2}$/,
   ],
-  [['explain', 'guid-1', '-n', 'default'], 1, /error: no router runs in this namespace; -A looks/],
+  [['explain', 'guid-1', '-n', 'default'], 1, /error: no router runs in this namespace; use -A/],
   [['explain', 'guid-1', '--context', 'gone'], 1, /^kubectl rpc: error: .*context.*gone/],
   [
     ['explain', 'guid-1', '--no-such-flag'],
     1,
     /^kubectl rpc: error: .*unknown flag: --no-such-flag\n$/,
   ],
-  [['explain'], 2, /One guid comes first, or --failed, or --slow\. See kubectl rpc --help/],
-  [['explain', '-n', 'a', 'guid-1'], 2, /One guid comes first/],
-  [['explain', '../x'], 2, /One guid comes first/],
+  [['explain'], 2, /Give one guid, --failed or --slow first\. See kubectl rpc --help/],
+  [['explain', '-n', 'a', 'guid-1'], 2, /Give one guid/],
+  [['explain', '../x'], 2, /Give one guid/],
   [['explian', 'guid-1'], 2, /Unknown command "explian"\. See kubectl rpc --help/],
 ])('kubectl rpc %j fails with code %i and says why', async (args, code, why) => {
   const outcome = await rpc(args)

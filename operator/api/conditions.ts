@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** By type of condition: the reasons that it can have, and its status with each. */
+/** Reasons of each condition type, with their status. */
 export type ConditionTable = Readonly<
   Record<string, Readonly<Record<string, 'True' | 'False' | 'Unknown'>>>
 >
 
 /*
- * What each condition and each reason means, and what a user does about it, is in docs/reference/conditions.md. A test
- * compares the two.
+ * docs/reference/conditions.md explains every condition and reason with its remedy. A test compares
+ * the two.
  */
 
 const resolvedRefs = {
@@ -66,7 +66,7 @@ export const rpcRouterConditions = {
   },
 } as const satisfies ConditionTable
 
-/** Conditions of an UpstreamProvider; `status.routers[]` has three of them for each router. */
+/** Conditions of an UpstreamProvider; `status.routers[]` has three of them per router. */
 export const upstreamProviderConditions = {
   Accepted: {
     Accepted: 'True',
@@ -105,10 +105,10 @@ export const upstreamProviderConditions = {
 export type RpcRouterConditionType = keyof typeof rpcRouterConditions
 export type UpstreamProviderConditionType = keyof typeof upstreamProviderConditions
 
-/** The reasons that a condition of an RpcRouter can have. */
+/** Reasons of a condition of an RpcRouter. */
 export type RpcRouterReason<T extends RpcRouterConditionType> =
   keyof (typeof rpcRouterConditions)[T] & string
 
-/** The reasons that a condition of an UpstreamProvider can have. */
+/** Reasons of a condition of an UpstreamProvider. */
 export type UpstreamProviderReason<T extends UpstreamProviderConditionType> =
   keyof (typeof upstreamProviderConditions)[T] & string

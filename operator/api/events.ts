@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { rpcRouterNames, upstreamProviderNames } from './group.ts'
 
-/** What an Event means. */
+/** Type, action and objects of an Event. */
 export interface EventMeaning {
   readonly type: 'Normal' | 'Warning'
-  /** What was being done. */
+  /** Action in progress. */
   readonly action: 'Render' | 'Resolve' | 'Apply' | 'Rollout' | 'Pause'
-  /** The kinds of the objects that it is about. */
+  /** Kinds of its objects. */
   readonly of: readonly (typeof rpcRouterNames.kind | typeof upstreamProviderNames.kind)[]
 }
 
@@ -21,8 +21,8 @@ const warnOfProvider = event('Warning', ['UpstreamProvider'])
 const warnOfBoth = event('Warning', ['RpcRouter', 'UpstreamProvider'])
 
 /**
- * Every Event of the operator, by its reason: one for each change, with its result. `docs/reference/events.md` says when
- * each comes, and a test compares the two; each warning has a runbook of its name.
+ * Every Event of the operator by reason. `docs/reference/events.md` says when each occurs, and a
+ * test compares the two. Each warning has a runbook of the same name.
  */
 export const eventReasons = {
   ConfigRendered: info('Render'),

@@ -12,12 +12,12 @@ interface Example {
 }
 
 function examplesBelow(path: string, schema: z.ZodType): readonly Example[] {
-  const given = [
+  const values = [
     schema.meta()?.['example'],
     schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
   ]
   return [
-    ...given
+    ...values
       .filter((example) => example !== undefined)
       .map((example) => ({ path, schema, example })),
     ...innerSchemas(schema).flatMap(([name, inner]) => examplesBelow(path + name, inner)),
@@ -41,12 +41,12 @@ const examples = [
   ...examplesBelow('UpstreamProvider', upstreamProviderSchema),
 ]
 
-test('there are examples and defaults', () => {
+test('examples and defaults exist', () => {
   expect(examples.length).toBeGreaterThan(150)
 })
 
 test.each(examples.map(({ path, ...rest }) => [path, rest] as const))(
-  'what %s shows is good',
+  'the example of %s is valid',
   (_, { schema, example }) => {
     expect(schema.safeParse(example).error?.message).toBeUndefined()
   },

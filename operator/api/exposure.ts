@@ -5,17 +5,17 @@ import { annotationMap, labelKey, labelMap, labelSelector } from './labels.ts'
 import type { z } from 'zod'
 
 export const serviceSettings = object(
-  'The Service before the pods.',
+  'The Service in front of the pods.',
   {
     type: oneOf(
-      'Type of the Service. The router does not authenticate clients: keep it inside, or behind an edge.',
+      'Type of the Service. The router does not authenticate clients: keep it inside the cluster or behind an edge proxy.',
       ['ClusterIP', 'NodePort', 'LoadBalancer'],
     ).default('ClusterIP'),
     annotations: annotationMap('Annotations of the Service, for load balancers and DNS.', {
       example: { 'external-dns.alpha.kubernetes.io/hostname': 'rpc.example.com' },
       max: 32,
     }).optional(),
-    labels: labelMap('Further labels of the Service.', {
+    labels: labelMap('Additional labels of the Service.', {
       example: { team: 'payments' },
       max: 32,
       rules: {
@@ -24,7 +24,7 @@ export const serviceSettings = object(
       },
     }).optional(),
     loadBalancerClass: labelKey(
-      'Which implementation serves a Service of type LoadBalancer.',
+      'Implementation of a Service of type LoadBalancer.',
       'service.k8s.aws/nlb',
     ).optional(),
     loadBalancerSourceRanges: list(
@@ -37,25 +37,25 @@ export const serviceSettings = object(
       { max: 64, kind: 'set' },
     ).optional(),
     externalTrafficPolicy: oneOf(
-      'Whether traffic from outside stays on the node where it arrives.',
+      'Whether external traffic stays on the node where it arrives.',
       ['Cluster', 'Local'],
       'Local',
     ).optional(),
     trafficDistribution: oneOf(
-      'Which pods are preferred for traffic from inside. Unset: all alike.',
+      'Pods preferred for traffic within the cluster. Unset: no preference.',
       ['PreferClose', 'PreferSameZone', 'PreferSameNode'],
       'PreferClose',
     ).optional(),
     ipFamilyPolicy: oneOf(
-      'IPv4, IPv6 or both. Unset: as the cluster does.',
+      "IPv4, IPv6 or both. Unset: the cluster's default.",
       ['SingleStack', 'PreferDualStack', 'RequireDualStack'],
       'PreferDualStack',
     ).optional(),
   },
   {
-    'loadBalancerClass and loadBalancerSourceRanges must be set with type LoadBalancer alone':
+    'loadBalancerClass and loadBalancerSourceRanges must be set only with type LoadBalancer':
       "self.type == 'LoadBalancer' || (!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges))",
-    'externalTrafficPolicy must be set with type NodePort or LoadBalancer alone':
+    'externalTrafficPolicy must be set only with type NodePort or LoadBalancer':
       "self.type != 'ClusterIP' || !has(self.externalTrafficPolicy)",
   },
 )
@@ -78,10 +78,10 @@ const peer = object(
 )
 
 export const networkPolicy = object(
-  'Which clients may reach the pods, and what the pods may reach.',
+  'Clients of the pods, and destinations that the pods may reach.',
   {
     enabled: boolean(
-      'Whether a NetworkPolicy is made. It lets clients reach the endpoints, and the pods reach DNS, Redis and the ports in the URLs of their upstreams, but no link-local address. Behind a Service whose targetPort differs, add a policy of your own for that port.',
+      'Whether to create a NetworkPolicy. It allows clients to reach the endpoints, and pods to reach DNS, Redis and the ports in the URLs of their upstreams, except at link-local addresses. If an upstream is behind a Service with another targetPort, add your own policy for that port.',
     ).default(true),
     clients: list('Clients that may reach the endpoints. Unset: all.', peer, {
       min: 1,

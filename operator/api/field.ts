@@ -4,13 +4,13 @@ import { z } from 'zod'
 import { apiVersion } from './group.ts'
 
 /*
- * The types that fields of the API have. Each begins with what the field means: it becomes `kubectl explain` and the
- * reference. An example is a value that one would really write; a field with a default needs none.
+ * Types of API fields. Each starts with a description for `kubectl explain` and the reference. An
+ * example is a realistic value; a field with a default needs none.
  */
 
 /**
- * What must hold, as a sentence in which `{field}` is replaced by the name of the field. With it, the rule in CEL, of at
- * most 200 characters, by which the API server checks it.
+ * Validation rules by message, in which `{field}` stands for the field's name. The API server
+ * checks each rule, in CEL with at most 200 characters.
  */
 export type Rules = Readonly<Record<string, string | PlacedRules>>
 
@@ -19,42 +19,42 @@ interface PlacedRules {
   readonly rules: readonly string[]
 }
 
-/** Rules whose message belongs to a field below, such as `.maxReplicas`. */
+/** Rules whose message concerns a nested field, such as `.maxReplicas`. */
 export function at(fieldPath: string, ...rules: readonly string[]): PlacedRules {
   return { fieldPath, rules }
 }
 
-/** A rule as the API server takes it. */
+/** A rule in the form of the API server. */
 export interface Rule {
   readonly rule: string
   readonly message: string
   readonly fieldPath?: string
 }
 
-/** The key of the API server for rules. */
+/** Keyword of the API server for rules. */
 export const rulesKeyword = 'x-kubernetes-validations'
 
-/** The keyword for rules; nothing when there are none. */
+/** Converts rules to the API server's keyword; empty without rules. */
 export function withRules(rules: Rules = {}): { [rulesKeyword]?: readonly Rule[] } {
-  const written = Object.entries(rules).flatMap(([message, given]): readonly Rule[] =>
-    typeof given === 'string'
-      ? [{ rule: given, message }]
-      : given.rules.map((rule) => ({ rule, message, fieldPath: given.fieldPath })),
+  const written = Object.entries(rules).flatMap(([message, check]): readonly Rule[] =>
+    typeof check === 'string'
+      ? [{ rule: check, message }]
+      : check.rules.map((rule) => ({ rule, message, fieldPath: check.fieldPath })),
   )
   return written.length === 0 ? {} : { [rulesKeyword]: written }
 }
 
-/** The rule that a field keeps its first value. */
+/** Rule: the field is immutable. */
 export function immutable(remedy: string): Rules {
   return { [`{field} must not change: ${remedy}`]: 'self == oldSelf' }
 }
 
-/** A message about a field, with its name. */
+/** Inserts the name of a field into a message. */
 export function withName(message: string, field: string): string {
   return message.replaceAll('{field}', field)
 }
 
-/** The message for the field of a zod issue. */
+/** Returns a message function for zod, which inserts the field's name. */
 export function errorOf(message: string) {
   return ({ path = [] }: { path?: readonly PropertyKey[] | undefined }) =>
     withName(message, path.findLast((key) => typeof key === 'string') ?? 'it')
@@ -66,16 +66,16 @@ interface Options {
 }
 
 interface TextOptions extends Options {
-  /** The most characters. */
+  /** Maximum number of characters. */
   readonly max: number
   readonly min?: number
-  /** What it must look like; in the syntax that RE2 and JavaScript share. */
+  /** Pattern, in the syntax that RE2 and JavaScript share. */
   readonly pattern?: RegExp
-  /** The sentence that a wrong text gets: `{field} must be …`. Without it, the message has only the pattern. */
+  /** Message for a mismatch: `{field} must be …`. Default: a message with the pattern. */
   readonly must?: string
 }
 
-/** A text with bounds. */
+/** A bounded string. */
 export function text(description: string, options: TextOptions): z.ZodString {
   const { max, min = 1, pattern, must, example, rules = {} } = options
   const bounded = atMost(max, z.string().min(min))
@@ -87,13 +87,13 @@ export function text(description: string, options: TextOptions): z.ZodString {
   return bounded.regex(read, { error: errorOf(must) }).meta({ ...meta, ...withRules(all) })
 }
 
-/** A text of so many code points at most, as the API server counts them: what it stored must be readable. */
+/** Limits a string's code points, which the API server counts, so that stored values are valid. */
 function atMost(max: number, schema: z.ZodString): z.ZodString {
   const fits = (value: string) => value.length <= max || Array.from(value).length <= max
   return schema.refine(fits, `must be at most ${max} characters`)
 }
 
-/** For RE2, which the API server reads patterns with, white space is ASCII; for JavaScript it is more. */
+/** Replaces `\s`, which matches only ASCII in the API server's RE2, but more in JavaScript. */
 function portable({ source }: RegExp): RegExp {
   return new RegExp(source.replaceAll(String.raw`\s`, String.raw`\t\n\f\r `))
 }
@@ -103,7 +103,7 @@ function matches(pattern: RegExp): string {
   return `self.matches(r${quote}${pattern.source}${quote})`
 }
 
-/** A whole number within bounds. */
+/** A bounded integer. */
 export function integer(
   description: string,
   [min, max]: readonly [min: number, max: number],
@@ -112,12 +112,12 @@ export function integer(
   return z.int().min(min).max(max).meta({ description, example })
 }
 
-/** True or false. */
+/** A boolean. */
 export function boolean(description: string, example?: boolean): z.ZodBoolean {
   return z.boolean().meta({ description, example })
 }
 
-/** One word of a list. */
+/** An enum. */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   description: string,
   words: T,
@@ -128,8 +128,8 @@ export function oneOf<const T extends readonly [string, ...string[]]>(
 }
 
 /**
- * An object with the rules that hold between its fields. Without an example, it is shown with those of the fields that it
- * must have; where it must have none, with the first field that has one.
+ * An object with rules between its fields. Its default example has the required fields, or without
+ * these the first field with an example.
  */
 export function object<T extends z.ZodRawShape>(
   description: string,
@@ -152,7 +152,7 @@ function exampleIn(shape: z.ZodRawShape): object | undefined {
   return Object.fromEntries(shown.map(({ name, example }) => [name, example]))
 }
 
-/** A default shows as much as an example. */
+/** Returns the example of a field or its default. */
 function exampleOf(field: z.core.$ZodType): unknown {
   if (field instanceof z.ZodOptional) return exampleOf(field.unwrap())
   if (field instanceof z.ZodDefault) return field.def.defaultValue
@@ -162,11 +162,11 @@ function exampleOf(field: z.core.$ZodType): unknown {
 interface ListOptions extends Options {
   readonly max: number
   readonly min?: number
-  /** `atomic`: the whole list has one owner; `set`: scalars; or the keys that identify its items. */
+  /** `atomic`: the whole list has one owner; `set`: scalars; or the keys of its items. */
   readonly kind: 'atomic' | 'set' | readonly [string, ...string[]]
 }
 
-/** A list with bounds, of a kind that server-side apply can merge. Without an example, it is shown with that of its item. */
+/** A bounded list with its merge strategy. Its default example is that of its item. */
 export function list<T extends z.ZodType>(
   description: string,
   item: T,
@@ -184,16 +184,16 @@ export function list<T extends z.ZodType>(
 }
 
 interface MapOptions extends Options {
-  /** The most keys. */
+  /** Maximum number of keys. */
   readonly max: number
   /**
-   * What is wrong with a key; null when nothing is. CEL cannot judge keys: they have no bound, so that a rule would cost too
-   * much.
+   * Returns the fault of a key; null for none. Keys have no length limit in the schema, so a rule
+   * in CEL would exceed its cost limit.
    */
   readonly keyFault?: (key: string) => string | null
 }
 
-/** A map with so many keys at most. */
+/** A bounded map. */
 export function mapOf<V extends z.ZodType>(
   description: string,
   value: V,
@@ -209,7 +209,7 @@ export function mapOf<V extends z.ZodType>(
     .meta({ description, example, maxProperties: max, ...withRules(rules) })
 }
 
-/** A map of texts, such as labels. */
+/** A map of strings, such as labels. */
 export function textMap(
   description: string,
   { maxValueLength, ...options }: MapOptions & { readonly maxValueLength: number },
@@ -227,7 +227,7 @@ const ownerReference = z.object({
   blockOwnerDeletion: z.boolean().optional(),
 })
 
-/** What we read of the metadata of an object. The API server has its own schema for it. */
+/** The used metadata of an object, which the API server validates itself. */
 const objectMeta = z.object({
   name: z.string(),
   namespace: z.string().default('default'),
@@ -243,7 +243,7 @@ const objectMeta = z.object({
   ownerReferences: z.array(ownerReference).optional(),
 })
 
-/** A kind of ours: what its objects are made of. */
+/** Schema of one of our kinds. */
 export function kindSchema<
   const Kind extends string,
   Spec extends z.ZodType,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** The API group of both kinds, and the prefix of our own labels and annotations. */
+/** The API group of both kinds, and the prefix of our labels and annotations. */
 export const group = 'rpcrouter.dev'
 export const version = 'v1alpha1'
 export const apiVersion = `${group}/${version}` as const
 
-/** How one kind is named in the API and by kubectl. */
+/** Names of a kind in the API and in kubectl. */
 export interface KindNames {
   readonly kind: string
   readonly plural: string
@@ -14,7 +14,7 @@ export interface KindNames {
   readonly shortName: string
 }
 
-/** `kubectl get rpc` lists both kinds. */
+/** Category of both kinds, for `kubectl get rpc`. */
 export const category = 'rpc'
 
 export const rpcRouterNames = {
@@ -31,5 +31,5 @@ export const upstreamProviderNames = {
   shortName: 'upp',
 } as const satisfies KindNames
 
-/** On an RpcRouter, with any value but `false` or none: nothing of it is changed until the annotation is gone. */
+/** Pauses an RpcRouter with any value except `false` and the empty one. */
 export const pausedAnnotation = `${group}/paused`

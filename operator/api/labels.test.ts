@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { rpcRouterSchema } from './rpc-router.ts'
 
 const labelKey =
-  'must have at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
+  'must have at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, optionally preceded by a DNS name and a /'
 const labelValue =
   'must have at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 const resource =
@@ -21,7 +21,7 @@ function faultsOf(spec: object): readonly string[] {
   return parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
 }
 
-// The API server takes them in an RpcRouter, and would refuse the objects that are made of it.
+// The API server accepts these in an RpcRouter, but would refuse the resulting objects.
 test.each([
   ['pod.labels', { '-x': 'y', 'example.com/team': 'rpc' }, [`the key "-x" ${labelKey}`]],
   ['pod.annotations', { 'x/y/z': 'y', 'Example.com/Ok': 'any' }, [`the key "x/y/z" ${labelKey}`]],
@@ -58,7 +58,7 @@ test.each([
   )
 })
 
-test('selectors of peers are judged', () => {
+test('selectors of peers are validated', () => {
   const clients = [{ podSelector: { matchLabels: { app: 'wallet-' } } }]
   expect(faultsOf({ networkPolicy: { clients } })).toEqual([
     `spec.networkPolicy.clients.0.podSelector: the value "wallet-" ${labelValue}`,
@@ -85,7 +85,9 @@ test.each([
   'config.linkerd.io/proxy-image',
 ])('a pod cannot have the annotation %s', (key) => {
   const [fault, ...others] = faultsOf({ pod: { annotations: { [key]: 'x' } } })
-  expect(fault).toContain(`spec.pod.annotations: the annotation ${key.toLowerCase()} is not for`)
+  expect(fault).toContain(
+    `spec.pod.annotations: the annotation ${key.toLowerCase()} is reserved for`,
+  )
   expect(others).toEqual([])
 })
 

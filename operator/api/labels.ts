@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
 
 /*
- * What the API server takes as keys and values of labels. In the syntax that RE2 and JavaScript share.
+ * Valid keys and values of labels, in the syntax that RE2 and JavaScript share.
  */
 
 const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
@@ -15,30 +15,30 @@ const wholeSubdomain = new RegExp(`^${subdomain}$`)
 const maxKeyLength = 317
 const maxSubdomainLength = 253
 
-/** The form of a key, in words. */
+/** Description of a valid key. */
 const keyForm =
-  'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
-/** The form of a value, in words. */
+  'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, optionally preceded by a DNS name and a /'
+/** Description of a valid value. */
 const valueForm = 'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 
-/** The form of the name of most objects, in words. */
+/** Description of a valid name of most objects. */
 const subdomainForm =
   'at most 253 lower-case letters, digits, - and ., and letters or digits at both ends and beside each .'
 
-/** Whether a text can be the key of a label, also a finalizer and, in lower case, the key of an annotation. */
+/** Whether a string is a valid key of a label, finalizer or, in lower case, annotation. */
 export function isQualifiedName(key: string): boolean {
   return (
     key.length <= maxKeyLength && key.indexOf('/') <= maxSubdomainLength && qualifiedName.test(key)
   )
 }
 
-/** A text in the form of a label's key. */
+/** A string with the form of a label's key. */
 export function labelKey(description: string, example: string) {
   const must = `{field} must have ${keyForm}`
   return text(description, { example, max: maxKeyLength, pattern: qualifiedName, must })
 }
 
-/** A text in the form of the name of an object. */
+/** A string with the form of an object's name. */
 export function subdomainName(description: string, example: string) {
   const must = `{field} must have ${subdomainForm}`
   return text(description, { example, max: maxSubdomainLength, pattern: wholeSubdomain, must })
@@ -62,7 +62,7 @@ export function labelMap(
   return textMap(description, { ...options, maxValueLength: 63, rules: all, keyFault })
 }
 
-/** A map of annotations. Of its keys, capitals do not matter. */
+/** A map of annotations. The case of its keys does not matter. */
 export function annotationMap(
   description: string,
   { faultOf = () => null, ...options }: MapOptions & { faultOf?: (key: string) => string | null },
@@ -84,12 +84,12 @@ const requirement = object(
   {
     key: text('The label.', { example: 'tier', max: 317 }),
     operator: oneOf(
-      'How the label relates to the values.',
+      'Relation of the label to the values.',
       ['In', 'NotIn', 'Exists', 'DoesNotExist'],
       'In',
     ),
     values: list(
-      'The values. Required with In and NotIn, refused with the others.',
+      'The values. Required with In and NotIn, forbidden with the others.',
       text('A value of the label.', { example: 'paid', min: 0, max: 63 }),
       { example: ['paid', 'own'], max: 32, kind: 'atomic' },
     ).optional(),
@@ -101,10 +101,10 @@ const requirement = object(
   { key: 'tier', operator: 'In', values: ['paid'] },
 )
 
-/** Labels that objects must have. Empty matches every object. */
+/** A label selector. Empty matches every object. */
 export function labelSelector(description: string, example: object) {
   return object(description, {
-    matchLabels: textMap('Labels that an object must have, with these values.', {
+    matchLabels: textMap('Required labels with their values.', {
       example: { 'rpc.example.com/pool': 'mainnet' },
       max: 16,
       maxValueLength: 63,
@@ -131,7 +131,7 @@ export type LabelSelector = z.output<ReturnType<typeof labelSelector>>
 
 type Labels = Readonly<Record<string, string>>
 
-/** Whether a selector matches labels: an empty one matches all, an absent one none. */
+/** Whether a selector matches labels: an empty one matches all, an absent one matches none. */
 export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
   if (selector === undefined) return false
   const { matchLabels = {}, matchExpressions = [] } = selector

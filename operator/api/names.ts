@@ -5,7 +5,7 @@ import { type ApiInterface, apiInterfaces } from '../../proxy/config/types.ts'
 import { oneOf, type Rules, text } from './field.ts'
 import type { z } from 'zod'
 
-/** A text of a form, with what `{field} must be` and rules that are always kept. */
+/** Defines a kind of string: its pattern, its description in messages, and its rules. */
 function form(max: number, pattern: RegExp, what: string, always: Rules = {}) {
   return (description: string, example?: string, rules: Rules = {}): z.ZodString =>
     text(description, {
@@ -24,7 +24,7 @@ export const chainId = form(
   'letters, digits, dots, dashes and underscores, such as ETH1',
 )
 
-/** How clients and nodes speak. */
+/** The interface of a chain. */
 export function apiInterface(description: string, example: ApiInterface, rules: Rules = {}) {
   return oneOf(description, apiInterfaces, example, rules)
 }
@@ -33,7 +33,7 @@ export function apiInterface(description: string, example: ApiInterface, rules: 
 export const label = form(
   128,
   /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/,
-  'printable ASCII without commas and outer spaces',
+  'printable ASCII without commas and without spaces at the ends',
 )
 
 /** The name of an add-on or a verification. */
@@ -43,7 +43,7 @@ export const word = form(
   'letters, digits, underscores, dots, slashes, dashes or *',
 )
 
-/** The name of a method as a chain spec has it; of REST the path. */
+/** The name of a method in a chain spec; in REST, the path. */
 export const method = form(
   256,
   /^[!-~]+$/,
@@ -70,7 +70,7 @@ export const image = form(512, /^[^\s]+$/, 'the name of an image, without spaces
 /** The name of an HTTP header. */
 export const headerName = form(256, /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'the name of an HTTP header')
 
-/** Where a service listens, as `host:port`. */
+/** The address of a service, as `host:port`. */
 export const hostAndPort = form(
   261,
   /^[^\s/@:]+:[0-9]{1,5}$/,
@@ -78,7 +78,7 @@ export const hostAndPort = form(
   hasPort(`:${noPort}$`),
 )
 
-/** The rule that a URL has a port that exists, or none. */
+/** Rule: a URL has a valid port or none. */
 export const urlPort = hasPort(`^${urlWithoutPort}`)
 
 /** An http or https URL without credentials. */

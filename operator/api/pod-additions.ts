@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { list, type Rules, text, withRules } from './field.ts'
 import { objectName } from './names.ts'
 
-/** A part of the spec of a Pod: what else Kubernetes takes in it is too much to say again. */
+/** A part of the spec of a Pod, open to fields that this schema does not repeat. */
 export function partOfPod<T extends z.ZodRawShape>(
   description: string,
   shape: T,
@@ -28,7 +28,7 @@ const variable = partOfPod(
       pattern: /^[-._a-zA-Z][-._a-zA-Z0-9]*$/,
       must: 'name must be letters, digits, dashes, dots and underscores, and must not begin with a digit',
       rules: {
-        'name must not begin with KEY_ or SR_: keys of providers and settings of the router do':
+        'name must not begin with KEY_ or SR_, which keys of providers and settings of the router use':
           "!self.matches('^(KEY|SR)_')",
       },
     }),
@@ -59,7 +59,7 @@ const volume = partOfPod(
 )
 
 const volumeMount = partOfPod(
-  'Where the router finds a volume',
+  'A volume mount of the router',
   {
     name: text('Name of the volume.', { example: 'authorities', max: 63 }),
     mountPath: text('The path in the container.', {
@@ -76,30 +76,34 @@ const volumeMount = partOfPod(
   { name: 'authorities', mountPath: '/etc/authorities', readOnly: true },
 )
 
-/** What the pods of a router have beside that which the operator gives them: the way out where no field leads further. */
+/** Additions to the pods, for needs that no other field covers. */
 export const additionFields = {
-  env: list('Further variables of the router. One whose Secret changes rolls no pods.', variable, {
-    max: 64,
-    kind: ['name'],
-  }).optional(),
-  volumes: list('Further volumes of the pods.', volume, { max: 32, kind: ['name'] }).optional(),
-  volumeMounts: list('Where the router finds them.', volumeMount, {
+  env: list(
+    'Additional variables of the router. A change of a Secret that one refers to replaces no pods.',
+    variable,
+    {
+      max: 64,
+      kind: ['name'],
+    },
+  ).optional(),
+  volumes: list('Additional volumes of the pods.', volume, { max: 32, kind: ['name'] }).optional(),
+  volumeMounts: list('Volume mounts of the router.', volumeMount, {
     max: 32,
     kind: ['mountPath'],
   }).optional(),
   dnsConfig: partOfPod(
-    'How the pods resolve names',
+    'DNS settings of the pods',
     {},
     {
       options: [{ name: 'ndots', value: '1' }],
     },
   ).optional(),
   serviceAccountName: objectName(
-    'Service account of the pods, such as one with a role in the cloud. It must exist. They get no token of it from Kubernetes. Unset: one of their own, without rights.',
+    'Service account of the pods, such as one with a cloud role. It must exist. Its Kubernetes token is not mounted. Unset: a new account without rights.',
     'rpc-router-cloud',
   ).optional(),
   patch: partOfPod(
-    'The last resort: laid over the spec of the pods when all else is done. Fields are merged, null takes one away; kubectl apply drops nulls before it sends them, but with --server-side. Items of a list are merged by mountPath or else by name, and `$patch: delete` takes one away; a list of items without names is replaced',
+    'Last resort: a patch of the final pod spec. Fields are merged, and null removes one; kubectl apply sends nulls only with --server-side. List items are merged by mountPath or else by name, and `$patch: delete` removes one; a list without names is replaced',
     {},
     { containers: [{ name: 'router', livenessProbe: { failureThreshold: 12 } }] },
   ).optional(),

@@ -8,17 +8,14 @@ import { additionFields, partOfPod } from './pod-additions.ts'
 import { countOrPercent, resources } from './quantity.ts'
 import type { z } from 'zod'
 
-const toleration = partOfPod('A taint that the pods bear', {}, { key: 'dedicated', value: 'rpc' })
+const toleration = partOfPod('A tolerated taint', {}, { key: 'dedicated', value: 'rpc' })
 
 const topologySpreadConstraint = partOfPod(
-  'How pods are spread; unset, maxSkew is 1, whenUnsatisfiable ScheduleAnyway, and the pods of this router count',
+  'A spread constraint; defaults: maxSkew 1, whenUnsatisfiable ScheduleAnyway, and a selector of the pods of this router',
   {
-    topologyKey: labelKey(
-      'Label of nodes whose value names the domain.',
-      'topology.kubernetes.io/zone',
-    ),
-    maxSkew: integer('How far the counts of two domains may differ.', [1, 1000]).default(1),
-    whenUnsatisfiable: oneOf('Whether a pod that would break the rule is started all the same.', [
+    topologyKey: labelKey('Node label whose value is the domain.', 'topology.kubernetes.io/zone'),
+    maxSkew: integer('Maximum difference of the pod counts of two domains.', [1, 1000]).default(1),
+    whenUnsatisfiable: oneOf('Whether to schedule a pod that violates the constraint.', [
       'ScheduleAnyway',
       'DoNotSchedule',
     ]).default('ScheduleAnyway'),
@@ -26,18 +23,18 @@ const topologySpreadConstraint = partOfPod(
   { topologyKey: 'topology.kubernetes.io/zone' },
 )
 
-/** One of the three. */
+/** One kind of affinity. */
 function affinityOf(what: string) {
   return partOfPod(what, {}, { preferredDuringSchedulingIgnoredDuringExecution: [] }).optional()
 }
 
-/** Where pods may run. */
+/** Scheduling of pods. */
 const schedulingFields = {
-  nodeSelector: labelMap('Labels that a node must have.', {
+  nodeSelector: labelMap('Required labels of nodes.', {
     example: { 'kubernetes.io/arch': 'amd64' },
     max: 32,
   }).optional(),
-  tolerations: list('Taints that the pods bear.', toleration, {
+  tolerations: list('Tolerated taints.', toleration, {
     example: [{ key: 'dedicated', operator: 'Equal', value: 'rpc', effect: 'NoSchedule' }],
     max: 32,
     kind: 'atomic',
@@ -48,32 +45,32 @@ const schedulingFields = {
     podAntiAffinity: affinityOf('Away from other pods'),
   }).optional(),
   topologySpreadConstraints: list(
-    'How pods are spread. Unset: over nodes and zones, as far as possible.',
+    'Spread of the pods. Unset: over nodes and zones, where possible.',
     topologySpreadConstraint,
     { max: 8, kind: ['topologyKey', 'whenUnsatisfiable'] },
   ).optional(),
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
 
-/** Obeyed by kubelets, networks, meshes and clouds beyond what the rules for pods of a namespace look at. */
-const ofOthers =
+/** Annotations that kubelets, networks, meshes and clouds obey, bypassing Pod Security. */
+const privilegedAnnotation =
   /^(?:(?:container\.)?(?:apparmor|seccomp)\.security\.(?:alpha|beta)\.kubernetes\.io|iam\.amazonaws\.com|(?:[^/]*\.)?(?:cni\.cncf\.io|multus-cni\.io|projectcalico\.org|cilium\.io|ovn\.org|ovn\.kubernetes\.io)|(?:traffic\.sidecar|inject)\.istio\.io)\/|^sidecar\.istio\.io\/(?:uservolume|bootstrapoverride|proxyimage)|^config\.linkerd\.io\/(?:skip-|.*image)/
 
 function faultOfAnnotation(key: string): string | null {
-  if (!ofOthers.test(key)) return null
-  return `the annotation ${key} is not for the owner of a router: it changes the confinement, the network, the mesh or the cloud role of a pod; leave it to the administrator of the cluster`
+  if (!privilegedAnnotation.test(key)) return null
+  return `the annotation ${key} is reserved for cluster administrators: it changes the confinement, the network, the mesh or the cloud role of a pod`
 }
 
 const shutdown = object(
-  'How a pod ends.',
+  'Shutdown of a pod.',
   {
     preStopSeconds: integer(
-      'How long a pod that ends goes on as before, so that all clients and proxies learn of it.',
+      'Time for which a terminating pod keeps serving, so that all clients and proxies notice.',
       [0, 300],
     ).default(10),
-    drainSeconds: integer('How long it then waits for calls in flight.', [0, 3600]).default(25),
+    drainSeconds: integer('Time to wait for calls in flight after that.', [0, 3600]).default(25),
     terminationGracePeriodSeconds: integer(
-      'When it is killed. Unset: preStopSeconds + drainSeconds + 10.',
+      'Time until the pod is killed. Unset: preStopSeconds + drainSeconds + 10.',
       [1, 7200],
       45,
     ).optional(),
@@ -87,21 +84,21 @@ const shutdown = object(
 )
 
 const rollout = object(
-  'How a change reaches the pods.',
+  'Rollout of changes.',
   {
     maxSurge: countOrPercent(
-      'Pods beyond the wanted count while a rollout runs. None is ever taken away before its successor is ready.',
+      'Additional pods during a rollout. No pod stops before its successor is ready.',
     ).default('25%'),
     minReadySeconds: integer(
-      'How long a new pod must have been ready before the next one is replaced.',
+      'Time for which a new pod must be ready before the next one is replaced.',
       [0, 3600],
     ).default(5),
     progressDeadlineSeconds: integer(
-      'After how long without progress a rollout counts as stalled.',
+      'Time without progress after which a rollout is stalled.',
       [1, 86_400],
     ).default(600),
     revisionHistoryLimit: integer(
-      'How many old ReplicaSets, and their configs, are kept for kubectl rollout undo.',
+      'Number of old ReplicaSets, with their configs, to retain for kubectl rollout undo.',
       [0, 20],
     ).default(3),
   },
@@ -110,7 +107,7 @@ const rollout = object(
       '.progressDeadlineSeconds',
       'self.progressDeadlineSeconds > self.minReadySeconds',
     ),
-    'maxSurge must be more than 0, for no pod goes before its successor is ready': at(
+    'maxSurge must be more than 0, since no pod stops before its successor is ready': at(
       '.maxSurge',
       "!(string(self.maxSurge) in ['0', '0%'])",
     ),
@@ -119,22 +116,22 @@ const rollout = object(
 
 export const pod = object('The pods of the router.', {
   image: image(
-    "Image of the router. Unset: the operator's own version of it.",
+    "Image of the router. Unset: the one of the operator's version.",
     'registry.example.com/rpc-router:1.2.0',
   ).optional(),
   imagePullPolicy: oneOf('When the image is pulled.', ['Always', 'IfNotPresent', 'Never']).default(
     'IfNotPresent',
   ),
   imagePullSecrets: list(
-    'Secrets to pull images with. Unset: those that --image-pull-secrets of the operator names.',
+    "Secrets to pull images with. Unset: those of the operator's flag --image-pull-secrets.",
     object('A Secret of the same namespace.', { name: objectName('Name of the Secret.', 'pull') }),
     { max: 16, kind: ['name'] },
   ).optional(),
   resources: resources(
-    'What the container asks for. What is neither requested nor limited has its default: 250m of CPU, and 512Mi of memory, which is the limit too.',
+    'Resources of the container. Defaults: a CPU request of 250m, and a memory request and limit of 512Mi.',
   ).optional(),
   ...schedulingFields,
-  labels: labelMap('Further labels of the pods.', {
+  labels: labelMap('Additional labels of the pods.', {
     example: { team: 'payments' },
     max: 32,
     rules: {
@@ -142,7 +139,7 @@ export const pod = object('The pods of the router.', {
     },
   }).optional(),
   annotations: annotationMap(
-    'Further annotations of the pods. Not those by which a pod leaves its confinement, its network or its mesh, or takes a role in the cloud.',
+    'Additional annotations of the pods, except those that change the confinement, network, mesh or cloud role of a pod.',
     {
       example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
       max: 32,
@@ -156,7 +153,7 @@ export const pod = object('The pods of the router.', {
   shutdown: shutdown.prefault({}),
   rollout: rollout.prefault({}),
   maxUnavailable: countOrPercent(
-    'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
+    'Number or percentage of pods that may be unavailable while nodes are drained (PodDisruptionBudget), rounded up. A single replica has no budget.',
   ).default(1),
 })
 
@@ -165,20 +162,20 @@ export type Pod = z.output<typeof pod>
 const percent = (description: string, example: number) => integer(description, [1, 1000], example)
 
 export const autoscaling = object(
-  'Makes a HorizontalPodAutoscaler, which then owns the count. Excludes replicas.',
+  'Creates a HorizontalPodAutoscaler, which then owns the replica count. Excludes replicas.',
   {
-    minReplicas: integer('The least replicas.', [1, 1000]).default(2),
-    maxReplicas: integer('The most replicas.', [1, 1000], 10),
+    minReplicas: integer('Minimum number of replicas.', [1, 1000]).default(2),
+    maxReplicas: integer('Maximum number of replicas.', [1, 1000], 10),
     targetCpuUtilizationPercent: percent(
-      'Mean use of CPU to aim at, in percent of what the pods request. Unset, and no memory target either: 70.',
+      'Target of the mean CPU usage, in percent of the request. Unset: 70 without a memory target.',
       70,
     ).optional(),
     targetMemoryUtilizationPercent: percent(
-      'Mean use of memory to aim at, in percent of what the pods request. Unset: memory is not looked at.',
+      'Target of the mean memory usage, in percent of the request. Unset: memory does not count.',
       80,
     ).optional(),
     scaleDownStabilizationSeconds: integer(
-      'How long the load must have been low before a replica goes: each holds connections and sessions.',
+      'Time of low load before a replica is removed, since each has connections and sessions.',
       [0, 3600],
     ).default(300),
   },

@@ -16,7 +16,7 @@ test.each([
   ['500m', '501m', false],
   ['a', 'a', true],
   ['a', 'b', false],
-])('%s and %s', (a, b, expected) => {
+])('%s equals %s: %s', (a, b, expected) => {
   expect(isSameQuantity(a, b)).toBe(expected)
 })
 
@@ -28,6 +28,6 @@ test.each([
   ['', null],
   ['1Xi', null],
   [undefined, null],
-])('%s comes to %s', (text, expected) => {
+])('%s is %s', (text, expected) => {
   expect(quantityValue(text)).toBe(expected)
 })

@@ -15,7 +15,7 @@ const factors: ReadonlyMap<string, number> = new Map([
   ['n', 1e-9],
 ])
 
-/** The number of a quantity of Kubernetes, such as 0.25 for `250m` and 1024 for `1Ki`; null for a text that is no quantity. */
+/** Parses a Kubernetes quantity, such as `250m` (0.25) and `1Ki` (1024); null if invalid. */
 export function quantityValue(quantity: string | number | undefined): number | null {
   const text = String(quantity ?? '')
   const [, amount, unit = '', exponent] =
@@ -24,7 +24,7 @@ export function quantityValue(quantity: string | number | undefined): number | n
   return amount === undefined || factor === undefined ? null : Number(amount) * factor
 }
 
-/** Whether two quantities are the same amount, however they are written: the API server writes them in its own way. */
+/** Whether two quantities are equal in any notation, since the API server normalizes them. */
 export function isSameQuantity(a: string | number, b: string | number): boolean {
   const [left, right] = [quantityValue(a), quantityValue(b)]
   if (left === null || right === null) return a === b
@@ -33,7 +33,7 @@ export function isSameQuantity(a: string | number, b: string | number): boolean 
 
 const durationPattern = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/
 
-/** A duration as Go writes it, within bounds. */
+/** A duration in Go's syntax, within bounds. */
 export function duration(
   description: string,
   [min, max]: readonly [min: string, max: string],
@@ -53,7 +53,7 @@ export function duration(
 
 const byteSizePattern = /^[1-9][0-9]{0,9}(Ki|Mi|Gi)?$/
 
-/** An amount of bytes, such as `10Mi`, up to a most. */
+/** A size in bytes, such as `10Mi`, up to a maximum. */
 export function byteSize(description: string, max: string, example?: string): z.ZodString {
   const bound = `quantity(self).compareTo(quantity('${max}')) <= 0`
   return text(description, {
@@ -70,7 +70,7 @@ export function byteSize(description: string, max: string, example?: string): z.
 const quantityPattern =
   /^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
 
-/** A number that is not negative, or a text of this pattern. */
+/** A non-negative number, or a string of this pattern. */
 function intOrString(description: string, pattern: RegExp, must: string, example: unknown) {
   const rule = `type(self) == int ? self >= 0 : self.matches(r'${pattern.source}')`
   const error = errorOf(must)
@@ -82,15 +82,15 @@ function intOrString(description: string, pattern: RegExp, must: string, example
   })
 }
 
-/** A quantity of Kubernetes: `500m`, `256Mi`, `2`. */
+/** A Kubernetes quantity: `500m`, `256Mi`, `2`. */
 export function quantity(description: string, example: string) {
   const must = '{field} must be a quantity such as 500m, 256Mi or 2'
   return intOrString(description, quantityPattern, must, example)
 }
 
-/** A number of pods or a share of them: `1`, `25%`. */
+/** A number or percentage of pods: `1`, `25%`. */
 export function countOrPercent(description: string) {
-  const must = '{field} must be a number of pods such as 1, or a share of them such as 25%'
+  const must = '{field} must be a number of pods such as 1, or a percentage such as 25%'
   return intOrString(description, /^(0|[1-9][0-9]{0,2})%$/, must, undefined)
 }
 
@@ -110,11 +110,11 @@ export function resources(description: string) {
   return object(
     description,
     {
-      requests: amounts('What is reserved for the container.', {
+      requests: amounts('Resources reserved for the container.', {
         cpu: '500m',
         memory: '512Mi',
       }).optional(),
-      limits: amounts('The most it may use. A CPU limit is seldom wise: it adds latency.', {
+      limits: amounts('Maximum usage. A CPU limit is seldom useful, since it adds latency.', {
         memory: '512Mi',
       }).optional(),
     },

@@ -12,7 +12,7 @@ export function secretKeyRef(description: string, of = { name: 'alpha-keys', key
   })
 }
 
-const configMapKeyRef = object('A key of a ConfigMap. For values that are no secret.', {
+const configMapKeyRef = object('A key of a ConfigMap, for values that are not secret.', {
   name: objectName('Name of the ConfigMap.', 'node-ca'),
   key: dataKey('Key of its data.', 'ca.crt'),
 })
@@ -33,16 +33,16 @@ function valueFrom(description: string, example?: object) {
   )
 }
 
-const valueElsewhere = valueFrom('Where the value is.')
+const valueElsewhere = valueFrom('Source of the value.')
 
-/** A name with a value that is written out or in another object. */
+/** A name with a value, literal or in another object. */
 export function namedValue(name: z.ZodString, description: string, example: object) {
   return object(
     description,
     {
       name,
       value: text(
-        'The value. `${NAME}` in it is replaced by a variable of the provider; `$${NAME}` gives that text itself. Anyone who may read the object reads this text: secrets belong in valueFrom or a variable.',
+        'The value. `${NAME}` is replaced by a variable of the provider; `$${NAME}` is a literal `${NAME}`. Anyone who may read the object can read it, so secrets belong in valueFrom or a variable.',
         {
           example: 'Bearer ${API_TOKEN}',
           max: 4096,
@@ -65,7 +65,7 @@ export type ValueFrom = z.output<ReturnType<typeof valueFrom>>
 export type NamedValue = z.output<ReturnType<typeof namedValue>>
 
 const variable = object('A variable.', {
-  name: text('Name by which the URLs and values of this provider call it.', {
+  name: text('Name for use in URLs and values of this provider.', {
     example: 'API_KEY',
     max: 64,
     pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
@@ -75,39 +75,36 @@ const variable = object('A variable.', {
 })
 
 export const variables = list(
-  'Values from Secrets and ConfigMaps. `${NAME}` in a url, a header value or a query value is replaced by one. A key that is part of a URL can only be given so.',
+  'Values from Secrets and ConfigMaps, which replace `${NAME}` in a url, a header value or a query value. A key within a URL needs a variable.',
   variable,
   { max: 32, kind: ['name'] },
 )
 
-const clientCertificate = object(
-  'The certificate that the router shows (mutual TLS), from a Secret.',
-  {
-    secretName: objectName(
-      'Name of the Secret; one of the type kubernetes.io/tls fits.',
-      'alpha-mtls',
-    ),
-    certificateKey: dataKey('Key of the certificate, in PEM.').default('tls.crt'),
-    privateKeyKey: dataKey('Key of the private key, in PEM.').default('tls.key'),
-  },
-)
+const clientCertificate = object('Client certificate of the router (mutual TLS), from a Secret.', {
+  secretName: objectName(
+    'Name of the Secret, such as one of the type kubernetes.io/tls.',
+    'alpha-mtls',
+  ),
+  certificateKey: dataKey('Key of the certificate, in PEM.').default('tls.crt'),
+  privateKeyKey: dataKey('Key of the private key, in PEM.').default('tls.key'),
+})
 
-/** What a TLS connection needs, to an upstream or to a store. */
+/** TLS settings for an upstream or a store. */
 export function tls(description: string) {
   return object(description, {
     ca: valueFrom(
-      'The authorities to trust, in PEM, instead of those of the system. A ConfigMap fits: they are no secret.',
+      'Trusted CA certificates in PEM, instead of those of the system. They are not secret, so a ConfigMap suffices.',
       { configMapKeyRef: { name: 'node-ca', key: 'ca.crt' } },
     ).optional(),
     clientCertificate: clientCertificate.optional(),
-    serverName: text('The name to expect in the certificate, and to send as SNI.', {
+    serverName: text('Expected name in the certificate, also sent as SNI.', {
       example: 'node.internal.example',
       max: 253,
       pattern: /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/,
       must: 'serverName must be a host name without a port',
     }).optional(),
     insecureSkipVerify: boolean(
-      'Accept any certificate. For tests: it makes TLS worthless.',
+      'Accept any certificate. Only for tests, since it makes TLS worthless.',
     ).default(false),
   })
 }

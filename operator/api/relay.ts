@@ -15,8 +15,8 @@ function bounds(description: string) {
   return object(
     description,
     {
-      floor: count('The least; what a caller asks for is raised to it.', 2).optional(),
-      cap: count('The most; what a caller asks for is cut to it.', 3).optional(),
+      floor: count('Minimum; raises a lower request of a caller.', 2).optional(),
+      cap: count('Maximum; lowers a higher request of a caller.', 3).optional(),
     },
     {
       '{field} must have floor, cap or both': 'has(self.floor) || has(self.cap)',
@@ -35,26 +35,26 @@ const examplePolicy = {
 }
 
 const policy = object(
-  'What holds for one method.',
+  'Policy of one method.',
   {
     chainId: chainId('Chain.', 'ETH1'),
     apiInterface: apiInterface('Interface.', 'jsonrpc'),
     method: method('Method that the policy applies to.', 'eth_getBalance'),
     enabled: boolean('Whether the policy is active.').default(true),
-    agreementThreshold: bounds('How many answers must match.').optional(),
+    agreementThreshold: bounds('Number of answers that must match.').optional(),
     maxParticipants: bounds(
-      'How many upstreams are asked. A floor below that of agreementThreshold is raised to it.',
+      'Number of upstreams to query. A floor below that of agreementThreshold is raised to it.',
     ).optional(),
-    minGroups: object('How many groups the matching answers must come from.', {
-      floor: count('The least.', 2),
+    minGroups: object('Number of groups that the matching answers must come from.', {
+      floor: count('Minimum.', 2),
     }).optional(),
-    perGroupQuorum: count('How many answers must match within each group.', 1).optional(),
+    perGroupQuorum: count('Number of answers that must match within each group.', 1).optional(),
     oneVotePerGroup: boolean(
-      'Ask one upstream of each group, so that two keys of one vendor have one vote.',
+      'Query one upstream of each group, so that two keys of one vendor have one vote.',
     ).default(false),
     ignoreFields: list(
-      "Fields of the result that are each node's own, and are not compared.",
-      text('Names with dots between them, from the result down; * is every element of a list.', {
+      'Fields of the result that differ between nodes, which are not compared.',
+      text('Path of names separated by dots, below the result; * matches every list element.', {
         example: 'context.slot',
         max: 128,
         pattern: /^[^\s.]+(\.[^\s.]+)*$/,
@@ -63,7 +63,7 @@ const policy = object(
       { max: 16, kind: 'set' },
     ).optional(),
     forbidCallers: boolean(
-      'Whether callers may not ask for cross-validation of this method.',
+      'Whether to ignore requests of callers for cross-validation of this method.',
     ).default(false),
   },
   {
@@ -78,7 +78,7 @@ const policy = object(
 )
 
 export const crossValidation = object(
-  'Which answers are compared between upstreams before one is given. Unset: none.',
+  'Methods whose answers are compared between upstreams before one is returned. Unset: none.',
   {
     policies: list('One policy per chain, interface and method.', policy, {
       min: 1,
@@ -89,33 +89,33 @@ export const crossValidation = object(
 )
 
 const relayFields = {
-  strategy: oneOf('How upstreams are chosen.', strategies, 'latency'),
+  strategy: oneOf('How upstreams are selected.', strategies, 'latency'),
   retryLimit: integer('Retries after the first attempt. 0: no retry and no hedge.', [0, 100], 2),
   maxAttempts: integer(
-    'Attempts of all kinds for one call, hedges included. A write goes to every upstream, whatever this says.',
+    'Attempts of all kinds for one call, hedges included. A write goes to every upstream regardless.',
     [1, 1000],
     10,
   ),
-  processingTimeout: duration('The whole time that one call may take.', ['1ms', '24h'], '30s'),
+  processingTimeout: duration('Total time of one call.', ['1ms', '24h'], '30s'),
   minRelayTimeout: duration(
-    'The least time that the router itself gives an attempt.',
+    'Minimum timeout that the router computes for an attempt.',
     ['0s', '24h'],
     '1s',
   ),
   integrity: oneOf(
-    'How answers are checked: "off" (in quotes: YAML takes it for false), envelope (complete and in the form of the interface), core (and against the request), full (and hashes of Ethereum are worked out).',
+    'How answers are checked: "off" (quoted, since YAML reads off as false), envelope (complete and well-formed for the interface), core (also against the request), full (also hashes of Ethereum).',
     integrityLevels,
     'core',
   ),
   retryMissingBlocks: boolean(
-    'Ask another upstream also when one answers null for a tag, or for a block that the tip says exists and its own head has not reached.',
+    'Retry at another upstream if one answers null for a tag, or for a block up to the tip that its own head has not reached.',
     false,
   ),
 }
 
-/** How one listener relays otherwise than the router as a whole. */
+/** Relay settings of one listener, which override the router's. */
 export const endpointRelay = object(
-  'What this listener does otherwise than spec.relay says.',
+  'Relay settings of this listener, which override spec.relay.',
   z.object(relayFields).partial().shape,
 )
 
@@ -123,8 +123,8 @@ function defaultCount(name: keyof typeof settings): number {
   return Number(settings[name].default)
 }
 
-/** How the router relays. The defaults are the router's own. */
-export const routerRelay = object('How calls are relayed; an endpoint can say otherwise.', {
+/** Relay settings of a router. The defaults are the router's own. */
+export const routerRelay = object('Relay settings; an endpoint can override them.', {
   strategy: relayFields.strategy.default(settings.strategy.default),
   retryLimit: relayFields.retryLimit.default(defaultCount('set-relay-retry-limit')),
   maxAttempts: relayFields.maxAttempts.default(defaultCount('max-relay-attempts')),
@@ -138,39 +138,40 @@ export const routerRelay = object('How calls are relayed; an endpoint can say ot
 
 export type EndpointRelay = z.output<typeof endpointRelay>
 
-/** How the router treats its upstreams. The defaults are the router's own. */
-export const upstreamSettings = object('How upstreams are checked and taken out.', {
+/** Settings of upstreams. The defaults are the router's own. */
+export const upstreamSettings = object('How upstreams are checked and disabled.', {
   maxSessionsPerProvider: integer(
-    'Calls at once to one upstream; then it is full, not failed.',
+    'Concurrent calls to one upstream; at the limit it is full, not failed.',
     [1, 1_000_000],
   ).default(defaultCount('max-sessions-per-provider')),
-  failureThreshold: integer('Failures in a row that disable an upstream.', [1, 1_000_000]).default(
-    defaultCount('upstream-failure-threshold'),
-  ),
+  failureThreshold: integer(
+    'Consecutive failures that disable an upstream.',
+    [1, 1_000_000],
+  ).default(defaultCount('upstream-failure-threshold')),
   epochDuration: duration(
-    'Length of an epoch. At its end disabled upstreams are tried again; a sticky session lives two epochs.',
+    'Length of an epoch. At its end disabled upstreams are retried; a sticky session lasts two epochs.',
     ['1s', '24h'],
   ).default(settings['epoch-duration'].default),
-  healthCheckInterval: duration('Time between two checks of an upstream.', [
+  healthCheckInterval: duration('Time between two health checks of an upstream.', [
     '100ms',
     '24h',
   ]).default(settings['health-check-interval'].default),
   livenessProbeInterval: duration(
-    'Time between two light probes, which run between health checks. Unset: none.',
+    'Time between two light probes between health checks. Unset: none.',
     ['100ms', '24h'],
     '5s',
   ).optional(),
 })
 
-/** What one WebSocket connection of a client may take. Unset: the router's own defaults. */
-export const webSocket = object('What one WebSocket connection of a client may take.', {
+/** Limits of a client's WebSocket connection. Unset: the router's own defaults. */
+export const webSocket = object("Limits of a client's WebSocket connection.", {
   maxMessageSize: byteSize(
-    'The largest message that is taken from a client. Unset: 10Mi.',
+    'Maximum size of a message from a client. Unset: 10Mi.',
     '1Gi',
     '10Mi',
   ).optional(),
   maxCalls: integer(
-    'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: 128.',
+    'Calls in flight on one connection. At the limit the router stops reading from it. Unset: 128.',
     [1, 100_000],
     128,
   ).optional(),
@@ -180,21 +181,21 @@ export const webSocket = object('What one WebSocket connection of a client may t
     100,
   ).optional(),
   maxBufferedSize: byteSize(
-    'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008. Unset: 8Mi.',
+    'Buffered answers and notifications for a slow client. Above the limit the router accepts no more calls and closes the connection with 1008. Unset: 8Mi.',
     '1Gi',
     '8Mi',
   ).optional(),
   idleTimeout: duration(
-    'A connection without a call or a subscription for this long is closed with 1000. Unset: 10m.',
+    'Time without a call or a subscription after which a connection is closed with 1000. Unset: 10m.',
     ['1s', '24h'],
     '10m',
   ).optional(),
 })
 
-/** How subscriptions stay without gaps. Unset: the router's own defaults. */
-export const subscriptions = object('How subscriptions are kept whole.', {
+/** Settings of subscriptions. Unset: the router's own defaults. */
+export const subscriptions = object('How subscriptions avoid gaps.', {
   maxGapBlocks: integer(
-    'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason. Unset: 1000.',
+    'Maximum number of missed blocks to backfill when a subscription moves to another upstream. Above it, clients are disconnected with a reason. Unset: 1000.',
     [1, 100_000],
     1000,
   ).optional(),

@@ -30,16 +30,16 @@ const endpoint = object('A listener.', {
       pattern: /^[a-z]([a-z0-9]|-[a-z0-9])*$/,
       must: 'name must be lower-case letters, digits and single dashes, and begin with a letter',
       rules: {
-        "name must not be metrics, which is the name of the router's own port": "self != 'metrics'",
+        "name must not be metrics, the name of the router's own port": "self != 'metrics'",
       },
     },
   ),
   port: integer(
-    'Port of the listener in the pods and in the Service: 3360 to 3367, any from 1024 with spec.portRange Custom.',
+    'Port of the listener in the pods and in the Service: 3360 to 3367, or any from 1024 with spec.portRange Custom.',
     [1024, 65_535],
   ).default(defaultPort),
-  chainId: chainId('Chain that is served, by the id or an alias of its spec.', 'ETH1'),
-  apiInterface: apiInterface('Interface that is served. The chain must have it.', 'jsonrpc'),
+  chainId: chainId('Chain to serve, by the id or an alias of its spec.', 'ETH1'),
+  apiInterface: apiInterface('Interface to serve. The chain must have it.', 'jsonrpc'),
   relay: endpointRelay.optional(),
 })
 
@@ -54,38 +54,38 @@ const endpoints = list('Listeners: one per chain and interface.', endpoint, {
 
 export type Endpoint = z.output<typeof endpoint>
 
-const configMap = object('A ConfigMap of the same namespace; each key is the file of one chain.', {
+const configMap = object('A ConfigMap of the same namespace; each key has the spec of one chain.', {
   name: objectName('Name of the ConfigMap.', 'our-chains'),
-  keys: list(
-    'The keys that are specs. Unset: all.',
-    dataKey('A key of its data.', 'ourchain.yml'),
-    { min: 1, max: 64, kind: 'set' },
-  ).optional(),
+  keys: list('Keys with specs. Unset: all.', dataKey('A key of its data.', 'ourchain.yml'), {
+    min: 1,
+    max: 64,
+    kind: 'set',
+  }).optional(),
 })
 
 const specSource = object(
-  'Where chain specs come from.',
+  'Source of chain specs.',
   {
     type: oneOf(
-      'ConfigMap: yours. Url: an archive of a repository. Bundled: no effect; bundled specs are always loaded.',
+      'ConfigMap: your own specs. Url: an archive of a repository. Bundled: no effect, since bundled specs are always loaded.',
       ['Bundled', 'ConfigMap', 'Url'],
       'ConfigMap',
     ),
     configMap: configMap.optional(),
     url: httpUrl(
-      'URL of the archive of a repository, read when a pod starts.',
+      'URL of an archive of a repository, read when a pod starts.',
       'https://git.example.com/chains/specs/archive/v1.2.0.tar.gz',
     ).optional(),
   },
   {
-    'configMap must be set with type ConfigMap, and with no other':
+    'configMap must be set with type ConfigMap, and only then':
       "(self.type == 'ConfigMap') == has(self.configMap)",
-    'url must be set with type Url, and with no other': "(self.type == 'Url') == has(self.url)",
+    'url must be set with type Url, and only then': "(self.type == 'Url') == has(self.url)",
   },
 )
 
 const specSources = list(
-  'Chain specs of your own, laid over the bundled ones. A later spec of the same id replaces an earlier one, also a bundled one. Unset: the bundled ones alone.',
+  'Your chain specs, in addition to the bundled ones. A later spec replaces an earlier or bundled one with the same id. Unset: only bundled specs.',
   specSource,
   {
     example: [{ type: 'ConfigMap', configMap: { name: 'our-chains' } }],
@@ -98,19 +98,19 @@ const specSources = list(
 export type SpecSource = z.output<typeof specSource>
 
 const spec = object(
-  'What the fleet serves and how it runs.',
+  'Desired state of the fleet.',
   {
     endpoints,
     portRange: oneOf(
       'Standard: endpoints use the ports 3360 to 3367. Custom: any port from 1024.',
       ['Standard', 'Custom'],
     ).default('Standard'),
-    bindHost: oneOf('What listeners bind to: :: takes IPv6, and IPv4 where the node allows both.', [
-      '0.0.0.0',
-      '::',
-    ]).default('0.0.0.0'),
+    bindHost: oneOf(
+      'Bind address of listeners. :: accepts IPv6, and IPv4 where the node allows both.',
+      ['0.0.0.0', '::'],
+    ).default('0.0.0.0'),
     providerSelector: labelSelector(
-      'Which UpstreamProviders of the same namespace it uses. Empty selects all; unset selects none.',
+      'Labels of the UpstreamProviders to use, in the same namespace. Empty selects all; unset selects none.',
       { matchLabels: { 'rpc.example.com/pool': 'mainnet' } },
     ).optional(),
     relay: routerRelay.prefault({}),
@@ -120,14 +120,14 @@ const spec = object(
     sharedState: sharedState.default({ mode: 'None' }),
     specSources: specSources.optional(),
     skipWebsocketVerification: boolean(
-      'Whether to serve chains that have subscriptions without a WebSocket URL: calls are served, subscriptions are not. Unset: as the providers in use need it, and the condition Accepted says what is not served. False: such a router is not accepted.',
+      'Whether to serve chains with subscriptions if no upstream has a WebSocket URL; subscriptions then fail. Unset: true if needed, and the condition Accepted names what is not served. False: such a router is not accepted.',
       false,
     ).optional(),
     webSocket: webSocket.optional(),
     subscriptions: subscriptions.optional(),
-    maxRequestSize: byteSize('The largest request body that is taken.', '1Gi').default('10Mi'),
+    maxRequestSize: byteSize('Maximum size of a request body.', '1Gi').default('10Mi'),
     replicas: integer(
-      'How many pods there are. Unset: what autoscaling says, and without it 2 at the beginning, then as many as there are: to remove it, or autoscaling, changes no count. kubectl scale writes it.',
+      'Number of pods. Unset: autoscaling decides; without autoscaling, 2 at first and then the current number. Removing replicas or autoscaling does not change the count. kubectl scale sets it.',
       [0, 1000],
       3,
     ).optional(),
@@ -140,7 +140,7 @@ const spec = object(
     logging: logging.prefault({}),
   },
   {
-    'replicas must not be set beside autoscaling, which owns the count': at(
+    'replicas must not be set together with autoscaling, which owns the count': at(
       '.replicas',
       '!has(self.autoscaling) || !has(self.replicas)',
     ),
@@ -162,7 +162,7 @@ const spec = object(
 /** A fleet of routers behind one Service. */
 export const rpcRouterSchema = kindSchema(
   rpcRouterNames.kind,
-  'A fleet of routers behind one Service: one URL per chain and interface in front of all your node providers.',
+  'A fleet of routers behind one Service: one URL per chain and interface for all your node providers.',
   spec,
   rpcRouterStatus,
   {
@@ -171,6 +171,6 @@ export const rpcRouterSchema = kindSchema(
   },
 )
 
-/** An RpcRouter as the API server gives it: with defaults. */
+/** An RpcRouter as the API server returns it, with defaults. */
 export type RpcRouter = z.output<typeof rpcRouterSchema>
 export type RpcRouterSpec = RpcRouter['spec']

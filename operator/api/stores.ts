@@ -7,17 +7,17 @@ import { byteSize, quantity, resources } from './quantity.ts'
 import { secretKeyRef, tls } from './refs.ts'
 
 const redisConnection = object(
-  'A Redis of your own.',
+  'An external Redis.',
   {
-    topology: oneOf('How the store is deployed.', ['standalone', 'sentinel', 'cluster']).default(
+    topology: oneOf('Deployment of the store.', ['standalone', 'sentinel', 'cluster']).default(
       'standalone',
     ),
     addresses: list(
-      'Addresses of the nodes of the store; of the sentinels with topology sentinel.',
+      'Addresses of the nodes, or of the sentinels with topology sentinel.',
       hostAndPort('Address of a node.', 'redis.example.com:6379'),
       { min: 1, max: 32, kind: 'set' },
     ),
-    masterName: text('With topology sentinel: the name of the master. Unset: mymaster.', {
+    masterName: text('Name of the master, with topology sentinel. Unset: mymaster.', {
       example: 'mymaster',
       max: 128,
       pattern: /^[\w.-]+$/,
@@ -31,9 +31,9 @@ const redisConnection = object(
       name: 'redis-login',
       key: 'password',
     }).optional(),
-    db: integer('Number of the database. A cluster has none but 0.', [0, 65_535]).default(0),
+    db: integer('Number of the database. A cluster has only 0.', [0, 65_535]).default(0),
     keyPrefix: text(
-      'What every key begins with. Routers that share a store and not their state need different ones.',
+      'Prefix of every key. Routers that share a store but not their state need different prefixes.',
       {
         example: 'mainnet:',
         max: 128,
@@ -41,7 +41,7 @@ const redisConnection = object(
         must: 'keyPrefix must be printable ASCII without spaces',
       },
     ).optional(),
-    tls: tls('TLS settings. Present, even empty: the connection is encrypted.').optional(),
+    tls: tls('TLS settings. If present, even empty, the connection is encrypted.').optional(),
   },
   {
     'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",
@@ -55,38 +55,38 @@ const redisConnection = object(
 
 export type RedisConnection = z.output<typeof redisConnection>
 
-const memory = object('A cache inside of each replica.', {
+const memory = object('A cache in the memory of each replica.', {
   maxSize: byteSize(
-    'The most that a replica keeps. It must fit into the memory of the pods.',
+    'Maximum size per replica. It must fit into the memory of the pods.',
     '64Gi',
   ).default('128Mi'),
 })
 
-const cacheService = object('The cache service: `router cache`, which several routers can share.', {
+const cacheService = object('A cache service (`router cache`), which several routers can share.', {
   address: hostAndPort('Address of the cache service.', 'rpc-cache.rpc.svc:20100'),
 }).optional()
 
 const redisPod = {
   image: image("Image of Redis. Unset: the operator's default.", 'redis:8-alpine').optional(),
   resources: resources(
-    'What its container asks for. Redis keeps 75 % of the memory limit.',
+    'Resources of the container. Redis stores up to 75 % of the memory limit.',
   ).optional(),
 }
 
 const managedCache = object(
-  'A Redis that the operator runs for answers alone. It evicts those that are asked for least recently.',
+  'A Redis of the operator for answers only. It evicts the least recently used ones.',
   redisPod,
   {
-    'resources must have a limit of memory, which bounds what is kept':
+    'resources must have a memory limit, which bounds the cache':
       "!has(self.resources) || (has(self.resources.limits) && 'memory' in self.resources.limits)",
   },
 )
 
 export const cache = object(
-  'The cache of answers. Beside a shared store, each replica keeps 128Mi in memory. Unset: each replica keeps 32Mi.',
+  'The cache of answers. With a shared store, each replica also caches 128Mi in memory. Unset: 32Mi per replica.',
   {
     type: oneOf(
-      'Where answers are kept: in each replica, in the cache service, in a Redis of yours, or in one that the operator runs (Managed).',
+      'Where answers are cached: in each replica, in a cache service, in an external Redis, or in one that the operator runs (Managed).',
       ['Memory', 'CacheService', 'Redis', 'Managed'],
       'Managed',
     ),
@@ -96,21 +96,20 @@ export const cache = object(
     redis: redisConnection.optional(),
   },
   {
-    'managed must be set with type Managed alone': "self.type == 'Managed' || !has(self.managed)",
-    'cacheService must be set with type CacheService, and with no other':
+    'managed must be set only with type Managed': "self.type == 'Managed' || !has(self.managed)",
+    'cacheService must be set with type CacheService, and only then':
       "(self.type == 'CacheService') == has(self.cacheService)",
-    'redis must be set with type Redis, and with no other':
-      "(self.type == 'Redis') == has(self.redis)",
-    'memory must be set with type Memory alone': "self.type == 'Memory' || !has(self.memory)",
+    'redis must be set with type Redis, and only then': "(self.type == 'Redis') == has(self.redis)",
+    'memory must be set only with type Memory': "self.type == 'Memory' || !has(self.memory)",
   },
 )
 
 const storage = object(
-  'A volume for the append-only file. Unset: what is stored is lost with the pod. Cannot change.',
+  'A volume for the append-only file. Unset: the data is lost with the pod. Immutable.',
   {
     size: quantity('Size of the volume.', '1Gi'),
     storageClassName: objectName(
-      'Storage class. Unset: the default one of the cluster.',
+      "Storage class. Unset: the cluster's default.",
       'standard',
     ).optional(),
   },
@@ -118,7 +117,7 @@ const storage = object(
 )
 
 const managed = object(
-  'A Redis that the operator runs for sessions alone: a single instance. While it is away, calls with a session id fail; others are not touched.',
+  'A Redis of the operator for sessions only, with a single instance. While it is down, calls with a session id fail; others are unaffected.',
   {
     ...redisPod,
     storage: storage.optional(),
@@ -126,10 +125,10 @@ const managed = object(
 )
 
 export const sharedState = object(
-  'Where replicas share the choices of sticky sessions. Unset: nowhere; each replica keeps them to itself.',
+  'Where replicas share sticky sessions. Unset: each replica has its own.',
   {
     mode: oneOf(
-      'None: each replica keeps sessions to itself. Managed: the operator runs a Redis. External: a Redis of yours. CacheService: the cache service.',
+      'None: each replica has its own sessions. Managed: a Redis that the operator runs. External: an external Redis. CacheService: a cache service.',
       ['None', 'Managed', 'External', 'CacheService'],
       'Managed',
     ),
@@ -138,15 +137,16 @@ export const sharedState = object(
     external: redisConnection.optional(),
   },
   {
-    'cacheService must be set with mode CacheService, and with no other':
+    'cacheService must be set with mode CacheService, and only then':
       "(self.mode == 'CacheService') == has(self.cacheService)",
-    'external must be set with mode External, and with no other':
+    'external must be set with mode External, and only then':
       "(self.mode == 'External') == has(self.external)",
-    'managed must be set with mode Managed alone': "self.mode == 'Managed' || !has(self.managed)",
-    'managed.storage must not come or go: set sharedState.mode to None, then to Managed again': at(
-      '.managed',
-      "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
-    ),
+    'managed must be set only with mode Managed': "self.mode == 'Managed' || !has(self.managed)",
+    'managed.storage must not be added or removed: set sharedState.mode to None, then to Managed again':
+      at(
+        '.managed',
+        "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
+      ),
   },
 )
 

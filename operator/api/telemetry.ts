@@ -8,31 +8,29 @@ import { headerName, httpUrl } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
 
-export const logging = object('How the router logs.', {
-  level: oneOf('The least level that is logged.', logLevels, 'info').default(
-    settings['log-level'].default,
-  ),
-  format: oneOf('How the log is written.', logFormats, 'json').default(
-    settings['log-format'].default,
-  ),
+export const logging = object('Logs of the router.', {
+  level: oneOf('Minimum level.', logLevels, 'info').default(settings['log-level'].default),
+  format: oneOf('Format of the log.', logFormats, 'json').default(settings['log-format'].default),
 })
 
-export const monitoring = object('How metrics are collected.', {
+export const monitoring = object('Collection of metrics.', {
   type: oneOf(
-    'Which object of the Prometheus operator is made. Nothing is made while the cluster does not know its kind. Metrics are served on port 7779 in any case.',
+    'Object of the Prometheus operator to create, once the cluster has its kind. Metrics are always served on port 7779.',
     ['None', 'PodMonitor', 'ServiceMonitor'],
     'PodMonitor',
   ).default('None'),
   interval: duration(
-    'How often metrics are collected. Unset: as Prometheus does.',
+    "Scrape interval. Unset: Prometheus' default.",
     ['1s', '1h'],
     '30s',
   ).optional(),
-  labels: labelMap('Labels of that object, by which Prometheus finds it.', {
+  labels: labelMap('Labels of that object, with which Prometheus selects it.', {
     example: { release: 'kube-prometheus-stack' },
     max: 16,
   }).optional(),
-  selectionStats: boolean('Say in a response header how the upstream was chosen.').default(false),
+  selectionStats: boolean('Report in a response header how the upstream was selected.').default(
+    false,
+  ),
 })
 
 const tracingHeader = namedValue(
@@ -45,12 +43,12 @@ const tracingHeader = namedValue(
 )
 
 export const tracing = object(
-  'Traces of OpenTelemetry, with W3C context, by its standard variables `OTEL_*`. Those of `pod.env` are stronger. Unset: none.',
+  'OpenTelemetry traces with W3C context, set through the standard variables `OTEL_*`. Those in `pod.env` take precedence. Unset: none.',
   {
     endpoint: httpUrl('URL of the collector.', 'http://otel-collector.monitoring.svc:4317'),
-    protocol: oneOf('How OTLP travels.', ['grpc', 'http/protobuf']).default('grpc'),
+    protocol: oneOf('OTLP protocol.', ['grpc', 'http/protobuf']).default('grpc'),
     samplingPercent: integer(
-      'Share of calls that are traced when the caller did not decide, in percent.',
+      'Percentage of calls to trace, unless the caller decides.',
       [0, 100],
     ).default(1),
     headers: list('Headers that the exporter sends.', tracingHeader, {

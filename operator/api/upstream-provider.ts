@@ -23,7 +23,7 @@ const queryName = text('Name of the parameter.', {
 
 const upstreamAuth = object('How the router authenticates itself to this URL.', {
   headers: list(
-    'Headers that are sent with every request to this URL.',
+    'Headers of every request to this URL.',
     namedValue(requestHeader, 'A header.', {
       name: 'Authorization',
       value: 'Bearer ${API_TOKEN}',
@@ -32,13 +32,13 @@ const upstreamAuth = object('How the router authenticates itself to this URL.', 
       max: 16,
       kind: ['name'],
       rules: {
-        'headers must have different names; case makes no difference':
+        'headers must have different names, ignoring case':
           'self.all(a, self.exists_one(b, a.name.lowerAscii() == b.name.lowerAscii()))',
       },
     },
   ).optional(),
   query: list(
-    "Parameters that are put at the head of the query string of every request to this URL. A client's own of the same names are left out.",
+    'Parameters at the start of the query string of every request to this URL. They replace parameters of the client with the same names.',
     namedValue(queryName, 'A query parameter.', {
       name: 'apikey',
       valueFrom: { secretKeyRef: { name: 'beta', key: 'apiKey' } },
@@ -46,7 +46,7 @@ const upstreamAuth = object('How the router authenticates itself to this URL.', 
     { max: 16, kind: ['name'] },
   ).optional(),
   tls: tls(
-    'TLS settings, for https, wss and grpcs URLs. Unset: the authorities of the system are trusted.',
+    'TLS settings, for https, wss and grpcs URLs. Unset: the CA certificates of the system are trusted.',
   ).optional(),
 })
 
@@ -54,7 +54,7 @@ const nodeUrl = object(
   'One URL of the node.',
   {
     url: text(
-      'The URL: http, https, ws, wss, grpc or grpcs. `${NAME}` in it is replaced by a variable of the provider; the whole URL can be one. A user and a password in it are sent as Basic authentication.',
+      'The URL: http, https, ws, wss, grpc or grpcs. `${NAME}` is replaced by a variable of the provider, which can be the whole URL. A user and a password are sent as Basic authentication.',
       {
         example: 'https://eth.alpha.example/v2/${API_KEY}',
         max: 2048,
@@ -64,73 +64,73 @@ const nodeUrl = object(
       },
     ),
     timeout: duration(
-      'Time for one attempt at this URL. Unset: the router computes it from the method.',
+      'Timeout of one attempt at this URL. Unset: the router computes it from the method.',
       ['1ms', '24h'],
       '3s',
     ).optional(),
     addons: list(
-      'Add-ons and extensions that this URL serves, such as debug, trace, archive and bundler. Methods that need one go to no other URL.',
+      'Add-ons and extensions that this URL serves, such as debug, trace, archive and bundler. Methods that need one only go to such URLs.',
       word('An add-on or an extension.', 'archive'),
       { example: ['archive', 'debug'], max: 16, kind: 'set' },
     ).optional(),
     skipVerifications: list(
-      'Names of start-up verifications to leave out, or * for all.',
+      'Names of start-up verifications to skip, or * for all.',
       word('A verification, or *.', 'chain-id'),
       { example: ['*'], max: 32, kind: 'set' },
     ).optional(),
     traceContext: boolean(
-      'Whether it is sent the trace context of a call (W3C), over HTTP and gRPC. For nodes and gateways that you trust. Unset: false.',
+      'Whether to send the trace context of a call (W3C), over HTTP and gRPC. Only for trusted nodes and gateways. Unset: false.',
       true,
     ).optional(),
     auth: upstreamAuth.optional(),
   },
   {
-    'auth.tls must be set only beside an https, wss or grpcs URL':
+    'auth.tls must be set only with an https, wss or grpcs URL':
       "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs|[$])')",
   },
 )
 
-const nodeUrls = list(
-  'One or more URLs of this upstream, which fail over among themselves.',
-  nodeUrl,
-  { example: [{ url: 'https://eth.alpha.example/v2/${API_KEY}' }], min: 1, max: 16, kind: ['url'] },
-)
+const nodeUrls = list('URLs of this upstream, with failover between them.', nodeUrl, {
+  example: [{ url: 'https://eth.alpha.example/v2/${API_KEY}' }],
+  min: 1,
+  max: 16,
+  kind: ['url'],
+})
 
 export type NodeUrl = z.output<typeof nodeUrl>
 
 const another = 'create another UpstreamProvider'
 
 const spec = object(
-  'What the upstream is and how it is reached.',
+  'Definition of the upstream.',
   {
     chainId: chainId(
-      'Chain that it serves, by the id or an alias of its spec. Cannot change.',
+      'Chain of the upstream, by the id or an alias of its spec. Immutable.',
       'ETH1',
       immutable(another),
     ),
     apiInterface: apiInterface(
-      'Interface that it serves. The chain must have it. Cannot change.',
+      'Interface of the upstream. The chain must have it. Immutable.',
       'jsonrpc',
       immutable(another),
     ),
     upstreamName: label(
-      'Name of the upstream in metrics and headers, and the value of rpc-select-provider. Unique among the providers of a router that serve the same chain and interface. Unset: the name of the object. Cannot change.',
+      'Name of the upstream in metrics and headers, and the value of rpc-select-provider. Unique among the providers of a router that serve the same chain and interface. Unset: the name of the object. Immutable.',
       'alpha',
       immutable(another),
     ).optional(),
     groupLabel: label(
-      'Free label for a group of upstreams. Cross-validation can ask that answers come from several groups.',
+      'Label of a group of upstreams. Cross-validation can require answers from several groups.',
       'external',
     ).optional(),
-    tier: oneOf(
-      'primary serves; backup takes over when no primary upstream is left.',
-      tiers,
-    ).default('primary'),
+    tier: oneOf('primary serves; backup serves only when no primary upstream can.', tiers).default(
+      'primary',
+    ),
     nodeUrls,
     variables: variables.optional(),
   },
   {
-    [`upstreamName must not come or go: ${another}`]: at(
+    [`upstreamName must not be added or removed: ${another}`]: at(
       '.upstreamName',
       'has(self.upstreamName) == has(oldSelf.upstreamName)',
     ),
@@ -145,7 +145,7 @@ const spec = object(
 /** An upstream: one provider's node for one chain and interface. */
 export const upstreamProviderSchema = kindSchema(
   upstreamProviderNames.kind,
-  "An upstream: one provider's node for one chain and interface. An RpcRouter of the same namespace picks it by its labels.",
+  "An upstream: one provider's node for one chain and interface. An RpcRouter of the same namespace selects it by its labels.",
   spec,
   upstreamProviderStatus,
   {
@@ -154,5 +154,5 @@ export const upstreamProviderSchema = kindSchema(
   },
 )
 
-/** An UpstreamProvider as the API server gives it: with defaults. */
+/** An UpstreamProvider as the API server returns it, with defaults. */
 export type UpstreamProvider = z.output<typeof upstreamProviderSchema>

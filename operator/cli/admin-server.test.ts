@@ -8,11 +8,11 @@ const noFailure = (path: string) => {
   throw new Error(`${path} failed`)
 }
 
-test('a port in use is reported in a sentence, and works when it is free', async () => {
+test('a port in use is reported with a remedy, and works once it is free', async () => {
   const first = await openAdminServer('127.0.0.1:0', pages, noFailure)
   const address = `127.0.0.1:${first.port}`
   await expect(openAdminServer(address, pages, noFailure)).rejects.toThrow(
-    `cannot listen on ${address}: another process has this port. Choose another by --listen-address, or off`,
+    `cannot listen on ${address}: another process uses this port. Choose another with --listen-address, or off`,
   )
   expect(await (await fetch(`http://${address}/livez`)).text()).toBe('ok\n')
   await first.close()
@@ -21,13 +21,13 @@ test('a port in use is reported in a sentence, and works when it is free', async
   await second.close()
 })
 
-test('an address that this machine does not have is reported with the message of the system', async () => {
+test('a foreign address is reported with the message of the system', async () => {
   await expect(openAdminServer('192.0.2.1:8080', pages, noFailure)).rejects.toThrow(
-    /^cannot listen on 192\.0\.2\.1:8080: .*EADDRNOTAVAIL.*\. Choose another by --listen-address, or off$/,
+    /^cannot listen on 192\.0\.2\.1:8080: .*EADDRNOTAVAIL.*\. Choose another with --listen-address, or off$/,
   )
 })
 
-test('a page that cannot be made is reported, and answered with 500', async () => {
+test('a page that fails is reported and answered with 500', async () => {
   const failures: string[] = []
   const failing = { '/metrics': () => Promise.reject(new Error('no such gauge')) }
   const server = await openAdminServer('127.0.0.1:0', failing, (path, error) =>

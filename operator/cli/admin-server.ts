@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a page of the admin server says. */
+/** A page of the admin server. */
 export interface Page {
   readonly status: 200 | 503
   readonly contentType: string
@@ -21,9 +21,8 @@ export interface AdminServer {
 
 /**
  * Listens on `host:port`.
- *
- * @param onFailure called with the path of a page that could not be made, and why: the client gets a 500
- * @throws Error that names the address, why nothing can listen there, and what to do
+ * @param onFailure called with the path and the error of a page that failed; the client gets a 500
+ * @throws Error that names the address, the reason and the remedy
  */
 export async function openAdminServer(
   address: string,
@@ -42,7 +41,7 @@ export async function openAdminServer(
     const answered = (async () => await page())()
     answered.then(
       ({ status, contentType, body }) =>
-        // Node.js itself leaves out the body for HEAD.
+        // Node.js omits the body for HEAD.
         response.writeHead(status, { 'content-type': contentType }).end(body),
       (error: unknown) => {
         onFailure(path, error)
@@ -50,7 +49,7 @@ export async function openAdminServer(
       },
     )
   })
-  // A scraper and the probes: what is idle goes, and few are let in.
+  // Only a scraper and probes connect, so close idle connections and limit their number.
   server.requestTimeout = server.timeout = 10_000
   server.maxConnections = 256
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
@@ -59,11 +58,11 @@ export async function openAdminServer(
     await once(server, 'listening')
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? 'another process has this port' : message
-    const remedy = 'Choose another by --listen-address, or off'
+    const why = code === 'EADDRINUSE' ? 'another process uses this port' : message
+    const remedy = 'Choose another with --listen-address, or off'
     throw new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause })
   }
-  // From here on an error is one connection that could not be taken.
+  // Later errors concern single connections that could not be accepted.
   server.on('error', (error) => process.emitWarning(error))
   return {
     port: (server.address() as AddressInfo).port,
@@ -76,7 +75,7 @@ export async function openAdminServer(
   }
 }
 
-/** A page of plain text. */
+/** Creates a page of plain text. */
 export function textPage(status: Page['status'], body: string): Page {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${body}\n` }
 }

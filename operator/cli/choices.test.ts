@@ -7,9 +7,9 @@ const leaseFor = (...flags: readonly string[]) =>
   leaseOf(parseCommandLine(['run', ...flags]).values, 'usual')
 
 test.each<[string, string[], string]>([
-  ['all of the cluster', [], 'usual/rpc-router-operator'],
+  ['the whole cluster', [], 'usual/rpc-router-operator'],
   ['one namespace', ['--namespaces', 'rpc'], 'usual/rpc-router-operator.rpc'],
-  ['two, in any order', ['--namespaces', 'b,a'], 'usual/rpc-router-operator.a.b'],
+  ['two namespaces in any order', ['--namespaces', 'b,a'], 'usual/rpc-router-operator.a.b'],
   ['another name', ['--namespaces', 'a', '--lease-name', 'mine'], 'usual/mine'],
   ['another namespace', ['--lease-namespace', 'here'], 'here/rpc-router-operator'],
 ])('the lease for %s', (_, flags, lease) => {
@@ -17,7 +17,7 @@ test.each<[string, string[], string]>([
   expect(`${namespace}/${name}`).toBe(lease)
 })
 
-test('of many namespaces has a name that an object can have, and another for others', () => {
+test('the lease for many namespaces has a valid name that depends on them', () => {
   const many = Array.from({ length: 40 }, (_, index) => `namespace-${index}`)
   const { name } = leaseFor('--namespaces', many.join(','))
   expect(name).toMatch(/^rpc-router-operator\.[0-9a-f]{16}$/)

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { parseCommandLine, valueOf } from './command-line.ts'
 import { flagNames, helpText } from './flags.ts'
 
-describe('a command line is taken apart', () => {
-  test('without anything it runs, with every default', () => {
+describe('a command line', () => {
+  test('without arguments runs the operator with all defaults', () => {
     const { command, values, problems } = parseCommandLine([])
     expect([command, problems]).toEqual(['run', []])
     expect(valueOf(values, 'lease-name')).toBe(null)
@@ -13,7 +13,7 @@ describe('a command line is taken apart', () => {
     expect(values.namespaces).toEqual([])
   })
 
-  test('flags are before or after the command, with = or without, long or short', () => {
+  test('has flags before or after the command, with or without =, long or short', () => {
     const { command, values, problems } = parseCommandLine([
       '-n=rpc',
       'render',
@@ -42,11 +42,11 @@ describe('a command line is taken apart', () => {
   })
 })
 
-describe('a mistake is reported with its remedy', () => {
+describe('a fault is reported with its remedy', () => {
   test.each([
     [['rendr', '-f', 'x'], 'Unknown command "rendr". Did you mean render?'],
     [['frobnicate'], 'Unknown command "frobnicate". See rpc-operator --help.'],
-    [['--namespace', 'rpc'], '--namespace is not a flag of run, but of render and validate.'],
+    [['--namespace', 'rpc'], '--namespace is a flag of render and validate, not of run.'],
     [['--namespces', 'rpc'], 'Unknown flag --namespces. Did you mean --namespaces?'],
     [['-x'], 'Unknown flag -x. See rpc-operator --help.'],
     [['--workers', 'many'], '--workers "many" must be an integer from 1 to 256.'],
@@ -54,7 +54,7 @@ describe('a mistake is reported with its remedy', () => {
     [['--workers='], '--workers must have a value.'],
     [['--workers'], '--workers has no value. Write --workers <n>.'],
     [['--workers', '--qps', '5'], '--workers has no value. Write --workers <n>.'],
-    [['--workers', '1', '--workers', '2'], '--workers is given twice. Keep one of them.'],
+    [['--workers', '1', '--workers', '2'], '--workers occurs twice. Keep one of them.'],
     [['--namespaces', 'a,B'], '--namespaces "a,B" must be namespaces separated by commas.'],
     [['--leader-elect', 'yes'], '--leader-elect "yes" must be one of true, false.'],
     [['--listen-address', '8080'], '--listen-address "8080" must be host:port or off.'],

@@ -6,14 +6,14 @@ import type { Images } from '../resources/build-children.ts'
 import { digest } from '../translate/object-names.ts'
 import { type Command, commands, type FlagName, flagNames, flags } from './flags.ts'
 
-/** Values of flags, in the order given; of a flag that was not given, its default. */
+/** Values of flags, in order; a flag that does not occur has its default. */
 export type FlagValues = Readonly<Record<FlagName, readonly string[]>>
 
-/** A command line, taken apart. */
+/** A parsed command line. */
 export interface CommandLine {
   readonly command: Command
   readonly values: FlagValues
-  /** What is wrong with it, as sentences. */
+  /** Faults, as sentences. */
   readonly problems: readonly string[]
 }
 
@@ -29,17 +29,16 @@ const options = {
 } as const
 
 /**
- * Takes a command line apart: `--flag value`, `--flag=value`, `-f value`.
- *
+ * Parses a command line: `--flag value`, `--flag=value`, `-f value`.
  * @param argv without the runtime and the script
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const args = [...argv]
   const read = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
-  const given = new Map<FlagName, string[]>()
+  const parsed = new Map<FlagName, string[]>()
   const ofFlags = read.tokens.flatMap((token) => {
     if (token.kind !== 'option' || token.name === 'help' || token.name === 'version') return []
-    return takeFlag(token, given) ?? []
+    return takeFlag(token, parsed) ?? []
   })
   const [first, ...rest] = read.positionals
   const named = first !== undefined && Object.hasOwn(commands, first) ? (first as Command) : null
@@ -47,7 +46,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const command = flag ?? named ?? 'run'
   const ofWords = [
     ...(first === undefined || named !== null
-      ? misplaced(command, given)
+      ? misplaced(command, parsed)
       : [
           `Unknown command ${JSON.stringify(first)}. ${hintOf(nearest(first, Object.keys(commands)))}`,
         ]),
@@ -55,27 +54,27 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   ]
   return {
     command,
-    values: withDefaults(given),
-    // Behind a flag that was not understood, a word may have been its value.
+    values: withDefaults(parsed),
+    // After an invalid flag, a word may be its value, so word problems are not reported.
     problems: command === 'help' ? [] : ofFlags.length > 0 ? ofFlags : ofWords,
   }
 }
 
-/** The one value of a flag that has a default or was given; null otherwise. */
+/** Returns the last value of a flag or its default; null if it has neither. */
 export function valueOf(values: FlagValues, name: FlagName): string | null {
   return values[name].at(-1) ?? null
 }
 
-interface GivenFlag {
+interface FlagToken {
   readonly name: string
-  /** With its dashes. */
+  /** Name with its dashes. */
   readonly rawName: string
   readonly value: string | undefined
   readonly inlineValue: boolean | undefined
 }
 
-/** @returns what is wrong with it */
-function takeFlag(token: GivenFlag, given: Map<FlagName, string[]>): string | null {
+/** Adds a flag's value. @returns the fault; null for none */
+function takeFlag(token: FlagToken, parsed: Map<FlagName, string[]>): string | null {
   const { rawName, value = '', inlineValue = false } = token
   const name = flagNames.find((known) => known === token.name)
   if (name === undefined) return unknownFlag(token)
@@ -86,13 +85,13 @@ function takeFlag(token: GivenFlag, given: Map<FlagName, string[]>): string | nu
   if (text === '') return `--${name} must have a value.`
   const why = fault(text)
   if (why !== null) return `--${name} ${JSON.stringify(text.slice(0, 80))} ${why}.`
-  const before = given.get(name) ?? []
-  if (before.length > 0 && !repeatable) return `--${name} is given twice. Keep one of them.`
-  given.set(name, [...before, text])
+  const before = parsed.get(name) ?? []
+  if (before.length > 0 && !repeatable) return `--${name} occurs twice. Keep one of them.`
+  parsed.set(name, [...before, text])
   return null
 }
 
-function unknownFlag({ name, rawName }: GivenFlag): string {
+function unknownFlag({ name, rawName }: FlagToken): string {
   return `Unknown flag ${rawName}. ${hintOf(nearest(name, [...flagNames, 'help', 'version']), '--')}`
 }
 
@@ -105,28 +104,28 @@ function unexpected(word: string, command: Command): string {
   return `Unexpected argument ${JSON.stringify(word)}.${hint}`
 }
 
-function misplaced(command: Command, given: ReadonlyMap<FlagName, unknown>): readonly string[] {
-  return [...given.keys()].flatMap((name) => {
+function misplaced(command: Command, parsed: ReadonlyMap<FlagName, unknown>): readonly string[] {
+  return [...parsed.keys()].flatMap((name) => {
     const { of: takers } = flags[name]
     if (takers.includes(command)) return []
-    return [`--${name} is not a flag of ${command}, but of ${takers.join(' and ')}.`]
+    return [`--${name} is a flag of ${takers.join(' and ')}, not of ${command}.`]
   })
 }
 
-function withDefaults(given: ReadonlyMap<FlagName, readonly string[]>): FlagValues {
+function withDefaults(parsed: ReadonlyMap<FlagName, readonly string[]>): FlagValues {
   const values = flagNames.map((name) => {
     const usual = flags[name].default
-    return [name, given.get(name) ?? (usual === null ? [] : [usual])] as const
+    return [name, parsed.get(name) ?? (usual === null ? [] : [usual])] as const
   })
   return Object.fromEntries(values) as FlagValues
 }
 
-/** Where a command writes. `process.stdout` is one. */
+/** Output of a command, such as `process.stdout`. */
 export interface TextSink {
   write(text: string): unknown
 }
 
-/** What a command has of the outer world. */
+/** Inputs and outputs of a command. */
 export interface CommandIo {
   readonly stdin: AsyncIterable<Uint8Array | string>
   readonly stdout: TextSink
@@ -134,23 +133,23 @@ export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** The exit codes of the process. The same numbers as the router's. */
+/** Exit codes of the process, the same as the router's. */
 export const exitCodes = {
-  /** Done; a stopped operator gave its lease back. */
+  /** Success; a stopped operator has released its lease. */
   done: 0,
-  /** It could not do its work: no cluster in reach, an address is taken, the lease was lost. */
+  /** Failure: no cluster was reachable, an address was in use, the lease was lost. */
   failed: 1,
-  /** The command line or the manifests cannot be used as they are. */
+  /** The command line or the manifests are invalid. */
   invalid: 2,
 } as const
 
-/** The namespaces that are named, each once; null for all of the cluster. */
+/** Returns the distinct namespaces of the flag; null for the whole cluster. */
 export function namespacesOf({ namespaces }: FlagValues): readonly string[] | null {
   const named = [...new Set(namespaces.flatMap((list) => list.split(',')))]
   return named.length === 0 ? null : named
 }
 
-/** Images of objects that name none: the router of the operator's own version. */
+/** Returns the default images: the router has the operator's version. */
 export function imagesOf(values: FlagValues, version: string): Images {
   return {
     router: valueOf(values, 'router-image') ?? `rpc-router:${version}`,
@@ -160,14 +159,13 @@ export function imagesOf(values: FlagValues, version: string): Images {
 }
 
 const usualName = 'rpc-router-operator'
-/** In a longer name, a hash replaces the namespaces. */
+/** A hash replaces the namespaces in a longer name. */
 const maxNameLength = 100
 
 /**
- * The lease that an operator holds: its own for each choice of namespaces, so that operators of different
+ * Returns the lease of an operator. It depends on the namespaces, so that operators of different
  * namespaces do not wait for each other.
- *
- * @param namespace where it is unless a flag says otherwise
+ * @param namespace default namespace of the lease
  */
 export function leaseOf(
   values: FlagValues,
@@ -182,7 +180,7 @@ export function leaseOf(
 function nameFor(namespaces: readonly string[] | null): string {
   if (namespaces === null) return usualName
   const sorted = namespaces.toSorted()
-  // No namespace has a dot in its name, so no two choices come to the same.
+  // A namespace's name has no dot, so different sets have different names.
   const name = [usualName, ...sorted].join('.')
   return name.length <= maxNameLength ? name : `${usualName}.${digest(sorted)}`
 }

@@ -53,7 +53,7 @@ async function run(argv: readonly string[], input = '') {
 }
 
 describe('render', () => {
-  test('prints what would be applied, as YAML that kubectl takes', async () => {
+  test('prints the objects as YAML for kubectl', async () => {
     const { code, stdout, stderr } = await run(['render', '-f', '-'], `${router}---${provider}`)
     expect([code, stderr]).toEqual([0, ''])
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
@@ -68,7 +68,7 @@ describe('render', () => {
     expect(stdout).toContain(`image: rpc-router:${packageJson.version}`)
   })
 
-  test('as JSON, for another namespace, with another image', async () => {
+  test('prints JSON, with another namespace and another image', async () => {
     const flags = ['-o', 'json', '-n', 'rpc', '--router-image', 'example.com/router:1']
     const { stdout } = await run(['render', '-f', '-', ...flags], `${router}---${provider}`)
     const { items } = JSON.parse(stdout) as { items: { metadata: { namespace: string } }[] }
@@ -76,7 +76,7 @@ describe('render', () => {
     expect(stdout).toContain('"image": "example.com/router:1"')
   })
 
-  test('gives the pods of routers and of Redis the pull secrets of the flag, where a router names none', async () => {
+  test('adds the default pull secrets to the pods of routers and Redis without their own', async () => {
     const spec = 'spec:\n  sharedState: { mode: Managed }\n'
     const pullSecrets = async (of: string) => {
       const input = `${router.replace('spec:\n', `${spec}${of}`)}---${provider}`
@@ -94,7 +94,7 @@ describe('render', () => {
     expect(await pullSecrets('  pod: { imagePullSecrets: [] }\n')).toEqual([[], []])
   })
 
-  test('prints what can be had, and says what is missing', async () => {
+  test('prints the valid objects and reports the faults', async () => {
     const other = provider.replaceAll('name: alpha', 'name: beta').replace('ETH1', 'ETH2')
     const { code, stdout, stderr } = await run(
       ['render', '-f', '-'],
@@ -108,17 +108,17 @@ describe('render', () => {
   })
 
   test.each([
-    ['all of it', '${KEY}', true],
+    ['everything', '${KEY}', true],
     ['its port', 'https://a.example:${KEY}', true],
     ['the port of a WebSocket', 'wss://a.example:${KEY}', false],
-  ])('a URL of which a Secret hides %s', async (_, url, skips) => {
+  ])('accepts a URL with %s in a Secret', async (_, url, skips) => {
     const input = `${router}---${provider.replace('https://alpha.example/${KEY}', url)}`
     const { code, stdout, stderr } = await run(['render', '-f', '-'], input)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout.includes('skip-websocket-verification: true')).toBe(skips)
   })
 
-  test('the same files give the same text', async () => {
+  test('is deterministic', async () => {
     const input = `${router}---${provider}`
     const [first, second] = [
       await run(['render', '-f', '-'], input),
@@ -129,13 +129,13 @@ describe('render', () => {
 })
 
 describe('validate', () => {
-  test('says that all is well', async () => {
+  test('reports success', async () => {
     const input = `${router}  skipWebsocketVerification: true\n---${provider}`
     const { code, stdout, stderr } = await run(['validate', '-f', '-'], input)
     expect([code, stderr, stdout]).toEqual([
       0,
       '',
-      'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThe API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES\n',
+      'The operator would accept the manifests: 1 RpcRouter, 1 UpstreamProvider.\nThe API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES\n',
     ])
   })
 
@@ -147,7 +147,7 @@ describe('validate', () => {
     expect(stdout).toContain('replicas: 8\n')
   })
 
-  test('reads folders, and passes over what is not ours', async () => {
+  test('reads directories and skips other kinds', async () => {
     await writeFile(join(folder, 'a.yaml'), `${router}  skipWebsocketVerification: true\n`)
     await writeFile(join(folder, 'b.yml'), provider)
     await writeFile(join(folder, 'c.json'), JSON.stringify({ apiVersion: 'v1', kind: 'Namespace' }))
@@ -156,35 +156,35 @@ describe('validate', () => {
   })
 
   test.each([
-    ['nothing named', ['validate'], '', 'Name files with -f.'],
+    ['no file name', ['validate'], '', 'Name files with -f.'],
     ['no such file', ['validate', '-f', 'nowhere.yaml'], '', 'nowhere.yaml: there is no such file'],
     [
-      'no objects of ours',
+      'none of our kinds',
       ['validate', '-f', '-'],
       'kind: Pod',
-      'There is no RpcRouter and no UpstreamProvider in the files.',
+      'The files contain no RpcRouter and no UpstreamProvider.',
     ],
-    ['no YAML', ['validate', '-f', '-'], 'a: [', 'standard input: document 1, line 1: '],
+    ['invalid YAML', ['validate', '-f', '-'], 'a: [', 'standard input: document 1, line 1: '],
     [
-      'an alias of nothing',
+      'an unresolved alias',
       ['validate', '-f', '-'],
       `${router}---\nkind: *nope`,
       'standard input: document 2, line 9: Unresolved alias',
     ],
     [
-      'an alias of nothing, to render',
+      'an unresolved alias in render',
       ['render', '-f', '-'],
       'kind: *nope',
       'standard input: document 1, line 1: Unresolved alias',
     ],
     [
-      'no object',
+      'text instead of an object',
       ['validate', '-f', '-'],
       'just text',
-      'standard input: document 1, line 1: is no Kubernetes object: it has no kind',
+      'standard input: document 1, line 1: not a Kubernetes object: it has no kind',
     ],
     [
-      'an unknown kind of ours',
+      'an unknown kind of our group',
       ['validate', '-f', '-'],
       'apiVersion: rpcrouter.dev/v1\nkind: RpcRoutr\nmetadata: { name: a }',
       'standard input: RpcRoutr default/a: rpcrouter.dev has no kind RpcRoutr',
@@ -196,19 +196,19 @@ describe('validate', () => {
       'standard input: UpstreamProvider default/alpha: spec.apiInterface: ',
     ],
     [
-      'a word that YAML takes for truth',
+      'an enum value that YAML reads as a boolean',
       ['validate', '-f', '-'],
       `${router}  relay: { integrity: off }\n`,
       'standard input: RpcRouter default/mainnet: spec.relay.integrity: Invalid option: ',
     ],
     [
-      'a label that YAML takes for truth',
+      'a label that YAML reads as a boolean',
       ['validate', '-f', '-'],
       router.replace('name: mainnet', 'name: mainnet, labels: { team: yes }'),
       'standard input: RpcRouter default/mainnet: metadata.labels.team: Invalid input: expected string, received boolean. YAML reads yes, no, on, off, y and n without quotes as true or false: write a text in quotes\n',
     ],
     [
-      'a quantity in words',
+      'an invalid quantity',
       ['validate', '-f', '-'],
       `${router}  pod: { resources: { requests: { memory: lots } } }\n`,
       'standard input: RpcRouter default/mainnet: spec.pod.resources.requests.memory: memory must be a quantity such as 500m, 256Mi or 2\n',
@@ -220,19 +220,19 @@ describe('validate', () => {
       'standard input: UpstreamProvider default/alpha: unknown field "spec.variabels"',
     ],
     [
-      'another version of ours',
+      'another API version',
       ['validate', '-f', '-'],
       provider.replace('v1alpha1', 'v1'),
       'standard input: UpstreamProvider default/alpha: apiVersion must be rpcrouter.dev/v1alpha1, not rpcrouter.dev/v1',
     ],
     [
-      'an unknown chain of a provider alone',
+      'an unknown chain of an unselected provider',
       ['validate', '-f', '-'],
       provider.replace('ETH1', 'ETH11'),
       'UpstreamProvider default/alpha: spec.chainId: No chain spec has the id "ETH11". Did you mean ETH1?',
     ],
     [
-      'an endpoint that nothing serves',
+      'an endpoint without providers',
       ['validate', '-f', '-'],
       router,
       'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the namespace default that providerSelector selects serves ETH1 jsonrpc',
@@ -241,7 +241,7 @@ describe('validate', () => {
       'an endpoint whose provider is refused in the same files',
       ['validate', '-f', '-'],
       `${router}---${provider.replace('https://', 'ftp://')}`,
-      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider that is accepted serves ETH1 jsonrpc; these are selected and not accepted: alpha\n',
+      'RpcRouter default/mainnet: spec.endpoints[eth1]: no accepted UpstreamProvider serves ETH1 jsonrpc; selected but not accepted: alpha\n',
     ],
     [
       'an endpoint, beside a refused provider that its router does not select',
@@ -250,7 +250,7 @@ describe('validate', () => {
       'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the namespace default that providerSelector selects serves ETH1 jsonrpc',
     ],
     [
-      'a label that pods cannot have',
+      'an invalid label of pods',
       ['validate', '-f', '-'],
       `${router}  pod: { labels: { -x: why } }\n---${provider}`,
       'standard input: RpcRouter default/mainnet: spec.pod.labels: the key "-x" must have at most 63 letters',
@@ -275,7 +275,7 @@ describe('validate', () => {
       'RpcRouter default/mainnet: The NetworkPolicy lets the pods connect ',
     ],
     ['no subscriptions', provider, 'RpcRouter default/mainnet: Subscriptions of ETH1 jsonrpc are '],
-  ])('warns of what one may not expect, and is content: %s', async (_, one, sentence) => {
+  ])('succeeds with a warning for %s', async (_, one, sentence) => {
     const input = `${router}---${one}`
     const { code, stdout, stderr } = await run(['validate', '-f', '-'], input)
     expect(code).toBe(0)
@@ -290,14 +290,14 @@ describe('validate', () => {
     })
   })
 
-  test('what a Secret may hold is no reason to refuse, nor to warn of', async () => {
+  test('neither refuses nor warns about the unknown value of a Secret', async () => {
     const input = `${router}  skipWebsocketVerification: false\n---${hidden}`
     expect(await run(['validate', '-f', '-'], input)).toMatchObject({ code: 0 })
     const { stderr } = await run(['validate', '-f', '-'], `${router}---${hidden}`)
     expect(stderr).not.toContain('Subscriptions')
   })
 
-  test('as JSON, for programs', async () => {
+  test('prints JSON', async () => {
     const { code, stdout } = await run(['validate', '-o', 'json', '-f', '-'], router)
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -309,7 +309,7 @@ describe('validate', () => {
 })
 
 describe('rbac', () => {
-  test('the account in its namespace, one role for all of the cluster, one for the lease, and those of users', async () => {
+  test('prints the account, a role for the whole cluster, one for the lease, and those of users', async () => {
     const { stdout } = await run(['rbac'])
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
     expect(objects.map(({ kind }) => kind)).toEqual([
@@ -325,14 +325,14 @@ describe('rbac', () => {
     expect(stdout).not.toContain("'*'")
   })
 
-  test('a role in each namespace that is named, and none for the cluster', async () => {
+  test('prints a role for each given namespace, and none for the cluster', async () => {
     const { stdout } = await run(['rbac', '--namespaces', 'a,b', '--namespaces', 'a'])
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
     expect(objects.filter(({ kind }) => kind === 'Role')).toHaveLength(3)
     expect(stdout).not.toContain('ClusterRole')
     expect(stdout).not.toContain('kind: Namespace')
     expect(stdout).toContain('kind: ServiceAccount')
-    // Those for other namespaces take nothing away from these.
+    // The lease role's name depends on the namespaces, so that several installations can coexist.
     expect(stdout).toContain('name: rpc-router-operator-lease.rpc-router-operator.a.b')
   })
 })
@@ -350,7 +350,7 @@ test.each([
     1,
     'the kubeconfig /nowhere/config cannot be read',
   ],
-])('%s', async (_, argv, code, text) => {
+])('%s is reported', async (_, argv, code, text) => {
   const ended = await run(argv)
   expect(ended.code).toBe(code)
   expect(ended.stderr).toContain(text)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-/** What `rpc-operator` can be asked to do, and the sentence that `--help` says about it. */
+/** Commands of `rpc-operator`, with their descriptions in `--help`. */
 export const commands = {
   run: 'Reconcile RpcRouters and UpstreamProviders. The default.',
-  render: 'Print what would be applied for the manifests of -f. Needs no cluster.',
+  render: 'Print the objects for the manifests of -f. Needs no cluster.',
   validate:
-    'Check the manifests of -f by their schema and as the operator would. Exit code 0 or 2. Needs no cluster.',
+    'Validate the manifests of -f by their schema and like the operator. Exit code 0 or 2. Needs no cluster.',
   rbac: 'Print the service account of the operator and the RBAC rules that it needs.',
   version: 'Print the version.',
   help: 'Print this text.',
@@ -14,17 +14,17 @@ export type Command = keyof typeof commands
 
 /** A flag of the command line. */
 interface Flag {
-  /** The placeholder of the value in `--help`. */
+  /** Placeholder of the value in `--help`. */
   readonly valueName: string
   readonly description: string
-  /** The commands that take it. */
+  /** Commands that have the flag. */
   readonly of: readonly Command[]
-  /** Why a value cannot be taken, as a clause; null when it can. */
+  /** Returns the fault of a value, as a clause; null for none. */
   readonly fault: (value: string) => string | null
-  /** As one would write it; null when the flag is unset by default. */
+  /** Default value; null if the flag is unset by default. */
   readonly default: string | null
   readonly repeatable: boolean
-  /** One letter, as kubectl has it. */
+  /** One letter, as in kubectl. */
   readonly short: string | null
 }
 
@@ -61,14 +61,14 @@ const imageName = matching(/^[^\s]{1,512}$/, 'an image reference')
 
 /** Every flag, once: parsing and `--help` follow from this table. */
 export const flags = {
-  namespaces: flag('a,b', 'Namespaces to watch, and no others. Unset: all of the cluster.', {
+  namespaces: flag('a,b', 'Namespaces to watch. Unset: the whole cluster.', {
     of: ['run', 'rbac'],
     fault: matching(`^${dnsLabel}(?:,${dnsLabel})*$`, 'namespaces separated by commas'),
     repeatable: true,
   }),
   kubeconfig: flag(
     'path',
-    'Kubeconfig file. Unset: KUBECONFIG, ~/.kube/config, or the pod that it runs in.',
+    'Kubeconfig file. Unset: KUBECONFIG, ~/.kube/config, or the service account of the pod.',
     { of: ['run'] },
   ),
   context: flag('name', 'Context of the kubeconfig. Unset: the current one.', { of: ['run'] }),
@@ -79,7 +79,7 @@ export const flags = {
   ),
   'lease-namespace': flag(
     'name',
-    'Namespace of the lease. Unset: that of the pod; outside of one, rpc-router-system.',
+    'Namespace of the lease. Unset: that of the pod; outside of a pod, rpc-router-system.',
     { of: ['run', 'rbac'], fault: dnsName },
   ),
   'lease-name': flag(
@@ -87,23 +87,23 @@ export const flags = {
     'Name of the lease. Of the operators that share it, one leads and the others wait. Unset: rpc-router-operator, followed by the names of --namespaces.',
     { of: ['run', 'rbac'], fault: dnsName },
   ),
-  'listen-address': flag('address', 'Where /metrics, /livez and /readyz are served, or off.', {
+  'listen-address': flag('address', 'Address of /metrics, /livez and /readyz, or off.', {
     of: ['run'],
     fault: matching(/^(?:off|\[[0-9A-Fa-f:.]+\]:\d{1,5}|[^\s:/]*:\d{1,5})$/, 'host:port or off'),
     default: '0.0.0.0:8080',
   }),
   'router-image': flag(
     'image',
-    'Image of routers whose spec names none. Unset: that of this version.',
+    'Image of routers whose spec has none. Unset: the one of this version.',
     { of: ['run', 'render', 'validate'], fault: imageName },
   ),
-  'redis-image': flag('image', 'Image of managed Redis whose spec names none.', {
+  'redis-image': flag('image', 'Image of managed Redis whose spec has none.', {
     of: ['run', 'render', 'validate'],
     fault: imageName,
   }),
   'image-pull-secrets': flag(
     'a,b',
-    'Secrets that pull the images of routers and of managed Redis whose spec names none. They are in the namespace of each.',
+    'Image pull secrets of routers, and of their managed Redis, whose spec has none. They must exist in the namespace of each router.',
     {
       of: ['run', 'render', 'validate'],
       fault: matching(`^${dnsLabel}(?:[.,]${dnsLabel})*$`, 'names of Secrets separated by commas'),
@@ -111,46 +111,46 @@ export const flags = {
   ),
   'allow-link-local': flag(
     'true|false',
-    'Let upstreams be at link-local addresses (169.254.0.0/16, fe80::/10), where clouds keep credentials.',
+    'Allow upstreams at link-local addresses (169.254.0.0/16, fe80::/10), where clouds serve credentials.',
     { of: ['run', 'render', 'validate'], fault: oneOf('true', 'false'), default: 'false' },
   ),
   'observe-pods': flag(
     'true|false',
-    'Ask the pods of routers, at port 7779, how their upstreams are: see the condition Healthy. Unset: true in a pod.',
+    'Observe the state of upstreams at port 7779 of router pods, for the condition Healthy. Unset: true in a pod.',
     { of: ['run'], fault: oneOf('true', 'false') },
   ),
-  workers: flag('n', 'Objects of one kind that are reconciled at once.', {
+  workers: flag('n', 'Objects of one kind reconciled concurrently.', {
     of: ['run'],
     fault: integer(1, 256),
     default: '8',
   }),
   'max-rolling-routers': flag(
     'n',
-    'RpcRouters that replace their pods at a time; the others wait. First pods are not counted.',
+    'RpcRouters that may replace their pods at a time; the others wait. First pods do not count.',
     { of: ['run'], fault: integer(1, 10_000), default: '3' },
   ),
-  qps: flag('n', 'Requests to the API server per second, in the long run; twice as many at once.', {
+  qps: flag('n', 'Sustained requests per second to the API server; the burst is twice as high.', {
     of: ['run'],
     fault: integer(1, 10_000),
     default: '500',
   }),
-  'log-level': flag('level', 'The least level that is logged: debug, info, warn, error.', {
+  'log-level': flag('level', 'Minimum log level: debug, info, warn, error.', {
     of: ['run'],
     fault: oneOf('debug', 'info', 'warn', 'error'),
     default: 'info',
   }),
   filename: flag(
     'path',
-    'Short: -f. A file of manifests, a directory with all below it, or - for standard input.',
+    'Short: -f. A manifest file, a directory (recursive), or - for standard input.',
     { of: ['render', 'validate'], repeatable: true, short: 'f' },
   ),
-  namespace: flag('name', 'Short: -n. Namespace of manifests that name none.', {
+  namespace: flag('name', 'Short: -n. Namespace of manifests without one.', {
     of: ['render', 'validate'],
     fault: dnsName,
     default: 'default',
     short: 'n',
   }),
-  'service-account': flag('ns/name', 'Service account that is bound to the rules.', {
+  'service-account': flag('ns/name', 'Service account for the rules.', {
     of: ['rbac'],
     fault: matching(
       `^${dnsLabel}/${dnsLabel}(?:\\.${dnsLabel})*$`,
@@ -168,15 +168,15 @@ export const flags = {
 export type FlagName = keyof typeof flags
 export const flagNames = Object.keys(flags) as readonly FlagName[]
 
-/** What `rpc-operator --help` prints. */
+/** Returns the text of `rpc-operator --help`. */
 export function helpText(): string {
   return `rpc-operator: runs RPC routers on Kubernetes from RpcRouter and UpstreamProvider objects.
 
 Usage:
   rpc-operator [flags]                    reconcile, against the current kubeconfig or in the cluster
-  rpc-operator render -f router.yaml      print what would be applied
-  rpc-operator validate -f manifests/     judge manifests, for CI
-  rpc-operator rbac | kubectl apply -f -  install its account and rules
+  rpc-operator render -f router.yaml      print the objects to apply
+  rpc-operator validate -f manifests/     validate manifests, for CI
+  rpc-operator rbac | kubectl apply -f -  install the account and RBAC rules
 
 Commands:
 ${Object.entries(commands)

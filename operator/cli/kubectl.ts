@@ -9,18 +9,18 @@ import { routerPodSelector } from '../resources/labels.ts'
 import { metricsPort } from '../translate/object-names.ts'
 import { type CommandIo, exitCodes } from './command-line.ts'
 
-const help = `Asks the routers of RpcRouters.
+const help = `Queries the pods of RpcRouters.
 
 Usage:
   kubectl rpc explain <guid> | --failed | --slow [flags of kubectl: -n, -A, --context, ...]
-      Says why a call went where it went. The guid is in its header Rpc-Guid.
+      Explains the routing of a call. The guid is in its header Rpc-Guid.
   kubectl rpc top [--once | --json] [flags of kubectl]
-      Shows what all routers are doing, and what is wrong: router top over the fleet.
+      Shows the activity and problems of all routers, like router top.
 `
 
 /**
- * `kubectl rpc`: lets `router explain` and `router top` ask the routers of a cluster, by kubectl itself through the API
- * server, with the kubeconfig and the rights of its user: list pods, get pods/proxy.
+ * Runs `kubectl rpc`: `router explain` and `router top` for the routers of a cluster. It uses
+ * kubectl, with the kubeconfig and the rights of its user: list pods, get pods/proxy.
  * @returns the exit code
  */
 export async function kubectl(args: readonly string[], io: CommandIo): Promise<number> {
@@ -36,12 +36,12 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
   const isExplain = word === 'explain'
   if (!isExplain && word !== 'top') return refuse(`Unknown command ${JSON.stringify(word)}.`)
   if (isExplain && !/^(?:--failed|--slow|\w[\w-]{0,63})$/.test(rest[0] ?? ''))
-    return refuse('One guid comes first, or --failed, or --slow.')
+    return refuse('Give one guid, --failed or --slow first.')
   const isOwn = (each: string, at: number) =>
     isExplain ? at === 0 : each === '--once' || each === '--json'
   const flags = rest.filter((each, at) => !isOwn(each, at))
   try {
-    return await askRouters([word, ...rest.filter(isOwn)], flags, io.environment)
+    return await queryRouters([word, ...rest.filter(isOwn)], flags, io.environment)
   } catch (error) {
     io.stderr.write(`kubectl rpc: error: ${(error as Error).message}\n`)
     return exitCodes.failed
@@ -51,18 +51,23 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
 type Environment = CommandIo['environment']
 
 /**
- * Runs a command of `router` at all routers, through a proxy of kubectl that passes nothing but these pages of theirs.
- *
+ * Runs a command of `router` for all routers, through a `kubectl proxy` limited to the needed
+ * pages.
  * @param flags for kubectl
  * @throws Error for the user
  */
-async function askRouters(command: readonly string[], flags: readonly string[], env: Environment) {
+async function queryRouters(
+  command: readonly string[],
+  flags: readonly string[],
+  env: Environment,
+) {
   const pods = await routersOf(flags, env)
   const pages = `--accept-paths=^/api/v1/namespaces/[^/]+/pods/[^/]+:${metricsPort}/proxy/(facts|explain)`
-  // Without those that only lists have.
+  // kubectl proxy does not have these flags of kubectl get.
   const others = flags.filter((flag) => flag !== '-A' && flag !== '--all-namespaces')
   const started: ChildProcess[] = []
-  // A proxy that outlives this program would leave the pods reachable, so the handler is there before the proxy runs.
+  // Registered before the proxy starts: a proxy that outlives this program leaves the pods
+  // reachable.
   process.once('SIGTERM', () => started.forEach((each) => each.kill()))
   const proxy = spawn('kubectl', ['proxy', '--port=0', pages, ...others], {
     env,
@@ -71,29 +76,29 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
   started.push(proxy)
   try {
     const first = await Promise.race([once(proxy.stdout, 'data'), once(proxy, 'exit')])
-    const [said] = first as readonly unknown[]
-    const [, port] = /:(\d+)\s*$/.exec(String(said)) ?? []
+    const [output] = first as readonly unknown[]
+    const [, port] = /:(\d+)\s*$/.exec(String(output)) ?? []
     if (port === undefined) throw new Error('kubectl proxy did not start')
     const at = pods.map((pod) => {
       const [namespace, name] = pod.split('/')
       const path = `api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy`
       return `${pod}=http://127.0.0.1:${port}/${path}`
     })
-    // It stands beside this program, in the sources as in the package.
+    // router.mjs is in the directory of this program, in the sources and in the package.
     const router = join(dirname(realpathSync(process.argv[1] ?? '')), 'router.mjs')
-    const shown = spawn(process.execPath, ['--', router, ...command, '--at', at.join(',')], {
+    const child = spawn(process.execPath, ['--', router, ...command, '--at', at.join(',')], {
       env,
       stdio: 'inherit',
     })
-    started.push(shown)
-    await once(shown, 'exit')
-    return shown.exitCode ?? exitCodes.failed
+    started.push(child)
+    await once(child, 'exit')
+    return child.exitCode ?? exitCodes.failed
   } finally {
     proxy.kill()
   }
 }
 
-/** `namespace/name` of each router that runs. @throws Error with what kubectl has to say, or where there is none */
+/** Lists running routers as `namespace/name`. @throws Error from kubectl, or if none runs */
 async function routersOf(flags: readonly string[], env: Environment): Promise<readonly string[]> {
   const names = '-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'
   const pods = ['get', 'pods', '-l', routerPodSelector, '--field-selector=status.phase=Running']
@@ -104,9 +109,9 @@ async function routersOf(flags: readonly string[], env: Environment): Promise<re
     if (listed.length > 0) return listed
   } catch (cause) {
     const { stderr = '', message } = cause as Error & { readonly stderr?: string }
-    // Lines of its own log come before the error.
-    const said = stderr.split('\n').find((line) => !/^(?:[EWI]\d{4} |$)/.test(line))
-    throw new Error(said ?? message, { cause })
+    // kubectl prints log lines before the error.
+    const line = stderr.split('\n').find((text) => !/^(?:[EWI]\d{4} |$)/.test(text))
+    throw new Error(line ?? message, { cause })
   }
-  throw new Error('no router runs in this namespace; -A looks in all')
+  throw new Error('no router runs in this namespace; use -A for all namespaces')
 }

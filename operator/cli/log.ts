@@ -4,7 +4,7 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pin
 import { objectKey, refOf } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 
-/** The log of the operator: JSON lines on standard error. */
+/** Creates the operator's logger, which writes JSON lines. */
 export function createLogger(level: string, destination: DestinationStream): Logger {
   const options = {
     level,
@@ -18,7 +18,7 @@ export function createLogger(level: string, destination: DestinationStream): Log
   return pino(options, destination)
 }
 
-/** An error as its code and its words, and those of what caused it: no fields that it may carry. */
+/** Reduces an error to code, message and cause: other fields may contain secrets. */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as NodeJS.ErrnoException
@@ -35,29 +35,29 @@ export function logObserver(logger: Logger): KubeObserver {
   return {
     listed: (resource, objects) => logger.debug({ resource, objects }, 'Listed objects'),
     reflectFailed: (resource, verb, error, retryMs) =>
-      logger.warn({ resource, verb, error, retryMs }, 'Watch failed and is tried again'),
+      logger.warn({ resource, verb, error, retryMs }, 'Watch failed and will be retried'),
     reconciled({ controller, key, reconcileId, result, durationMs, error }) {
       const { namespace, name } = refOf(key)
       const fields = { controller, namespace, name, reconcileID: reconcileId, result }
       if (error === undefined || result === 'stopped')
         logger.debug({ ...fields, durationMs }, 'Reconciled')
       else if (result === 'retry')
-        logger.debug({ ...fields, error }, 'Reconcile failed and is tried again')
+        logger.debug({ ...fields, error }, 'Reconcile failed and will be retried')
       else logger.error({ ...fields, error }, 'Reconcile failed')
     },
     leading: (isLeading) =>
-      logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Ceased to lead'),
+      logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Stopped leading'),
     waiting: (lease, leader) =>
       logger.info(
         { lease: objectKey(lease), leader },
-        'Waits for the lease: another operator leads',
+        'Waiting for the lease: another operator leads',
       ),
-    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be taken or renewed'),
+    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be acquired or renewed'),
     eventDropped: (reason, why, error) => logger.debug({ reason, why, error }, 'Event was dropped'),
   }
 }
 
-/** One observer that calls several. */
+/** Combines several observers into one. */
 export function combineObservers(...observers: readonly KubeObserver[]): KubeObserver {
   const names = new Set(observers.flatMap((observer) => Object.keys(observer)))
   const combined = [...names].map((name) => {

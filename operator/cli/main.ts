@@ -4,9 +4,9 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { type CommandIo, exitCodes, parseCommandLine } from './command-line.ts'
 import { helpText } from './flags.ts'
 
-/** Runs one command line to its end. @returns the exit code of the process */
+/** Runs a command line. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
-  // What bin/kubectl-rpc.mjs starts: it has flags of its own.
+  // bin/kubectl-rpc.mjs starts this command, which has its own flags.
   if (argv[0] === 'kubectl') return (await import('./kubectl.ts')).kubectl(argv.slice(1), io)
   const { command, values, problems } = parseCommandLine(argv)
   if (problems.length > 0) {
@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     return exitCodes.invalid
   }
   const { version } = packageJson
-  // Each command loads what it needs: `rbac` no parser, `render` no client.
+  // Each command loads only what it needs: `rbac` no parser, `render` no client.
   switch (command) {
     case 'help':
       io.stdout.write(helpText())

@@ -8,10 +8,10 @@ import { createMetrics } from './metrics.ts'
 import { rpcRouters } from '../resources/kinds.ts'
 import { series } from './series.ts'
 
-/** Reads one metric without labels, or with the labels that are given. */
-function reader(desk: OperatorHarness): (series: string) => Promise<number> {
+/** Returns a function that reads one series. */
+function reader(harness: OperatorHarness): (series: string) => Promise<number> {
   const metrics = createMetrics()
-  metrics.follow(desk.operator)
+  metrics.follow(harness.operator)
   return async (series) => {
     const page = await metrics.scrape()
     const line = page.split('\n').find((each) => each.startsWith(`${series} `))
@@ -19,26 +19,26 @@ function reader(desk: OperatorHarness): (series: string) => Promise<number> {
   }
 }
 
-test('what cannot be listed is silent since the start, until it is', async () => {
-  const keeper = new FakeApiServer()
-  keeper.refuse = ({ verb }) =>
+test('silence counts from the start until the first list succeeds', async () => {
+  const api = new FakeApiServer()
+  api.refuse = ({ verb }) =>
     verb === 'list' ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
-  await using desk = new OperatorHarness(keeper, ['lost'])
-  const read = reader(desk)
+  await using harness = new OperatorHarness(api, ['lost'])
+  const read = reader(harness)
   const series = 'rpc_operator_watch_silent_seconds'
-  await desk.pass(600_000)
+  await harness.pass(600_000)
   expect(await read(series)).toBe(600)
-  keeper.refuse = () => null
-  await desk.pass(120_000)
+  api.refuse = () => null
+  await harness.pass(120_000)
   const since = await read(series)
   expect(since).toBeGreaterThan(0)
   expect(since).toBeLessThanOrEqual(120)
 })
 
-test('each series of the table is served, as its type, and no other', async () => {
-  await using desk = new OperatorHarness()
+test('exactly the series of the table are served, with their types', async () => {
+  await using harness = new OperatorHarness()
   const metrics = createMetrics()
-  metrics.follow(desk.operator)
+  metrics.follow(harness.operator)
   const served = [...(await metrics.scrape()).matchAll(/^# TYPE (.*)$/gm)].map(
     ([, type = '']) => type,
   )
@@ -47,26 +47,26 @@ test('each series of the table is served, as its type, and no other', async () =
   expect(served).toHaveLength(table.length)
 })
 
-test('a router shows whether it is Ready, and whether its rollout goes on', async () => {
-  await using desk = new OperatorHarness()
-  const read = reader(desk)
+test('the metrics of a router follow Ready and stalled rollouts', async () => {
+  await using harness = new OperatorHarness()
+  const read = reader(harness)
   const shown = async () =>
     Promise.all(
       ['ready', 'stalled'].map((name) =>
         read(`rpc_operator_router_${name}{namespace="ns",name="r"}`),
       ),
     )
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
   expect(await shown()).toEqual([0, 0])
-  desk.count('r', { replicas: 2, updatedReplicas: 2 }, 'ProgressDeadlineExceeded')
-  await desk.pass()
+  harness.count('r', { replicas: 2, updatedReplicas: 2 }, 'ProgressDeadlineExceeded')
+  await harness.pass()
   expect(await shown()).toEqual([0, 1])
-  desk.count('r', { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
-  await desk.pass()
+  harness.count('r', { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
+  await harness.pass()
   expect(await shown()).toEqual([1, 0])
-  desk.remove(rpcRouters, 'r')
-  await desk.pass()
+  harness.remove(rpcRouters, 'r')
+  await harness.pass()
   expect(await shown()).toEqual([Number.NaN, Number.NaN])
 })

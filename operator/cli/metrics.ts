@@ -7,10 +7,10 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { Condition } from '../api/status.ts'
 import { secondBuckets, type Series, series } from './series.ts'
 
-/** The metrics of the operator, `rpc_operator_*`. */
+/** Metrics of the operator, `rpc_operator_*`. */
 export interface Metrics {
   readonly observer: KubeObserver
-  /** Lets gauges look at an operator when they are asked. */
+  /** Adds gauges that read an operator at each scrape. */
   readonly follow: (operator: Operator) => void
   readonly contentType: string
   readonly scrape: () => Promise<string>
@@ -26,7 +26,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Counts and times what the operator reports. */
+/** Creates the counters and histograms of an observer. */
 function countingObserver(registry: Registry): KubeObserver {
   const registers = [registry]
   const counter = <L extends string>(of: Series<L>) => new Counter({ ...described(of), registers })
@@ -68,7 +68,7 @@ function described<L extends string>({ name, help, labels }: Series<L>) {
   return { name, help, labelNames: [...labels] }
 }
 
-/** Gauges that look at an operator when they are asked. */
+/** Creates gauges that read an operator at each scrape. */
 function followOperator(operator: Operator, registry: Registry): void {
   const registers = [registry]
   const controllers = [
@@ -100,7 +100,7 @@ function followOperator(operator: Operator, registry: Registry): void {
       registers,
       collect() {
         this.reset()
-        for (const object of operator.world.routers.list()) {
+        for (const object of operator.cache.routers.list()) {
           const { namespace = '', name } = object.metadata
           const conditions = (object as RpcRouter).status?.conditions ?? []
           this.set({ namespace, name }, conditions.some(holds) ? 1 : 0)

@@ -12,8 +12,8 @@ import {
 } from './command-line.ts'
 
 /**
- * Prints the account of the operator, the roles that it needs, and their bindings; for the whole
- * cluster also the roles of users, since they are of the whole cluster too.
+ * Prints the account of the operator with its roles and bindings. For the whole cluster, it adds
+ * the roles of users, which are cluster-wide.
  */
 export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): number {
   const [namespace = '', name = ''] = (valueOf(values, 'service-account') ?? '').split('/')
@@ -22,8 +22,8 @@ export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): numb
     serviceAccount: { namespace, name },
     lease: leaseOf(values, namespace),
   }
-  const ofPeople = options.namespaces === null ? userRoles : []
-  const objects = [...accountManifests(options), ...rbacManifests(options), ...ofPeople]
+  const ofUsers = options.namespaces === null ? userRoles : []
+  const objects = [...accountManifests(options), ...rbacManifests(options), ...ofUsers]
   io.stdout.write(writeObjects(objects, valueOf(values, 'output')))
   return exitCodes.done
 }

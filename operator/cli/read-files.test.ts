@@ -14,8 +14,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-/** Files by their text, which is their name, and links: `a -> b`. */
-async function lay(...entries: readonly string[]) {
+/** Creates files whose text is their name, and links: `a -> b`. */
+async function create(...entries: readonly string[]) {
   for (const entry of entries) {
     const [name = '', target] = entry.split(' -> ')
     const path = join(folder, name)
@@ -24,7 +24,7 @@ async function lay(...entries: readonly string[]) {
   }
 }
 
-/** What is read, each as `name: text`. */
+/** Returns the files read, as `name: text`. */
 async function read(...paths: readonly string[]): Promise<readonly string[]> {
   const stdin = (async function* () {
     yield 'words'
@@ -38,27 +38,27 @@ async function read(...paths: readonly string[]): Promise<readonly string[]> {
 
 test.each<[string, readonly string[], readonly string[], readonly string[]]>([
   [
-    'a directory with those below it',
+    'a directory with subdirectories',
     ['b.yml', 'a.yaml', 'c/d.json', 'e.txt'],
     ['.'],
     ['a.yaml: a.yaml', 'b.yml: b.yml', 'c/d.json: c/d.json'],
   ],
   ['a file of any name', ['e.txt'], ['e.txt'], ['e.txt: e.txt']],
   [
-    'a ConfigMap as it is mounted',
+    'a mounted ConfigMap',
     ['..2026_01_31/a.yaml', '..data -> ..2026_01_31', 'a.yaml -> ..data/a.yaml'],
     ['.'],
     ['a.yaml: ..2026_01_31/a.yaml'],
   ],
   [
-    'the directory of a mounted ConfigMap that is named itself',
+    'the data directory of a mounted ConfigMap',
     ['..2026_01_31/a.yaml', '..data -> ..2026_01_31'],
     ['..data'],
     ['..data/a.yaml: ..2026_01_31/a.yaml'],
   ],
-  ['a link that leads back', ['a.yaml', 'loop -> .'], ['.'], ['a.yaml: a.yaml']],
+  ['a link to a parent directory', ['a.yaml', 'loop -> .'], ['.'], ['a.yaml: a.yaml']],
   [
-    'a link to a directory that is called like a file',
+    'a link to a directory with the name of a file',
     ['x/a.yaml', 'b.yaml -> x'],
     ['.'],
     ['x/a.yaml: x/a.yaml'],
@@ -76,20 +76,20 @@ test.each<[string, readonly string[], readonly string[], readonly string[]]>([
     ['in/c.yaml: out/b.yaml'],
   ],
   ['a file by two names', ['a.yaml', 'b.yaml -> a.yaml'], ['.'], ['a.yaml: a.yaml']],
-  ['a file that is named twice', ['a.yaml'], ['a.yaml', './a.yaml', '.'], ['a.yaml: a.yaml']],
+  ['a file that is given twice', ['a.yaml'], ['a.yaml', './a.yaml', '.'], ['a.yaml: a.yaml']],
   [
-    'a directory that is called like a file',
+    'a directory with the name of a file',
     ['a.yaml/b.yaml'],
     ['.'],
     ['a.yaml/b.yaml: a.yaml/b.yaml'],
   ],
 ])('%s', async (_, entries, paths, texts) => {
-  await lay(...entries)
+  await create(...entries)
   expect(await read(...paths)).toEqual(texts)
 })
 
 test('standard input among files', async () => {
-  await lay('a.yaml')
+  await create('a.yaml')
   expect((await read('-', 'a.yaml')).map((each) => each.replace(/.*: /, ''))).toEqual([
     'words',
     'a.yaml',
@@ -97,9 +97,9 @@ test('standard input among files', async () => {
 })
 
 test.each([
-  ['a file that is not there', [], ['a.yaml']],
-  ['a link that leads nowhere', ['a.yaml -> b.yaml'], ['.']],
+  ['a missing file', [], ['a.yaml']],
+  ['a broken link', ['a.yaml -> b.yaml'], ['.']],
 ])('%s is reported', async (_, entries, paths) => {
-  await lay(...entries)
+  await create(...entries)
   await expect(read(...paths)).rejects.toThrow(`${join(folder, 'a.yaml')}: there is no such file`)
 })

@@ -25,11 +25,11 @@ function kubeconfig(port: number): string {
   })
 }
 
-test('an operator that is stopped before the API server has answered ends well', async () => {
+test('an operator that is stopped before the API server answers exits with code 0', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const
   const others = new Set(signals.flatMap((signal) => process.listeners(signal)))
   const folder = await mkdtemp(join(tmpdir(), 'operator-run-'))
-  // Answers nothing.
+  // Never answers.
   const server = createServer(() => void process.emit('SIGTERM', 'SIGTERM'))
   try {
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -46,7 +46,7 @@ test('an operator that is stopped before the API server has answered ends well',
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { msg: string }).msg)
-    expect(messages).toEqual(['Operator stops', 'Operator stopped'])
+    expect(messages).toEqual(['Operator is stopping', 'Operator stopped'])
     expect(exitCode).toBe(0)
   } finally {
     server.closeAllConnections()

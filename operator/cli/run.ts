@@ -28,11 +28,11 @@ import {
 import { createLogger, combineObservers, logObserver } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-/** Where the operator is installed, and its lease is kept: see the flag service-account. */
+/** Default namespace of the operator and its lease: see the flag service-account. */
 const usualNamespace = 'rpc-router-system'
 
 /**
- * Reconciles until SIGTERM or SIGINT; a second one ends it at once.
+ * Reconciles until SIGTERM or SIGINT; a second signal ends it at once.
  * @returns the exit code
  */
 export async function run(values: FlagValues, version: string, io: CommandIo): Promise<number> {
@@ -41,15 +41,15 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   const logger = createLogger(valueOf(values, 'log-level') ?? 'info', {
     write: (line) => void destination.write(line),
   })
-  // While the API server is away there may be no connection, and nothing else keeps the process alive.
+  // Keeps the process alive: without an API server there may be no connection.
   const alive = setInterval(() => {}, 2 ** 31 - 1)
   const stop = onceStopped(logger)
   try {
     await operate(values, version, io, logger, stop)
   } catch (error) {
-    // A request that the stop aborted is no failure.
+    // A request that the stop aborted is not a failure.
     if (!stop.aborted || error !== stop.reason) {
-      logger.error({ error }, 'Operator ended')
+      logger.error({ error }, 'Operator failed')
       return exitCodes.failed
     }
   } finally {
@@ -124,12 +124,12 @@ async function operate(
   }
 }
 
-/** Whether pods are asked for their status: an operator outside of the cluster seldom reaches them. */
+/** Whether to observe pods, which an operator outside of the cluster can seldom reach. */
 function observes(values: FlagValues, { podNamespace }: Cluster): boolean {
   return (valueOf(values, 'observe-pods') ?? String(podNamespace !== null)) === 'true'
 }
 
-/** Watches, and acts while it leads, until the signal is aborted. */
+/** Watches, and reconciles while leading, until the signal aborts. */
 async function work(
   operator: Operator,
   elector: LeaderElector | null,
@@ -140,14 +140,14 @@ async function work(
     const watches = operator.watch(watching.signal)
     const led =
       elector === null ? operator.lead(stop) : elector.run(stop, (term) => operator.lead(term))
-    // A watch never ends by itself: if it does, that is a mistake, and is thrown here.
+    // A watch never ends by itself: if one does, a bug is thrown here.
     await Promise.race([led, watches])
   } finally {
     watching.abort()
   }
 }
 
-/** @throws Error that says what to install */
+/** Checks that the cluster has our kinds. @throws Error that says what to install */
 async function requireDefinitions(
   client: KubeClient,
   namespace: string | undefined,
@@ -158,7 +158,7 @@ async function requireDefinitions(
     try {
       await client.list<KubeObject>(kind, selection, signal)
     } catch (cause) {
-      // A missing right may come later: the watches report it.
+      // The right may be granted later; the watches report it until then.
       if (isForbidden(cause)) continue
       if (!isNotFound(cause)) throw cause
       throw new Error(
@@ -189,26 +189,26 @@ function openAdmin(
       operator.hasSynced ? textPage(200, 'ready') : textPage(503, underWay(operator.missing)),
   }
   return openAdminServer(address, pages, (path, error) =>
-    logger.error({ path, error }, 'Page could not be made'),
+    logger.error({ path, error }, 'Page could not be rendered'),
   )
 }
 
-/** What is yet to be listed; null for all of the cluster. */
+/** Describes the pending lists. */
 function underWay(missing: Operator['missing']): string {
   const where = missing.filter((namespace) => namespace !== null).join(', ')
-  return `the first lists${where === '' ? '' : ` of ${where}`} are under way`
+  return `the first lists${where === '' ? '' : ` of ${where}`} are still running`
 }
 
-/** Aborted by the first signal to stop; the second one ends the process at once. */
+/** Returns a signal that aborts on SIGTERM or SIGINT; a second one ends the process at once. */
 function onceStopped(logger: Logger): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
       if (stop.signal.aborted) {
-        logger.warn({ signal }, 'Operator ended at once: a second signal came')
+        logger.warn({ signal }, 'Operator exited at once: second signal')
         process.exit(exitCodes.failed)
       }
-      logger.info({ signal }, 'Operator stops')
+      logger.info({ signal }, 'Operator is stopping')
       stop.abort()
     })
   return stop.signal

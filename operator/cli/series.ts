@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** One metric family of the operator as a scraper sees it. */
+/** One metric family of the operator. */
 export interface Series<L extends string = string> {
   readonly name: `rpc_operator_${string}`
   readonly type: 'counter' | 'gauge' | 'histogram'
@@ -25,47 +25,47 @@ const gauge = family('gauge')
 const histogram = family('histogram')
 const ofRouter = ['namespace', 'name'] as const
 
-/** Every series of the operator: its registry and `docs/reference/operator-metrics.md` are made from it. */
+/** Every series of the operator, for its registry and `docs/reference/operator-metrics.md`. */
 export const series = {
   routerReady: gauge('router_ready', '1 for an RpcRouter that is Ready, else 0.', ...ofRouter),
   routerStalled: gauge(
     'router_stalled',
-    '1 for an RpcRouter whose rollout does not go on (`RolloutStalled`), else 0.',
+    '1 for an RpcRouter whose rollout is stalled (`RolloutStalled`), else 0.',
     ...ofRouter,
   ),
-  reconciles: counter('reconcile_total', 'Reconciles by their result.', 'controller', 'result'),
-  reconcileTime: histogram('reconcile_duration_seconds', 'Time of a reconcile.', 'controller'),
-  leader: gauge('leader', '1 while this process leads, else 0; without leader election always 0.'),
+  reconciles: counter('reconcile_total', 'Reconciles by result.', 'controller', 'result'),
+  reconcileTime: histogram('reconcile_duration_seconds', 'Duration of a reconcile.', 'controller'),
+  leader: gauge('leader', '1 while this process leads, else 0; always 0 without leader election.'),
   watchSilence: gauge(
     'watch_silent_seconds',
-    'Time since the quietest watch last received anything; before its first list, since the start.',
+    'Time since the quietest watch received anything; before its first list, since the start.',
   ),
   watchFailures: counter(
     'watch_failures_total',
-    'Lists and watches that failed, and were tried again.',
+    'Failed lists and watches, which are retried.',
     'resource',
     'verb',
   ),
   requests: counter(
     'api_requests_total',
-    'Requests to the API server that ended.',
+    'Completed requests to the API server.',
     'resource',
     'verb',
     'outcome',
   ),
   requestTime: histogram(
     'api_request_duration_seconds',
-    'Time of a request to the API server; watches are left out.',
+    'Duration of a request to the API server, except watches.',
     'verb',
   ),
-  throttled: counter('api_throttled_total', 'Requests to the API server that had to wait.', 'by'),
+  throttled: counter('api_throttled_total', 'Delayed requests to the API server.', 'by'),
   queueDepth: gauge('queue_depth', 'Objects that wait for a worker.', 'queue'),
-  queueActive: gauge('queue_active', 'Objects that workers have.', 'queue'),
-  queueLongest: gauge('queue_longest_seconds', 'How long the longest work takes so far.', 'queue'),
-  queueAdds: counter('queue_adds_total', 'Objects that were added to a queue.', 'queue'),
+  queueActive: gauge('queue_active', 'Objects that workers process.', 'queue'),
+  queueLongest: gauge('queue_longest_seconds', 'Age of the oldest work in progress.', 'queue'),
+  queueAdds: counter('queue_adds_total', 'Objects added to a queue.', 'queue'),
   queueRetries: counter(
     'queue_retries_total',
-    'Objects that went back to a queue after a failure.',
+    'Objects added to a queue again after a failure.',
     'queue',
   ),
   queueLatency: histogram(
@@ -73,10 +73,6 @@ export const series = {
     'Time that an object waited for a worker.',
     'queue',
   ),
-  queueWork: histogram(
-    'queue_work_duration_seconds',
-    'Time that an object was worked on.',
-    'queue',
-  ),
-  eventsDropped: counter('events_dropped_total', 'Events that were dropped.', 'why'),
+  queueWork: histogram('queue_work_duration_seconds', 'Processing time of an object.', 'queue'),
+  eventsDropped: counter('events_dropped_total', 'Dropped Events.', 'why'),
 }

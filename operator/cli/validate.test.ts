@@ -12,13 +12,13 @@ import { rulesKeyword } from '../api/field.ts'
 import { main } from './main.ts'
 
 /*
- * These are the tables of e2e/kube/manifests, which a real API server validates there. `validate` knows no earlier version of
- * an object, and leaves the rules in CEL to the API server.
+ * Tests the tables of e2e/kube/manifests, which also run against a real API server. `validate` has
+ * no previous version of an object, and leaves the rules in CEL to the API server.
  */
 
 async function validate(manifest: unknown) {
-  const said: string[] = []
-  const sink = { write: (text: string) => said.push(text) }
+  const output: string[] = []
+  const sink = { write: (text: string) => output.push(text) }
   const code = await main(['validate', '-f', '-', '-o', 'json'], {
     stdin: (async function* () {
       yield stringify(manifest)
@@ -27,14 +27,14 @@ async function validate(manifest: unknown) {
     stderr: sink,
     environment: {},
   })
-  const { problems } = JSON.parse(said.join('')) as { problems: readonly string[] }
+  const { problems } = JSON.parse(output.join('')) as { problems: readonly string[] }
   return { code, problems }
 }
 
-/** zod checks these rules too: they are the pattern of the field. */
+/** Rules that zod checks too, as the pattern of the field. */
 const pattern = /^(?:type\(self\) == int \? self >= 0 : )?self\.matches\(/
 
-/** The messages of the rules that zod does not check. */
+/** Returns the messages of rules that zod does not check. */
 function messagesOfRules(schema: StructuralSchema): readonly string[] {
   const { items, additionalProperties, properties = {} } = schema
   const inner = [...Object.values(properties), items, additionalProperties]
@@ -71,7 +71,7 @@ describe.each([
     'validate finds nothing that its schema does not refuse: %s',
     async (_, manifest) => {
       const { problems } = await validate(manifest)
-      // What the operator says of it beyond that has no file in front.
+      // Other findings of the operator do not start with a file name.
       expect(problems.filter((problem) => problem.startsWith('standard input'))).toEqual([])
     },
   )

@@ -10,17 +10,17 @@ import { readManifests, type ManifestText } from '../manifests/read-manifests.ts
 import { renderManifests } from '../manifests/render-manifests.ts'
 import { imagesOf, type CommandIo, exitCodes, type FlagValues, valueOf } from './command-line.ts'
 
-/** Manifests with everything that is wrong with them, each in one line. */
+/** Manifests with their problems, one line each. */
 interface ValidatedManifests {
   readonly objects: readonly KubeObject[]
   readonly routers: number
   readonly providers: number
   readonly problems: readonly string[]
-  /** What is valid, but its owner may not expect. */
+  /** Valid effects that the owner may not expect. */
   readonly warnings: readonly string[]
 }
 
-/** Reads and judges what -f names. */
+/** Reads and validates the files of -f. */
 async function validateManifests(
   values: FlagValues,
   version: string,
@@ -37,7 +37,7 @@ async function validateManifests(
     const rendered = renderManifests(set, await loadBundledSpecs(), build)
     const [routers, providers] = [set.routers.length, set.providers.length]
     const isEmpty = routers + providers === 0 && set.problems.length === 0
-    const empty = isEmpty ? ['There is no RpcRouter and no UpstreamProvider in the files.'] : []
+    const empty = isEmpty ? ['The files contain no RpcRouter and no UpstreamProvider.'] : []
     const problems = [...set.problems, ...rendered.problems, ...empty]
     return { ...rendered, routers, providers, problems }
   } catch (error) {
@@ -47,8 +47,8 @@ async function validateManifests(
 }
 
 /**
- * Prints what the operator would apply for the manifests, and on stderr what keeps it from more.
- * @returns the exit code: 2 when there is anything wrong
+ * Prints the objects that the operator would apply for the manifests, and problems on stderr.
+ * @returns the exit code: 2 if there are problems
  */
 export async function runRender(
   values: FlagValues,
@@ -60,13 +60,13 @@ export async function runRender(
   return endWith(problems, io)
 }
 
-/** Names the checks that a file alone does not allow. */
+/** Lists the checks that need an API server. */
 const more =
   'The API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES'
 
 /**
- * Judges manifests: as text on stderr, with a line of success on stdout, or as one JSON document on stdout.
- * @returns the exit code: 0, also with warnings, or 2 when there is an error
+ * Validates manifests. It prints problems on stderr and success on stdout, or JSON on stdout.
+ * @returns the exit code: 0, also with warnings, or 2 for errors
  */
 export async function runValidate(
   values: FlagValues,
@@ -83,7 +83,8 @@ export async function runValidate(
     io.stdout.write(`${JSON.stringify({ version: 1, valid, problems, warnings }, null, 2)}\n`)
     return valid ? exitCodes.done : exitCodes.invalid
   }
-  const counts = `${routers} RpcRouters, ${providers} UpstreamProviders`
+  const count = (number: number, kind: string) => `${number} ${kind}${number === 1 ? '' : 's'}`
+  const counts = `${count(routers, 'RpcRouter')}, ${count(providers, 'UpstreamProvider')}`
   if (valid) io.stdout.write(`The operator would accept the manifests: ${counts}.\n${more}\n`)
   for (const warning of warnings) io.stderr.write(`rpc-operator: warning: ${warning}\n`)
   return endWith(problems, io)
@@ -94,12 +95,12 @@ function endWith(problems: readonly string[], { stderr }: CommandIo): number {
   return problems.length === 0 ? exitCodes.done : exitCodes.invalid
 }
 
-/** A file that cannot be read, with a message of one sentence. */
+/** A file cannot be read; the message is one sentence. */
 export class UnreadableFileError extends Error {}
 
 /**
- * Reads what -f names: files, directories with those below them (.yaml, .yml, .json), `-` for standard input. No file is
- * read twice, by whatever names it is reached.
+ * Reads the files of -f: files, directories recursively (.yaml, .yml, .json), `-` for standard
+ * input. It reads each file once, even under several names.
  * @throws UnreadableFileError
  */
 export async function readFiles(
@@ -107,15 +108,15 @@ export async function readFiles(
   stdin: CommandIo['stdin'],
 ): Promise<readonly ManifestText[]> {
   const texts: ManifestText[] = []
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   for (const path of paths) {
     if (path === '-') texts.push({ name: 'standard input', text: await text(stdin) })
     else
       for (const file of await filesOf(path)) {
-        // A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was given by.
+        // A pipe, such as `-f <(kustomize build)`, has no real path.
         const identity = await realpath(file).catch(() => file)
-        if (seen.has(identity)) continue
-        seen.add(identity)
+        if (visited.has(identity)) continue
+        visited.add(identity)
         texts.push({ name: file, text: await attempt(file, readFile(file, 'utf8')) })
       }
   }
@@ -128,8 +129,8 @@ async function filesOf(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Links to files count, links to directories do not: they may lead back. Nor do directories such as `..2026_01_31`, which
- * hold the files of a mounted ConfigMap that links beside them lead to.
+ * Lists files recursively. It follows links to files, but not to directories, which may form a
+ * cycle. It skips directories such as `..2026_01_31`, whose files a mounted ConfigMap links to.
  */
 async function filesBelow(directory: string): Promise<readonly string[]> {
   const files: string[] = []

@@ -30,7 +30,7 @@ const context = {
   chainIdOf: (chainId: string) => chainId,
 }
 
-/** A ReplicaSet whose pods have the password of a managed Redis. */
+/** Returns a ReplicaSet whose pods use the password of a managed Redis. */
 function replicaSet(component: RedisComponent, replicas: number): KubeObject {
   const secretKeyRef = { name: `r-${component}`, key: 'password' }
   const env = [{ name: 'REDIS_PASSWORD', valueFrom: { secretKeyRef } }]
@@ -43,49 +43,46 @@ function replicaSet(component: RedisComponent, replicas: number): KubeObject {
 }
 
 function applierOn({ client }: FakeApiServer) {
-  const world = new ClusterCache([...childKinds])
+  const cache = new ClusterCache([...childKinds])
   const clock = new VirtualClock()
-  const children = new ChildApplier({ client, children: world.children, clock })
-  const { replicaSets } = world
+  const children = new ChildApplier({ client, children: cache.children, clock })
+  const { replicaSets } = cache
   const fleet = new ApplyOrder({ client, children, replicaSets, onUnknownKind: () => {} })
-  return { fleet, world }
+  return { fleet, cache }
 }
 
 test.each([
   ['redis', 'redis-cache'],
   ['redis-cache', 'redis'],
-] as const)(
-  'the %s goes when no pod uses it any more, its Secret with it',
-  async (used, unused) => {
-    const keeper = new FakeApiServer()
-    const { fleet, world } = applierOn(keeper)
-    const redis = [used, unused].flatMap((component) =>
-      buildRedis(router, { component, settings: {} }, 'password', context),
+] as const)('the %s and its Secret are deleted once no pod uses them', async (used, unused) => {
+  const api = new FakeApiServer()
+  const { fleet, cache } = applierOn(api)
+  const redis = [used, unused].flatMap((component) =>
+    buildRedis(router, { component, settings: {} }, 'password', context),
+  )
+  const apply = (objects: readonly KubeObject[]) =>
+    fleet.apply(router, { fixedHash: 'a', current: null, objects }, signal)
+  const left = () =>
+    [statefulSets, secrets, services].map((kind) =>
+      api.list(kind).map(({ metadata }) => metadata.name),
     )
-    const apply = (objects: readonly KubeObject[]) =>
-      fleet.apply(router, { fixedHash: 'a', current: null, objects }, signal)
-    const left = () =>
-      [statefulSets, secrets, services].map((kind) =>
-        keeper.list(kind).map(({ metadata }) => metadata.name),
-      )
 
-    keeper.put(replicaSets, replicaSet(used, 2))
-    await apply(redis)
-    for (const resource of childKinds)
-      for (const object of keeper.list(resource))
-        world.children.store(resource).set(structuredClone(object))
-    const both = [`r-${used}`, `r-${unused}`]
-    expect(left()).toEqual([both, both, both])
-    // They are no longer asked for, but the pods that roll away still talk to one.
-    await apply([])
-    expect(left()).toEqual([[`r-${used}`], [`r-${used}`], [`r-${used}`]])
-    keeper.put(replicaSets, replicaSet(used, 0))
-    await apply([])
-    expect(left()).toEqual([[], [], []])
-  },
-)
+  api.put(replicaSets, replicaSet(used, 2))
+  await apply(redis)
+  for (const resource of childKinds)
+    for (const object of api.list(resource))
+      cache.children.store(resource).set(structuredClone(object))
+  const both = [`r-${used}`, `r-${unused}`]
+  expect(left()).toEqual([both, both, both])
+  // The router no longer wants them, but old pods still use one.
+  await apply([])
+  expect(left()).toEqual([[`r-${used}`], [`r-${used}`], [`r-${used}`]])
+  api.put(replicaSets, replicaSet(used, 0))
+  await apply([])
+  expect(left()).toEqual([[], [], []])
+})
 
-describe('while the API server refuses to change the StatefulSet of a Redis', () => {
+describe('when the API server refuses to change the StatefulSet of a Redis', () => {
   const config = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -104,42 +101,42 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
   })
 
   test.each([
-    ['is not there, pods that need it wait', false, []],
-    ['is there, nothing waits', true, ['r-router-a']],
-  ])('one that %s', async (_, isThere, configs) => {
-    const keeper = new FakeApiServer()
-    const { fleet } = applierOn(keeper)
-    if (isThere) await fleet.apply(router, fleetWith('redis:old', []), signal)
+    ['that does not exist, pods wait', false, []],
+    ['that exists, nothing waits', true, ['r-router-a']],
+  ])('%s', async (_, exists, configs) => {
+    const api = new FakeApiServer()
+    const { fleet } = applierOn(api)
+    if (exists) await fleet.apply(router, fleetWith('redis:old', []), signal)
     const refusal = new ApiError('PATCH', 403, { message: 'exceeded quota' })
-    keeper.refuse = ({ plural, verb }) =>
+    api.refuse = ({ plural, verb }) =>
       plural === 'statefulsets' && verb === 'patch' ? refusal : null
     const { applied, error } = await fleet.apply(router, fleetWith('redis:new', [config]), signal)
     expect(applied.result).toBe('refused')
     expect(error).toBe(refusal)
-    expect(keeper.list(configMaps).map(({ metadata }) => metadata.name)).toEqual(configs)
-    // Not even a budget waits for it.
-    expect(keeper.list(podDisruptionBudgets)).toHaveLength(1)
+    expect(api.list(configMaps).map(({ metadata }) => metadata.name)).toEqual(configs)
+    // The PodDisruptionBudget does not wait for it.
+    expect(api.list(podDisruptionBudgets)).toHaveLength(1)
   })
 })
 
-test('the config that the Deployment asks for by now stays, though no watch has reported it and it has no ReplicaSet yet', async () => {
-  const keeper = new FakeApiServer()
-  const { fleet, world } = applierOn(keeper)
+test('prune keeps the config of a Deployment that no watch has reported and that has no ReplicaSet yet', async () => {
+  const api = new FakeApiServer()
+  const { fleet, cache } = applierOn(api)
   const labels = childLabels(router, 'router')
   for (const hash of ['before', 'now', 'refused', 'wanted']) {
     const metadata = { namespace: 'ns', name: `r-router-${hash}`, labels, ...ownedByPlainRouter }
-    const put = keeper.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
-    world.children.store(configMaps).set(structuredClone(put))
+    const put = api.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+    cache.children.store(configMaps).set(structuredClone(put))
   }
   const annotations = { 'rpcrouter.dev/fixed-hash': 'now' }
-  keeper.put(deployments, {
+  api.put(deployments, {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { namespace: 'ns', name: 'r-router', labels },
     spec: { template: { metadata: { annotations }, spec: { containers: [] } } },
   } as KubeObject)
   await fleet.apply(router, { fixedHash: 'wanted', current: 'before', objects: [] }, signal)
-  expect(keeper.list(configMaps).map(({ metadata }) => metadata.name)).toEqual([
+  expect(api.list(configMaps).map(({ metadata }) => metadata.name)).toEqual([
     'r-router-before',
     'r-router-now',
     'r-router-wanted',

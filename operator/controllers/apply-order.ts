@@ -30,99 +30,100 @@ import { liveRevisions, type Revision } from './child-stores.ts'
 import { setsCount } from './foreign-fields.ts'
 
 /*
- * Most objects of a router are applied in a chain, each needed by those after it: first what pods start with (of a Redis its
- * Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the ServiceAccount, the NetworkPolicy), then the Deployment,
- * then the Service, which clients use. One that fails stops those after it, and the pods go on as they are, unless its
- * present state is enough. Some objects are outside the chain: they stop nothing, and nothing stops them.
+ * Most objects of a router are applied in order, since each needs those before it. First come those
+ * that pods start with: a Redis with its Secret, Service and NetworkPolicy, the ConfigMap, the
+ * ServiceAccount, the NetworkPolicy. The Deployment follows, and last the Service, which clients
+ * use. A failure blocks later objects, unless the existing object is sufficient. Independent
+ * objects block nothing, and nothing blocks them.
  */
 
-const aside: readonly Resource[] = [
-  // Without it the count stays as it is: it is handed over before it is given up.
+const independent: readonly Resource[] = [
+  // Without the autoscaler the replica count stays as it is.
   horizontalPodAutoscalers,
   podDisruptionBudgets,
   ...monitorKinds,
 ]
 
-/** New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. */
+/** New pods need exactly this ConfigMap, and a NetworkPolicy that opens their ports. */
 const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
-/** The wanted objects of a router. */
+/** The desired objects of a router. */
 export interface WantedObjects {
-  /** Of the wanted config: see `RenderedConfig`. */
+  /** Hash of the desired config: see `RenderedConfig`. */
   readonly fixedHash: string
-  /** Of the config that the Deployment has had so far; null when there is none. */
+  /** Hash of the current config of the Deployment; null without one. */
   readonly current: string | null
   readonly objects: readonly KubeObject[]
-  /** Others are wanted too, and wait: what the pods use now stays. */
-  readonly isInPart?: boolean
+  /** Other desired objects are deferred, so objects that the pods use are retained. */
+  readonly isPartial?: boolean
 }
 
 /** How applying the objects of a router ended. */
 export interface ApplyResult {
   readonly applied: Applied
-  /** The failure that has to be retried; null for none. */
+  /** Failure to retry; null for none. */
   readonly error: ApiError | null
-  /** When to reconcile again though nothing changes; null for never. */
-  readonly againMs: number | null
+  /** Delay until the next reconcile even if nothing changes; null for none. */
+  readonly requeueMs: number | null
 }
 
 export interface ApplyOrderOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
   readonly children: ChildApplier
   readonly replicaSets: Store<Revision, 'instance'>
-  /** Called when the cluster does not know a kind that it may not have. */
+  /** Called when the cluster does not have an optional kind. */
   readonly onUnknownKind: (kind: Resource) => void
 }
 
-/** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
+/** Applies a router's objects in order. A refused object blocks only its dependents. */
 export class ApplyOrder {
-  readonly #parts: ApplyOrderOptions
+  readonly #options: ApplyOrderOptions
 
-  constructor(parts: ApplyOrderOptions) {
-    this.#parts = parts
+  constructor(options: ApplyOrderOptions) {
+    this.#options = options
   }
 
   /**
-   * A refusal is part of the result, also a failure of the server: it may last.
-   *
-   * @throws failures of the connection to the API server, which are not about the objects
+   * Applies the objects. Refusals and server errors are part of the result, since they may last.
+   * @throws KubeError when the connection to the API server fails
    */
   async apply(
     router: RpcRouter,
-    { fixedHash, current, objects, isInPart = false }: WantedObjects,
+    { fixedHash, current, objects, isPartial = false }: WantedObjects,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const failures = new Failures()
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
-    // An autoscaler that is being removed must not change the count that is applied next. If it cannot be deleted, it keeps the count.
+    // A removed autoscaler must be deleted before the count is applied. Otherwise it keeps the
+    // count.
     const isCountOurs = await failures.during(() =>
-      this.#parts.children.prune(
+      this.#options.children.prune(
         router,
         (resource, object) =>
           resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
         signal,
       ),
     )
-    let isHeld = false
+    let isBlocked = false
     for (const object of objects) {
-      const isAside = aside.includes(resourceOf(object))
-      if (isHeld && !isAside) continue
+      const isIndependent = independent.includes(resourceOf(object))
+      if (isBlocked && !isIndependent) continue
       const isApplied = await failures.during(() =>
         this.#applyOne(router, object, isCountOurs, signal),
       )
-      isHeld ||= !isApplied && !isAside && !this.#isEnough(router, object)
+      isBlocked ||= !isApplied && !isIndependent && !this.#isSufficient(router, object)
     }
-    // What the pods use now stays while something was not applied, except configs that none of them runs.
-    const isDone = (resource: Resource, object: KubeObject): boolean =>
+    // While an object is not applied, everything that pods use stays, except configs of no pod.
+    const isObsolete = (resource: Resource, object: KubeObject): boolean =>
       !isWanted(resource, object) &&
-      ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
-    await failures.during(() => this.#prune(router, isDone, [fixedHash, current], signal))
-    return failures.result(isHeld)
+      ((!isBlocked && !isPartial) || resource.plural === configMaps.plural)
+    await failures.during(() => this.#prune(router, isObsolete, [fixedHash, current], signal))
+    return failures.result(isBlocked)
   }
 
-  /** @param isCountOurs false where an autoscaler stays that should go */
+  /** @param isCountOurs false if an obsolete autoscaler could not be deleted */
   async #applyOne(
     router: RpcRouter,
     object: KubeObject,
@@ -134,8 +135,8 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: count, ...spec } = deployment.spec
       const isNamed = router.spec.replicas !== undefined
-      // Where the router names no count, the present one stays: also that of an autoscaler which is gone.
-      const present = isNamed ? null : this.#parts.children.latest(deployments, object.metadata)
+      // Without a count in the spec the current one stays, even that of a deleted autoscaler.
+      const present = isNamed ? null : this.#options.children.latest(deployments, object.metadata)
       const isTheirs = !isCountOurs || present?.metadata.managedFields?.some(setsCount) === true
       const replicas =
         isTheirs || count === undefined ? undefined : (present?.spec.replicas ?? count)
@@ -143,78 +144,78 @@ export class ApplyOrder {
         ...deployment,
         spec: { ...spec, ...(replicas !== undefined && { replicas }) },
       }
-      return applyDeployment(this.#parts.client, this.#parts.children, router, wanted, signal)
+      return applyDeployment(this.#options.client, this.#options.children, router, wanted, signal)
     }
     try {
-      await this.#parts.children.apply(router, resource, object, signal)
+      await this.#options.children.apply(router, resource, object, signal)
     } catch (error) {
       if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
-      this.#parts.onUnknownKind(resource)
+      this.#options.onUnknownKind(resource)
     }
   }
 
-  /** Whether the present state of an object that could not be applied is enough for those after it. */
-  #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
+  /** Whether later objects can use the existing state of an object that could not be applied. */
+  #isSufficient(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
-    const found = this.#parts.children.latest(resource, wanted.metadata)
+    const found = this.#options.children.latest(resource, wanted.metadata)
     if (changesWithPods.includes(resource)) return false
     return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
   }
 
   /**
-   * Deletes what is not wanted any more, except what pods still talk to, and configs that pods run or can run again. The
-   * watch may lag, and pods could not start without a deleted object: so the API server is first asked for the revisions
-   * that exist.
-   *
-   * @param hashes of configs that stay in any case
+   * Deletes obsolete objects, except those that pods still use and configs that pods run or may run
+   * again. Pods could not start without them and the watch may lag, so it first lists the
+   * revisions.
+   * @param hashes configs that always stay
    */
   async #prune(
     router: RpcRouter,
-    isDone: (resource: Resource, object: KubeObject) => boolean,
+    isObsolete: (resource: Resource, object: KubeObject) => boolean,
     hashes: readonly (string | null)[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, replicaSets } = this.#parts
-    const keeping = (revisions: readonly Revision[]) => {
+    const { client, replicaSets } = this.#options
+    const isRetained = (revisions: readonly Revision[]) => {
       const all = [...hashes, ...revisions.map((revision) => revision.fixedHash)]
       const configs = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
       return (resource: Resource, object: KubeObject) =>
-        !isDone(resource, object) ||
+        !isObsolete(resource, object) ||
         (resource.plural === configMaps.plural && configs.has(object.metadata.name)) ||
         object.metadata.name === lastGoodName(router) ||
-        // The Secret of a Redis is called as its other objects are.
+        // The Secret of a Redis has the same name as its other objects.
         (componentOf(object) !== 'router' &&
           revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))
     }
-    const isKept = keeping(replicaSets.byIndex('instance', objectKey(router.metadata)))
-    if (this.#parts.children.unwanted(router, isKept).length === 0) return
+    const isWanted = isRetained(replicaSets.byIndex('instance', objectKey(router.metadata)))
+    if (this.#options.children.unwanted(router, isWanted).length === 0) return
     const live = await liveRevisions(client, router, signal)
-    await this.#parts.children.prune(router, keeping(live), signal)
+    await this.#options.children.prune(router, isRetained(live), signal)
   }
 }
 
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   const resources: readonly Resource[] = childKinds
   const found = resources.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion)
-  if (found === undefined) throw new TypeError(`${apiVersion} ${kind} is no kind of a router`)
+  if (found === undefined)
+    throw new TypeError(`${apiVersion} ${kind} is not a kind of a router's objects`)
   return found
 }
 
 interface Failure {
   readonly result: 'conflict' | 'waiting' | 'refused'
   readonly message: string
-  /** To be retried. */
+  /** Error to retry. */
   readonly error: ApiError | null
-  readonly againMs: number | null
+  readonly requeueMs: number | null
 }
 
-/** The objects that failed: a refused one does not stop the others. */
+/** Collects the failures of objects, since one does not stop the others. */
 class Failures {
   readonly #all: Failure[] = []
 
   /**
-   * @returns whether it went well
-   * @throws failures of the connection to the API server, which are not about the objects
+   * @returns whether `act` succeeded
+   * @throws KubeError when the connection to the API server fails
    */
   async during(act: () => Promise<void>): Promise<boolean> {
     try {
@@ -228,34 +229,35 @@ class Failures {
     }
   }
 
-  /** @param isHeld whether something was not applied because of them */
-  result(isHeld: boolean): ApplyResult {
+  /** @param isBlocked whether the failures blocked other objects */
+  result(isBlocked: boolean): ApplyResult {
     const [first] = this.#all
-    if (first === undefined) return { applied: { result: 'applied' }, error: null, againMs: null }
+    if (first === undefined) return { applied: { result: 'applied' }, error: null, requeueMs: null }
     const texts = this.#all.map(({ message }) => message)
     const refusals = this.#all.flatMap(({ error }) => error ?? [])
-    if (!isHeld && refusals.length === this.#all.length) texts.push('All else is applied.')
-    const againMs = Math.min(...this.#all.map((failure) => failure.againMs ?? Infinity))
+    if (!isBlocked && refusals.length === this.#all.length)
+      texts.push('All other objects are applied.')
+    const requeueMs = Math.min(...this.#all.map((failure) => failure.requeueMs ?? Infinity))
     return {
       applied: {
         result: first.result,
         message: texts.length === 1 ? first.message : sentences(texts),
       },
       error: refusals[0] ?? null,
-      againMs: againMs === Infinity ? null : againMs,
+      requeueMs: requeueMs === Infinity ? null : requeueMs,
     }
   }
 }
 
-/** When to look again: no watch reports when an object in the way is gone. */
+/** Delays until the next reconcile: no watch reports when a blocking object is gone. */
 const blocked = {
-  'other-owner': { result: 'conflict', againMs: 30_000 },
-  deletion: { result: 'waiting', againMs: 1_000 },
+  'other-owner': { result: 'conflict', requeueMs: 30_000 },
+  deletion: { result: 'waiting', requeueMs: 1_000 },
 } as const
 
 function failureOf(error: unknown): Failure | null {
   if (error instanceof BlockedError)
     return { ...blocked[error.by], message: error.message, error: null }
   if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return null
-  return { result: 'refused', message: error.message, error, againMs: null }
+  return { result: 'refused', message: error.message, error, requeueMs: null }
 }

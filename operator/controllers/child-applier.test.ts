@@ -7,41 +7,41 @@ import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-function asked(desk: OperatorHarness): readonly string[] {
+function writes(harness: OperatorHarness): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)
-  return desk.keeper.requests
+  return harness.api.requests
     .filter(({ verb, plural }) => verb !== 'list' && plurals.includes(plural))
     .map(({ verb, plural }) => `${verb} ${plural}`)
 }
 
 test('each object of a new router is one request', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
-  const all = asked(desk)
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  const all = writes(harness)
   expect(all.length).toBeGreaterThan(4)
   expect(new Set(all).size).toBe(all.length)
   expect(all.filter((each) => !each.startsWith('patch'))).toEqual([])
 })
 
-test('an object of our name that no watch has reported is not touched', async () => {
-  await using desk = new OperatorHarness()
-  desk.keeper.deaf.add(services.plural)
-  await desk.pass()
+test('an existing object of the same name is not touched, even if no watch has reported it', async () => {
+  await using harness = new OperatorHarness()
+  harness.api.deaf.add(services.plural)
+  await harness.pass()
   const metadata = { namespace: 'ns', name: 'r-router' }
-  desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
-  await expectConflict(desk)
+  harness.api.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
+  await expectConflict(harness)
 })
 
-async function expectConflict(desk: OperatorHarness): Promise<void> {
-  const theirs = desk.get(services, 'r-router')
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
-  expect(desk.get(services, 'r-router')).toEqual(theirs)
+async function expectConflict(harness: OperatorHarness): Promise<void> {
+  const theirs = harness.get(services, 'r-router')
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
+  expect(harness.get(services, 'r-router')).toEqual(theirs)
 }
 
 function ownedBy(apiVersion: string, uid: string): KubeObject {
@@ -51,118 +51,118 @@ function ownedBy(apiVersion: string, uid: string): KubeObject {
 }
 
 test('an object of another group’s RpcRouter of the same name is not touched', async () => {
-  await using desk = new OperatorHarness()
-  desk.keeper.put(services, ownedBy('other.dev/v1', 'uid-of-theirs'))
-  await expectConflict(desk)
+  await using harness = new OperatorHarness()
+  harness.api.put(services, ownedBy('other.dev/v1', 'uid-of-theirs'))
+  await expectConflict(harness)
 })
 
 test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
-  'an object that an RpcRouter of %s left, which is gone, is waited for',
+  'an object of a deleted RpcRouter of %s is waited for',
   async (apiVersion) => {
-    await using desk = new OperatorHarness()
-    desk.keeper.put(services, ownedBy(apiVersion, 'uid-of-one-that-is-gone'))
-    desk.provider('a')
-    desk.router('r')
-    await desk.pass()
-    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/StillDeleting@1/)
-    desk.remove(services, 'r-router')
-    await desk.pass()
-    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+    await using harness = new OperatorHarness()
+    harness.api.put(services, ownedBy(apiVersion, 'uid-of-one-that-is-gone'))
+    harness.provider('a')
+    harness.router('r')
+    await harness.pass()
+    expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/StillDeleting@1/)
+    harness.remove(services, 'r-router')
+    await harness.pass()
+    expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   },
 )
 
-test('an object of the router that came after the one that the watch still reports is not touched', async () => {
-  const keeper = new FakeApiServer()
-  keeper.deaf.add(rpcRouters.plural)
-  await using desk = new OperatorHarness(keeper)
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  desk.remove(rpcRouters, 'r')
-  desk.remove(services, 'r-router')
-  desk.router('r')
-  const { uid } = desk.get(rpcRouters, 'r').metadata
-  desk.keeper.put(services, ownedBy('rpcrouter.dev/v1alpha1', uid))
-  const theirs = desk.get(services, 'r-router')
-  desk.provider('b')
-  await desk.pass()
-  expect(desk.get(services, 'r-router')).toEqual(theirs)
-  expect(desk.keeper.requests.map(({ verb, plural }) => `${verb} ${plural}`)).not.toContain(
+test('an object of a newer router of the same name is not touched while the watch lags', async () => {
+  const api = new FakeApiServer()
+  api.deaf.add(rpcRouters.plural)
+  await using harness = new OperatorHarness(api)
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  harness.remove(rpcRouters, 'r')
+  harness.remove(services, 'r-router')
+  harness.router('r')
+  const { uid } = harness.get(rpcRouters, 'r').metadata
+  harness.api.put(services, ownedBy('rpcrouter.dev/v1alpha1', uid))
+  const theirs = harness.get(services, 'r-router')
+  harness.provider('b')
+  await harness.pass()
+  expect(harness.get(services, 'r-router')).toEqual(theirs)
+  expect(harness.api.requests.map(({ verb, plural }) => `${verb} ${plural}`)).not.toContain(
     'delete services',
   )
 })
 
-test('an object of ours that no watch has reported, as after a lost answer, is applied again', async () => {
-  await using desk = new OperatorHarness()
-  desk.keeper.deaf.add(services.plural)
+test('an own object is applied again after a lost answer, even if no watch has reported it', async () => {
+  await using harness = new OperatorHarness()
+  harness.api.deaf.add(services.plural)
   let isLost = true
-  desk.keeper.refuse = ({ verb, plural }) => {
+  harness.api.refuse = ({ verb, plural }) => {
     if (!isLost || verb !== 'patch' || plural !== services.plural) return null
     isLost = false
     const owner = { apiVersion: 'rpcrouter.dev/v1alpha1', kind: 'RpcRouter', name: 'r' }
-    const { uid } = desk.get(rpcRouters, 'r').metadata
+    const { uid } = harness.get(rpcRouters, 'r').metadata
     const ownerReferences = [{ ...owner, uid, controller: true }]
     const metadata = { namespace: 'ns', name: 'r-router', ownerReferences }
-    desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
+    harness.api.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
     return new ApiError('PATCH services', 504, { reason: 'Timeout' })
   }
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass(5_000)
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
-  expect(desk.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'eth1', port: 3360 }])
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass(5_000)
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  expect(harness.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'eth1', port: 3360 }])
 })
 
-test('an object whose owner was taken from it gets it back', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  const service = desk.get(services, 'r-router')
+test('an object without its owner reference gets it back', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  const service = harness.get(services, 'r-router')
   const metadata = { ...service.metadata, ownerReferences: [] }
-  desk.keeper.put(services, { ...service, metadata })
-  await desk.pass()
-  expect(desk.get(services, 'r-router').metadata.ownerReferences).toMatchObject([{ name: 'r' }])
+  harness.api.put(services, { ...service, metadata })
+  await harness.pass()
+  expect(harness.get(services, 'r-router').metadata.ownerReferences).toMatchObject([{ name: 'r' }])
 })
 
-test('what a router left by --cascade=orphan is adopted by the next one of its name', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  desk.remove(rpcRouters, 'r')
+test('objects orphaned by --cascade=orphan are adopted by the next router of the same name', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  harness.remove(rpcRouters, 'r')
   for (const resource of childKinds)
-    for (const object of desk.keeper.list(resource)) {
+    for (const object of harness.api.list(resource)) {
       const { ownerReferences: _, ...metadata } = object.metadata
-      desk.keeper.put(resource, { ...object, metadata: { ...metadata, ownerReferences: [] } })
+      harness.api.put(resource, { ...object, metadata: { ...metadata, ownerReferences: [] } })
     }
-  await desk.pass()
-  const before = desk.get(services, 'r-router').metadata.uid
-  desk.router('r')
-  await desk.pass()
-  const { uid } = desk.get(rpcRouters, 'r').metadata
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
-  expect(desk.get(services, 'r-router').metadata).toMatchObject({
+  await harness.pass()
+  const before = harness.get(services, 'r-router').metadata.uid
+  harness.router('r')
+  await harness.pass()
+  const { uid } = harness.get(rpcRouters, 'r').metadata
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  expect(harness.get(services, 'r-router').metadata).toMatchObject({
     uid: before,
     ownerReferences: [{ name: 'r', uid }],
   })
 })
 
-test('an object of the router’s own that is on its way out is not said to be of an earlier one', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  const service = desk.get(services, 'r-router')
+test('the message about an object that is being deleted names its actual owner', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  const service = harness.get(services, 'r-router')
   const metadata = { ...service.metadata, finalizers: ['example.com/load-balancer'] }
-  desk.keeper.put(services, { ...service, metadata })
-  desk.remove(services, 'r-router')
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(
+  harness.api.put(services, { ...service, metadata })
+  harness.remove(services, 'r-router')
+  await harness.pass()
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toBe(
     'False/StillDeleting@1: the Service r-router of this RpcRouter is still being deleted, held by its finalizers: example.com/load-balancer.',
   )
-  desk.keeper.finish(services, { namespace: 'ns', name: 'r-router' })
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
-  expect(desk.get(services, 'r-router').metadata).not.toHaveProperty('deletionTimestamp')
+  harness.api.finish(services, { namespace: 'ns', name: 'r-router' })
+  await harness.pass()
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  expect(harness.get(services, 'r-router').metadata).not.toHaveProperty('deletionTimestamp')
 })

@@ -25,12 +25,12 @@ import {
 } from './foreign-fields.ts'
 import { RecentWrites } from './recent-writes.ts'
 
-/** The version of an empty etcd: a write that names it is refused where there is an object, and makes one where there is none. */
+/** Version of an empty etcd: an apply with it only creates, and conflicts otherwise. */
 const versionOfNothing = '1'
 
 const applyOptions: ApplyOptions = { fieldManager, force: true }
 
-/** An object of a name that is needed is in the way: it belongs to another owner, or is still being deleted. */
+/** An existing object blocks a name: it has another owner, or is still being deleted. */
 export class BlockedError extends Error {
   override readonly name = 'BlockedError'
   readonly by: 'other-owner' | 'deletion'
@@ -48,8 +48,8 @@ export interface ChildApplierOptions {
 }
 
 /**
- * Applies the objects of routers that differ from what is wanted. Each carries a hash of the intent, so that an operator that
- * restarts writes nothing when nothing changed.
+ * Applies the objects of routers that differ from the desired state. Each carries a hash of the
+ * intent, so a restarted operator writes nothing when nothing changed.
  */
 export class ChildApplier {
   readonly #client: ChildApplierOptions['client']
@@ -65,15 +65,14 @@ export class ChildApplier {
     })
   }
 
-  /** What is known of an object: from the watch, and of our own writes before the watch brings them. */
+  /** Newest known state of an object, from the watch or from an own write that the watch lacks. */
   latest<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
     return this.#writes.latest(pathOf(resource, ref), this.#children.get(resource, objectKey(ref)))
   }
 
   /**
-   * Brings one object to what is wanted.
-   *
-   * @throws BlockedError when an object of the name is in the way
+   * Brings one object to the desired state.
+   * @throws BlockedError when an existing object blocks the name
    */
   async apply<T extends KubeObject>(
     router: RpcRouter,
@@ -85,7 +84,7 @@ export class ChildApplier {
     const intent = withHash(wanted)
     const known = this.latest(resource, wanted.metadata)
     if (known === null && (await this.#create(resource, intent, signal))) return
-    // The watch brought nothing, and there is an object: one of ours, or a foreign one.
+    // The object exists though the watch has not reported it; it may be foreign.
     const found = known ?? (await findObject(this.#client, resource, wanted.metadata, signal))
     if (found !== null) {
       claim(router, resource, found)
@@ -95,14 +94,14 @@ export class ChildApplier {
     const apply = () => this.#client.apply(resource, intent, applyOptions, signal)
     const applied = await apply().catch(async (error: unknown) => {
       if (found === null || !isStorage(error)) throw error
-      // A router keeps the storage of its Redis: it was without sharedState in between, and gave the old one up.
+      // Storage cannot change in place. The spec allows other storage only after mode None.
       await this.#client.delete(resource, found.metadata, signal)
       return apply()
     })
     this.#remember(resource, applied)
   }
 
-  /** One request instead of a read and a write with time between them. @returns false when the object exists */
+  /** Creates an object in one request, so no write can race a read. @returns false if it exists */
   async #create<T extends KubeObject>(
     resource: Resource<T>,
     intent: T,
@@ -119,7 +118,7 @@ export class ChildApplier {
     }
   }
 
-  /** Whether an object is known to be as it is wanted. */
+  /** Whether an object is known to have the desired state. */
   isApplied<T extends KubeObject>(router: RpcRouter, resource: Resource<T>, wanted: T): boolean {
     const known = this.latest(resource, wanted.metadata)
     if (known === null || !belongsTo(known, router)) return false
@@ -133,7 +132,7 @@ export class ChildApplier {
     )
   }
 
-  /** Objects of a router that are not wanted any more, and are not being deleted yet. */
+  /** Returns the obsolete objects of a router that are not being deleted yet. */
   unwanted(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
@@ -146,7 +145,7 @@ export class ChildApplier {
       )
   }
 
-  /** Deletes objects of a router that are not wanted any more, but no later object of the same name. */
+  /** Deletes the obsolete objects of a router, but no newer object of the same name. */
   async prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
@@ -162,8 +161,8 @@ export class ChildApplier {
 }
 
 /**
- * Makes sure that the operator may write an object of the wanted name. One that an earlier router of the same name left is
- * waited for: its owner is gone, so the garbage collector deletes it.
+ * Ensures that the operator may write an existing object.
+ * @throws BlockedError also for an object of an earlier router: the garbage collector deletes it
  */
 function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   const { name, deletionTimestamp, finalizers = [] } = found.metadata
@@ -172,17 +171,18 @@ function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   if (!isOurs && owningRouter(found)?.name !== router.metadata.name)
     throw new BlockedError(
       'other-owner',
-      `a ${kind} named ${name} exists and does not belong to this RpcRouter: it is not touched. Delete it, or rename the router.`,
+      `a ${kind} named ${name} exists and does not belong to this RpcRouter, so the operator does not touch it. Delete it, or rename the router.`,
     )
   const owner = isOurs ? 'this RpcRouter' : 'an earlier RpcRouter of this name'
-  const held = finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
+  const blockers =
+    finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
   throw new BlockedError(
     'deletion',
-    `the ${kind} ${name} of ${owner} is still being deleted${held}`,
+    `the ${kind} ${name} of ${owner} is still being deleted${blockers}`,
   )
 }
 
-/** Null when there is none. */
+/** Reads an object; null if it does not exist. */
 export async function findObject<T extends KubeObject>(
   client: Pick<KubeClient, 'get'>,
   resource: Resource<T>,
@@ -205,7 +205,7 @@ export function belongsTo({ metadata }: KubeObject, router: Pick<KubeObject, 'me
   )
 }
 
-/** Whether an object was left by `kubectl delete --cascade=orphan` of a router of this name: it has our labels and no owner. */
+/** Whether `kubectl delete --cascade=orphan` of a router of this name left the object. */
 export function isOrphanOf(
   object: KubeObject,
   { metadata }: Pick<KubeObject, 'metadata'>,
@@ -214,7 +214,7 @@ export function isOrphanOf(
   return !isOwned && isChild(object) && instanceKeys(object).includes(objectKey(metadata))
 }
 
-/** Whether the API server refuses a StatefulSet since it cannot change so: of ours, only the storage does. */
+/** Whether the API server refuses to change a StatefulSet; only its storage can be the reason. */
 function isStorage(error: unknown): boolean {
   return (
     error instanceof ApiError &&
@@ -223,7 +223,7 @@ function isStorage(error: unknown): boolean {
   )
 }
 
-/** The intent with a hash of it, whatever the order of its keys. */
+/** Adds a hash of the intent, independent of the order of its keys. */
 function withHash<T extends KubeObject>(intent: T): T {
   const hash = digest([
     JSON.stringify(intent, (_, value: unknown) =>
@@ -240,14 +240,14 @@ function hashOf({ metadata }: KubeObject): string {
   return metadata.annotations?.[appliedAnnotation] ?? ''
 }
 
-/** A key that is unique over all kinds. */
+/** Returns a key that is unique across kinds. */
 export function pathOf({ plural }: Resource, ref: ObjectRef): string {
   return `${plural} ${objectKey(ref)}`
 }
 
 /**
- * Applies the Deployment of a router. With autoscaling the autoscaler owns the count. But a field that its owner drops falls
- * back to 1, so the count is first handed to another manager, and only then given up.
+ * Applies the Deployment of a router. With autoscaling, the autoscaler owns the replica count. A
+ * field without an owner falls back to 1, so another manager takes the count before we drop it.
  */
 export async function applyDeployment(
   client: Pick<KubeClient, 'get' | 'apply'>,
@@ -273,7 +273,7 @@ export async function applyDeployment(
   await children.apply(router, deployments, wanted, signal)
 }
 
-/** The count alone, which must not have changed since it was read. An autoscaler does nothing where it is zero. */
+/** Returns only the count, at the version read. An autoscaler ignores a count of zero. */
 function countOf({ apiVersion, kind, metadata, spec }: Deployment, usual: number): Deployment {
   const { name, namespace, resourceVersion } = metadata
   const replicas = spec.replicas === 0 ? usual : spec.replicas
@@ -281,7 +281,7 @@ function countOf({ apiVersion, kind, metadata, spec }: Deployment, usual: number
   return { ...count, spec: { replicas } } as unknown as Deployment
 }
 
-/** Whether the count is among the fields that we applied. */
+/** Whether the operator owns the replica count. */
 function ownsReplicas(managedFields: readonly ManagedFields[] = []): boolean {
   return managedFields.some(({ manager, operation, fieldsV1 }) => {
     const spec = fieldsV1?.['f:spec'] as Readonly<Record<string, unknown>> | undefined

@@ -12,13 +12,13 @@ import { type PodPorts, portsIn } from '../resources/ports.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
 
-/** An object of a router, with its kind. */
+/** An object of a router with its kind. */
 export interface Child {
   readonly resource: Resource
   readonly object: KubeObject
 }
 
-/** The known objects of all kinds that can belong to a router, one store per kind. */
+/** Stores of the objects that can belong to a router, one per kind. */
 export class ChildStores {
   readonly #stores: ReadonlyMap<string, ChildStore>
   readonly resources: readonly Resource[]
@@ -38,7 +38,7 @@ export class ChildStores {
     return this.store(resource).get(key) as T | undefined
   }
 
-  /** The objects of a router, by owner and by labels: foreign objects may have it as their owner, too. */
+  /** Returns the objects of a router by owner and labels: foreign ones may have the same owner. */
   ownedBy({ metadata }: RpcRouter): readonly Child[] {
     const key = objectKey(metadata)
     return this.resources.flatMap((resource) =>
@@ -60,17 +60,14 @@ function ownerUids(object: KubeObject): readonly string[] {
   return owner === undefined ? [] : [owner.uid]
 }
 
-/** The key of the router that an object belongs to, if it belongs to one. */
+/** Returns the key of the router that owns an object, if any. */
 export function routersOf(object: KubeObject): readonly string[] {
   const owner = owningRouter(object)
   const { namespace } = object.metadata
   return owner === undefined ? [] : [objectKey({ namespace, name: owner.name })]
 }
 
-/**
- * The RpcRouter that an object says it is controlled by; Kubernetes lets an object have one controller. Kinds of other
- * groups may have the same name, and are other kinds.
- */
+/** Returns the RpcRouter that controls an object; other groups may have a kind of the same name. */
 export function owningRouter({
   metadata,
 }: Pick<KubeObject, 'metadata'>): OwnerReference | undefined {
@@ -78,17 +75,17 @@ export function owningRouter({
   return controller !== undefined && isRouter(controller) ? controller : undefined
 }
 
-/** Versions of our group are the same kind. */
+/** Whether an owner is an RpcRouter, in any version of the API. */
 function isRouter({ apiVersion, kind }: OwnerReference): boolean {
   return apiVersion.startsWith(`${group}/`) && kind === rpcRouterNames.kind
 }
 
-/** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */
+/** The parts of a ReplicaSet or Deployment that say what its pods need. */
 export interface Revision extends KubeObject {
   readonly fixedHash: string | null
   readonly ports: PodPorts
   readonly pods: number
-  /** Names of the Secrets that its containers take variables from. */
+  /** Names of the Secrets in the environment of its containers. */
   readonly secrets: readonly string[]
 }
 
@@ -110,8 +107,8 @@ export function revisionOf(object: KubeObject): Revision {
 }
 
 /**
- * What the ReplicaSets of a router refer to, as the API server has it now: old pods may start again, and a rollout may be
- * undone. It includes what the Deployment refers to, since its ReplicaSet may not exist yet.
+ * Lists the revisions of a router's ReplicaSets: old pods may start again, and a rollout may be
+ * undone. It includes the Deployment, whose ReplicaSet may not exist yet.
  */
 export async function liveRevisions(
   client: Pick<KubeClient, 'list'>,
@@ -119,8 +116,8 @@ export async function liveRevisions(
   signal: AbortSignal,
 ): Promise<readonly Revision[]> {
   const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
-  // In this order: a ReplicaSet that is made in between is that of the Deployment.
-  const asking = await listAll(client, deployments, selection, signal)
+  // Deployments come first, so a ReplicaSet created in between is not missed.
+  const current = await listAll(client, deployments, selection, signal)
   const { items } = await listAll(client, replicaSets, selection, signal)
-  return [...asking.items, ...items].map(revisionOf)
+  return [...current.items, ...items].map(revisionOf)
 }

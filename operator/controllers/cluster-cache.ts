@@ -11,7 +11,7 @@ import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { ChildStores, type Revision } from './child-stores.ts'
 
-/** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
+/** The controllers' view of the cluster. Reflectors write it, controllers read it. */
 export class ClusterCache {
   readonly routers = new Store<KubeObject, 'selector'>({
     selector: (object) => this.#selectorKeys(object),
@@ -26,10 +26,10 @@ export class ClusterCache {
     this.children = new ChildStores(childKinds)
   }
 
-  /** What is kept of a router or a provider that the API server returns. */
-  keep(object: KubeObject): KubeObject {
+  /** Converts a router or a provider to its stored form. */
+  stored(object: KubeObject): KubeObject {
     const isRouter = object.kind === rpcRouterNames.kind
-    return (isRouter ? this.#routerReader : this.#providerReader).keep(object)
+    return (isRouter ? this.#routerReader : this.#providerReader).stored(object)
   }
 
   router(object: KubeObject) {
@@ -40,7 +40,7 @@ export class ClusterCache {
     return this.#providerReader.read(object)
   }
 
-  /** All providers that a router selects, in no particular order. */
+  /** Returns the providers that a router selects, in no particular order. */
   selectedBy({ metadata, spec }: RpcRouter): readonly KubeObject[] {
     const [key] = selectorKeys(metadata.namespace, spec.providerSelector)
     if (key === undefined) return []
@@ -49,13 +49,13 @@ export class ClusterCache {
       .filter((provider) => selects(spec.providerSelector, provider.metadata.labels))
   }
 
-  /** The keys of the providers that a router selects. */
+  /** Returns the keys of the providers that a router selects. */
   providerKeysOf(router: KubeObject): readonly string[] {
     const { value } = this.router(router)
     return value === null ? [] : this.selectedBy(value).map(({ metadata }) => objectKey(metadata))
   }
 
-  /** The keys of the routers that select a provider, and of those that did and cannot be read any more. */
+  /** Returns the keys of routers that select a provider, or that did and became unreadable. */
   routersOf(provider: KubeObject): readonly string[] {
     const { metadata } = provider
     const keys = labelKeys({ metadata })
@@ -74,7 +74,7 @@ export class ClusterCache {
     return [...selecting, ...named.filter(isUnreadable)]
   }
 
-  /** The keys of the routers that ask for a kind of monitor. */
+  /** Returns the keys of the routers that want a kind of monitor. */
   routersWithMonitor(kind: string): readonly string[] {
     return this.routers
       .list()
@@ -94,7 +94,7 @@ export class ClusterCache {
   }
 }
 
-/** The index keys of a selector: one label that it requires, or all of the namespace. */
+/** Returns the index key of a selector: one required label, or the whole namespace. */
 function selectorKeys(namespace: string, selector: LabelSelector | undefined): readonly string[] {
   if (selector === undefined) return []
   const [label] = Object.entries(selector.matchLabels ?? {})
@@ -109,11 +109,11 @@ function labelKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[
   ]
 }
 
-/** An object as our types have it, or why it does not fit them: it may be older than they are. */
+/** A parsed object, or why it does not match the schema: it may be older. */
 export type Typed<T> =
   { readonly value: T; readonly faults: null } | { readonly value: null; readonly faults: string }
 
-/** Reads objects of the API with a schema, each of them once. */
+/** Parses objects with a schema, each once. */
 class TypedReader<T extends KubeObject> {
   readonly #schema: z.ZodType<T>
   readonly #read = new WeakMap<KubeObject, Typed<T>>()
@@ -138,8 +138,8 @@ class TypedReader<T extends KubeObject> {
     return typed
   }
 
-  /** What a store keeps of an object: as our types have it, so that there is one copy; as it came when it does not fit. */
-  keep(object: KubeObject): KubeObject {
+  /** Returns the parsed object, so that there is one copy, or an invalid object as it is. */
+  stored(object: KubeObject): KubeObject {
     return this.read(object).value ?? object
   }
 }

@@ -19,11 +19,11 @@ import type { FleetObserver } from './fleet-observer.ts'
 
 type GoodConfig = Pick<RenderedConfig, 'fixedHash' | 'data'>
 
-/** Which config the pods of a router get. */
+/** The config for the pods of a router. */
 export interface Exchange {
   /** The desired config, or the last good one if pods refuse it. */
   readonly config: RenderedConfig
-  /** The last config that a pod was seen to serve; null when none is known. */
+  /** The last config that a pod was observed to serve; null if none is known. */
   readonly good: GoodConfig | null
   /** Known pods that refuse the desired config; null if none does. */
   readonly refusedBy: readonly string[] | null
@@ -32,7 +32,7 @@ export interface Exchange {
 export interface ConfigExchangeOptions {
   readonly children: Pick<ChildApplier, 'latest'>
   /** Null: the operator does not observe pods, and never rolls a config back. */
-  readonly fleets: Pick<FleetObserver, 'looks' | 'ended'> | null
+  readonly fleets: Pick<FleetObserver, 'observations' | 'ended'> | null
   readonly clock: Pick<Clock, 'wallMs'>
 }
 
@@ -40,18 +40,17 @@ export interface ConfigExchangeOptions {
 const updateMs = 120_000
 
 /**
- * Rolls back a config that pods refuse, so new pods can start.
- *
- * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash and name the refused config:
- * write access to ConfigMaps alone must not decide what pods get.
+ * Rolls back a config that pods refuse, so new pods can start. A separate ConfigMap stores the last
+ * good config. Annotations of the Deployment have its hash and identify the refused config, so that
+ * write access to ConfigMaps alone cannot choose a config.
  */
 export class ConfigExchange {
-  readonly #parts: ConfigExchangeOptions
-  /** By router: the last applied config, and when this operator first saw it applied. */
+  readonly #options: ConfigExchangeOptions
+  /** By router: the last applied config, and when this operator first observed it. */
   readonly #applied = new Map<string, { readonly mark: string; readonly sinceMs: number }>()
 
-  constructor(parts: ConfigExchangeOptions) {
-    this.#parts = parts
+  constructor(options: ConfigExchangeOptions) {
+    this.#options = options
   }
 
   forget(key: string): void {
@@ -60,10 +59,10 @@ export class ConfigExchange {
 
   /** @param present the current Deployment; null if there is none */
   of(key: string, router: RpcRouter, config: RenderedConfig, present: Deployment | null): Exchange {
-    const { fleets } = this.#parts
+    const { fleets } = this.#options
     if (fleets === null || present === null) return { config, good: null, refusedBy: null }
     const { annotations = {} } = present.metadata
-    const pods = fleets.looks(key).at(-1)?.pods ?? []
+    const pods = fleets.observations(key).at(-1)?.pods ?? []
     const isApplied =
       annotations[contentHashAnnotation] === config.contentHash &&
       revisionOf(present).fixedHash === config.fixedHash
@@ -72,7 +71,7 @@ export class ConfigExchange {
     if (good === null) return { config, good, refusedBy: null }
 
     const marks = { [goodHashAnnotation]: hashOf(good) }
-    // The mark includes the keys that pods reload: a new key makes the config worth another try.
+    // The mark includes the keys that pods reload, since the config may work with a new key.
     const mark = `${config.contentHash}-${config.keyHash}`
     const wasRefused = annotations[refusedAnnotation] === mark
     const refusedBy = isApplied ? this.#refusing(key, mark, config, pods) : []
@@ -91,14 +90,14 @@ export class ConfigExchange {
 
   #storedGood(router: RpcRouter, annotations: Readonly<Record<string, string>>): GoodConfig | null {
     const ref = { namespace: router.metadata.namespace, name: lastGoodName(router) }
-    const found = this.#parts.children.latest<ConfigMap>(configMaps, ref)
+    const found = this.#options.children.latest<ConfigMap>(configMaps, ref)
     if (found === null || !belongsTo(found, router)) return null
     const fixedHash = found.metadata.annotations?.[fixedHashAnnotation] ?? ''
     const good = { fixedHash, data: found.data ?? {} }
     return hashOf(good) === annotations[goodHashAnnotation] ? good : null
   }
 
-  /** Pods that tried the applied config and refuse it. Pods that only had an earlier config do not count. */
+  /** Returns the pods that refuse the applied config, not those that refused an earlier one. */
   #refusing(
     key: string,
     mark: string,
@@ -106,15 +105,15 @@ export class ConfigExchange {
     pods: readonly PodView[],
   ): readonly string[] {
     const known = this.#applied.get(key)
-    const sinceMs = known?.mark === mark ? known.sinceMs : this.#parts.clock.wallMs()
+    const sinceMs = known?.mark === mark ? known.sinceMs : this.#options.clock.wallMs()
     this.#applied.set(key, { mark, sinceMs })
     const refusing = pods.filter(
       ({ refusal = null }) =>
         refusal !== null &&
         (refusal.sha256?.startsWith(config.contentHash) ?? refusal.atMs > sinceMs),
     )
-    // A newer pod has the config from its start. An older pod has it once the kubelet has updated its files.
-    const ended = (this.#parts.fleets?.ended(key) ?? []).filter(
+    // A newer pod starts with the config; an older one gets it when the kubelet updates its files.
+    const ended = (this.#options.fleets?.ended(key) ?? []).filter(
       ({ createdMs, endedMs }) => createdMs > sinceMs || endedMs > sinceMs + updateMs,
     )
     return [...new Set([...refusing, ...ended].map(({ pod }) => pod))]

@@ -7,15 +7,15 @@ import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, pods, upstreamProviders } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-/** Pods at IP addresses, each with the states of its upstreams; an address that is missing does not answer. */
+/** Pods by IP address, each with the states of its upstreams; other addresses do not answer. */
 class Pods {
   readonly states = new Map<string, Readonly<Record<string, string>>>()
   readonly requests: string[] = []
   mostAtOnce = 0
   #now = 0
-  readonly desk = new OperatorHarness(new FakeApiServer(), null, (ip) => this.#answer(ip))
+  readonly harness = new OperatorHarness(new FakeApiServer(), null, (ip) => this.#answer(ip))
 
-  /** A pod of a router, with `labels` over those that it has. */
+  /** Starts a pod of a router; `labels` override its own. */
   run(name: string, ip: string, labels: object = {}, status: object = {}): void {
     const usual = {
       'app.kubernetes.io/managed-by': 'rpc-router-operator',
@@ -24,25 +24,25 @@ class Pods {
     }
     const metadata = { namespace: 'ns', name, labels: { ...usual, ...labels } }
     const running = { phase: 'Running', podIP: ip, ...status }
-    this.desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
-    this.desk.keeper.putStatus(pods, metadata, running)
+    this.harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+    this.harness.api.putStatus(pods, metadata, running)
   }
 
   health(provider: string): string {
-    const { Healthy = '' } = this.desk.conditions(upstreamProviders, provider)
+    const { Healthy = '' } = this.harness.conditions(upstreamProviders, provider)
     return Healthy.split('@')[0] ?? ''
   }
 
   get statusWrites(): number {
-    return this.desk.keeper.requests.filter(
+    return this.harness.api.requests.filter(
       ({ verb, plural }) => verb === 'patch' && plural === upstreamProviders.plural,
     ).length
   }
 
-  /** They serve what the operator has applied. */
+  /** Hash of the config that the operator applied, which all pods serve. */
   get #sha256(): string {
-    const [name] = this.desk.names(configMaps)
-    const text = name ? this.desk.get(configMaps, name).data?.['router.yml'] : ''
+    const [name] = this.harness.names(configMaps)
+    const text = name ? this.harness.get(configMaps, name).data?.['router.yml'] : ''
     return createHash('sha256')
       .update(text ?? '')
       .digest('hex')
@@ -51,7 +51,7 @@ class Pods {
   async #answer(ip: string): Promise<Page> {
     this.requests.push(ip)
     this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#now)
-    await new Promise<void>((resolve) => void this.desk.clock.after(10, resolve))
+    await new Promise<void>((resolve) => void this.harness.clock.after(10, resolve))
     this.#now -= 1
     const states = this.states.get(ip)
     if (states === undefined) return { problem: 'ECONNREFUSED' }
@@ -63,90 +63,90 @@ class Pods {
   }
 }
 
-/** A router with the providers a and b, and two pods that serve with both. */
+/** Starts a router with the providers a and b, and two pods that use both. */
 async function twoPods() {
   const fleet = new Pods()
-  const { desk } = fleet
-  desk.provider('a')
-  desk.provider('b')
-  desk.router('r')
+  const { harness } = fleet
+  harness.provider('a')
+  harness.provider('b')
+  harness.router('r')
   for (const ip of ['10.0.0.1', '10.0.0.2']) {
     fleet.run(`pod-${ip}`, ip)
     fleet.states.set(ip, { a: 'eligible', b: 'eligible' })
   }
-  await desk.pass()
+  await harness.pass()
   return fleet
 }
 
-const looks = 30_500
+const roundMs = 30_500
 
-test('what two looks in a row find is in the status, and no more is written', async () => {
+test('the status follows two consecutive observations, and is written only then', async () => {
   const fleet = await twoPods()
-  await using desk = fleet.desk
-  await desk.pass(looks)
+  await using harness = fleet.harness
+  await harness.pass(roundMs)
   expect([fleet.health('a'), fleet.health('b')]).toEqual(['True/Serving', 'True/Serving'])
   for (const ip of fleet.states.keys()) fleet.states.set(ip, { a: 'disabled', b: 'eligible' })
-  await desk.pass(looks)
+  await harness.pass(roundMs)
   expect(fleet.health('a')).toBe('True/Serving')
-  await desk.pass(looks)
+  await harness.pass(roundMs)
   expect([fleet.health('a'), fleet.health('b')]).toEqual(['False/Disabled', 'True/Serving'])
-  expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^False\/NotHealthy/)
+  expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^False\/NotHealthy/)
   const written = fleet.statusWrites
-  await desk.pass(10 * looks)
+  await harness.pass(10 * roundMs)
   expect(fleet.statusWrites).toBe(written)
-  expect(desk.failures).toEqual([])
+  expect(harness.failures).toEqual([])
 })
 
-test('what comes and goes between looks is never written', async () => {
+test('a state that changes between observations is never written', async () => {
   const fleet = await twoPods()
-  await using desk = fleet.desk
-  await desk.pass(looks)
+  await using harness = fleet.harness
+  await harness.pass(roundMs)
   const written = fleet.statusWrites
   for (let round = 0; round < 10; round++) {
     fleet.states.set('10.0.0.2', { a: round % 2 === 0 ? 'held-off' : 'eligible', b: 'eligible' })
-    await desk.pass(looks - 500)
+    await harness.pass(roundMs - 500)
   }
   expect(fleet.statusWrites).toBe(written)
 })
 
-test('pods that differ, pods that are silent, and a fleet that is gone', async () => {
+test('health reports pods that differ, silent pods and a fleet without pods', async () => {
   const fleet = await twoPods()
-  await using desk = fleet.desk
+  await using harness = fleet.harness
   fleet.states.set('10.0.0.2', { a: 'rejected', b: 'eligible' })
-  await desk.pass(2 * looks)
+  await harness.pass(2 * roundMs)
   expect(fleet.health('a')).toBe('False/PodsDiffer')
   fleet.states.delete('10.0.0.1')
-  await desk.pass(2 * looks)
+  await harness.pass(2 * roundMs)
   expect([fleet.health('a'), fleet.health('b')]).toEqual(['False/Rejected', 'True/Serving'])
   fleet.states.clear()
-  await desk.pass(2 * looks)
-  expect(desk.conditions(upstreamProviders, 'b')['Healthy']).toMatch(
+  await harness.pass(2 * roundMs)
+  expect(harness.conditions(upstreamProviders, 'b')['Healthy']).toMatch(
     /^Unknown\/NotObserved@1: .*no pod answers at :7779\/status: ECONNREFUSED\.$/,
   )
-  for (const name of desk.names(pods)) desk.remove(pods, name)
-  await desk.pass(2 * looks)
-  expect(desk.conditions(upstreamProviders, 'b')['Healthy']).toContain('no pod runs')
+  for (const name of harness.names(pods)) harness.remove(pods, name)
+  await harness.pass(2 * roundMs)
+  expect(harness.conditions(upstreamProviders, 'b')['Healthy']).toContain('no pod runs')
 })
 
-test('only running pods of the router are asked, a few at once, every 30 s', async () => {
+test('the observer asks only running pods of the router, four at a time, every 30 s', async () => {
   const fleet = await twoPods()
-  await using desk = fleet.desk
+  await using harness = fleet.harness
   fleet.run('of-another', '10.0.1.1', { 'app.kubernetes.io/instance': 'other' })
   fleet.run('redis', '10.0.1.2', { 'app.kubernetes.io/component': 'redis' })
   fleet.run('foreign', '10.0.1.3', { 'app.kubernetes.io/managed-by': 'else' })
   fleet.run('pending', '10.0.1.4', {}, { phase: 'Pending' })
   for (let at = 10; at < 40; at++) fleet.run(`pod-${at}`, `10.0.0.${at}`)
-  await desk.pass(looks)
+  await harness.pass(roundMs)
   fleet.requests.length = 0
   fleet.mostAtOnce = 0
-  await desk.pass(60_300)
+  await harness.pass(60_300)
   expect(fleet.requests.length).toBe(2 * 32)
   expect(fleet.requests.filter((ip) => !ip.startsWith('10.0.0.'))).toEqual([])
   expect(fleet.mostAtOnce).toBe(4)
-  desk.remove({ ...pods, plural: 'rpcrouters' }, 'r')
-  await desk.pass(looks)
+  harness.remove({ ...pods, plural: 'rpcrouters' }, 'r')
+  await harness.pass(roundMs)
   fleet.requests.length = 0
-  await desk.pass(2 * looks)
+  await harness.pass(2 * roundMs)
   expect(fleet.requests).toEqual([])
 })
 
@@ -155,31 +155,31 @@ const silence = (_: string, signal: AbortSignal) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error))
   })
 
-test('the operator that takes over keeps what the status says, until it has looked twice', async () => {
+test('a new leader keeps the health in the status until it has two observations', async () => {
   const first = await twoPods()
   for (const ip of first.states.keys()) first.states.set(ip, { a: 'rejected', b: 'eligible' })
-  await first.desk.pass(2 * looks)
-  const { keeper } = first.desk
-  await first.desk[Symbol.asyncDispose]()
-  await using second = new OperatorHarness(keeper, null, silence)
-  await second.pass(2 * looks)
+  await first.harness.pass(2 * roundMs)
+  const { api } = first.harness
+  await first.harness[Symbol.asyncDispose]()
+  await using second = new OperatorHarness(api, null, silence)
+  await second.pass(2 * roundMs)
   expect(second.conditions(upstreamProviders, 'a')['Healthy']).toMatch(/^False\/Rejected/)
-  await using third = new OperatorHarness(keeper)
+  await using third = new OperatorHarness(api)
   await third.pass()
   expect(third.conditions(upstreamProviders, 'a')['Healthy']).toMatch(/^Unknown\/NotObserved/)
 })
 
-test('a NetworkPolicy that names who may scrape lets the operator in, too', async () => {
+test('a NetworkPolicy with monitoring clients also admits the operator', async () => {
   const scraper = { podSelector: { matchLabels: { app: 'prometheus' } } }
   const spec = { networkPolicy: { enabled: true, monitoring: [scraper] } }
-  const peersOf = async (desk: OperatorHarness) => {
-    desk.provider('a')
-    desk.router('r', spec)
-    await desk.pass()
-    return desk.get(networkPolicies, 'r-router').spec.ingress[1]?.from
+  const peersOf = async (harness: OperatorHarness) => {
+    harness.provider('a')
+    harness.router('r', spec)
+    await harness.pass()
+    return harness.get(networkPolicies, 'r-router').spec.ingress[1]?.from
   }
-  const { desk: looking } = new Pods()
-  expect(await peersOf(looking)).toEqual([
+  const { harness: observing } = new Pods()
+  expect(await peersOf(observing)).toEqual([
     scraper,
     {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'system' } },
@@ -190,7 +190,7 @@ test('a NetworkPolicy that names who may scrape lets the operator in, too', asyn
       },
     },
   ])
-  await looking[Symbol.asyncDispose]()
+  await observing[Symbol.asyncDispose]()
   await using blind = new OperatorHarness()
   expect(await peersOf(blind)).toEqual([scraper])
 })

@@ -9,11 +9,11 @@ import { Store } from '../kube/store.ts'
 import { type Pod, pods } from '../resources/kinds.ts'
 import { childSelector, componentOf, instanceKeys } from '../resources/labels.ts'
 import { type FleetView, type PodView, podView } from '../status/fleet-view.ts'
-import { healthIn, type Looks, upstreamOf } from '../status/provider-health.ts'
+import { healthIn, type Observations, upstreamOf } from '../status/provider-health.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
-/** Asks the pod at an IP address for its status. */
+/** Requests the status page of the pod at an IP address. */
 export type ReadPodPage = (ip: string, signal: AbortSignal) => Promise<Page>
 
 export interface FleetObserverOptions extends Pick<
@@ -21,52 +21,52 @@ export interface FleetObserverOptions extends Pick<
   'client' | 'clock' | 'random' | 'observer'
 > {
   readonly readPodPage: ReadPodPage
-  /** Null for all. */
+  /** Null for all namespaces. */
   readonly namespaces: readonly string[] | null
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly chainIdOf: ChainIdOf
-  /** Called with a provider whose health has changed. */
+  /** Called with a provider whose health changed. */
   readonly onChange: (provider: string) => void
-  /** Called with a router whose pods were found to serve other configs than before, and at the first look. */
+  /** Called with a router after its first observation and when its pods serve other configs. */
   readonly onServing: (router: string) => void
 }
 
-/** What is kept of a pod. */
+/** The stored parts of a pod. */
 interface RunningPod extends KubeObject {
-  /** Null while it does not run. */
+  /** Null while the pod does not run. */
   readonly ip: string | null
-  /** When its container last ended because it cannot serve its config; null if never. */
+  /** When the container last exited because of an invalid config; null if never. */
   readonly endedMs: number | null
 }
 
-/** The exit code of a router that refuses its config. */
+/** Exit code of a router that refuses its config. */
 const invalidConfig = 2
 
-/** A router is looked at so often; a few of them at a time, and of each a few pods. */
+/** Interval between two observations of a router. */
 const everyMs = 30_000
 const routersAtOnce = 4
 const podsAtOnce = 4
-/** For one look: the pods of a large fleet may all be silent. */
+/** Timeout of one observation: all pods of a large fleet may be silent. */
 const timeoutMs = 600_000
 
-/** A pod that ended because it cannot serve its config. */
+/** A pod that exited because of an invalid config. */
 export interface EndedPod {
   readonly pod: string
   readonly createdMs: number
   readonly endedMs: number
 }
 
-/** Asks the pods of each router which config they serve and how their upstreams are. */
+/** Observes the config that each router's pods serve, and the health of their upstreams. */
 export class FleetObserver {
   readonly #options: FleetObserverOptions
   readonly #pods = new Store<RunningPod, 'instance'>({ instance: instanceKeys })
   readonly #reflectors: readonly Reflector<KubeObject>[]
   readonly #controller: Controller
-  /** By router: the last two, the older one first. */
-  readonly #looks = new Map<string, readonly FleetView[]>()
+  /** By router: the last two observations, oldest first. */
+  readonly #observations = new Map<string, readonly FleetView[]>()
 
   constructor(options: FleetObserverOptions) {
-    const { clock, random, observer = {}, world, namespaces } = options
+    const { clock, random, observer = {}, cache, namespaces } = options
     this.#options = options
     this.#reflectors = (namespaces ?? [undefined]).map((namespace) => {
       const selection = { labelSelector: childSelector, ...(namespace && { namespace }) }
@@ -75,22 +75,22 @@ export class FleetObserver {
     })
     this.#controller = new Controller({
       name: 'fleet',
-      reconcile: (key, context) => this.#look(key, context),
+      reconcile: (key, context) => this.#observe(key, context),
       ...{ clock, random, observer, timeoutMs, workers: routersAtOnce },
     })
-    world.routers.subscribe(({ type, object }) => {
+    cache.routers.subscribe(({ type, object }) => {
       const key = objectKey(object.metadata)
       if (type === 'added') this.#controller.enqueue(key)
-      if (type === 'deleted') this.#looks.delete(key)
+      if (type === 'deleted') this.#observations.delete(key)
     })
   }
 
-  /** The last two looks at the pods of a router, the older one first. */
-  looks(router: string): NonNullable<Looks> {
-    return this.#looks.get(router) ?? []
+  /** Returns the last two observations of a router's pods, oldest first. */
+  observations(router: string): NonNullable<Observations> {
+    return this.#observations.get(router) ?? []
   }
 
-  /** Pods of a router that ended because they cannot serve their config. */
+  /** Returns the pods of a router that exited because of an invalid config. */
   ended(router: string): readonly EndedPod[] {
     return this.#pods.byIndex('instance', router).flatMap(({ metadata, endedMs }) => {
       const createdMs = Date.parse(metadata.creationTimestamp ?? '')
@@ -98,21 +98,21 @@ export class FleetObserver {
     })
   }
 
-  /** Before it is due. */
-  lookSoon(router: string): void {
+  /** Observes a router before its next observation is due. */
+  observeSoon(router: string): void {
     this.#controller.enqueue(router)
   }
 
-  /** Until the signal is aborted. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const listed = Promise.race(this.#reflectors.map((each) => synced([each], signal)))
     const looking = listed.then(() => this.#controller.run(signal))
     await Promise.all([looking, ...this.#reflectors.map((each) => each.run(signal))])
   }
 
-  async #look(key: string, { signal }: ReconcileContext): Promise<Outcome> {
-    const { world } = this.#options
-    const router = world.routers.get(key)
+  async #observe(key: string, { signal }: ReconcileContext): Promise<Outcome> {
+    const { cache } = this.#options
+    const router = cache.routers.get(key)
     if (router === undefined) return {}
     const isListed = this.#reflectors.some(
       ({ namespace, hasSynced }) => hasSynced && [null, refOf(key).namespace].includes(namespace),
@@ -122,21 +122,24 @@ export class FleetObserver {
     const running = this.#pods.byIndex('instance', key).filter(({ ip }) => ip !== null)
     for (let at = 0; at < running.length; at += podsAtOnce) {
       const some = running.slice(at, at + podsAtOnce)
-      answers.push(...(await Promise.all(some.map((pod) => this.#ask(pod, signal)))))
+      answers.push(...(await Promise.all(some.map((pod) => this.#observePod(pod, signal)))))
     }
     const view = {
       pods: answers.flatMap((answer) => answer.pods),
       silent: answers.flatMap((answer) => answer.silent),
     }
-    if (world.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
-    const before = this.looks(key).at(-1)
-    this.#looks.set(key, [...this.looks(key), view].slice(-2))
+    if (cache.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
+    const before = this.observations(key).at(-1)
+    this.#observations.set(key, [...this.observations(key), view].slice(-2))
     this.#report(router)
     if (!isDeepStrictEqual(before && servedBy(before), servedBy(view))) this.#options.onServing(key)
     return { requeueAfterMs: everyMs }
   }
 
-  async #ask({ metadata: { name }, ip }: RunningPod, signal: AbortSignal): Promise<FleetView> {
+  async #observePod(
+    { metadata: { name }, ip }: RunningPod,
+    signal: AbortSignal,
+  ): Promise<FleetView> {
     const page = await this.#options.readPodPage(ip ?? '', signal)
     const view: PodView | null = 'text' in page ? podView(name, page.text) : null
     if (view !== null) return { pods: [view], silent: [] }
@@ -145,15 +148,15 @@ export class FleetObserver {
   }
 
   #report(router: KubeObject): void {
-    const { world, chainIdOf, onChange } = this.#options
-    const looks = this.looks(objectKey(router.metadata))
-    for (const key of world.providerKeysOf(router)) {
-      const object = world.providers.get(key)
-      const provider = object === undefined ? null : world.provider(object).value
+    const { cache, chainIdOf, onChange } = this.#options
+    const observations = this.observations(objectKey(router.metadata))
+    for (const key of cache.providerKeysOf(router)) {
+      const object = cache.providers.get(key)
+      const provider = object === undefined ? null : cache.provider(object).value
       if (provider === null) continue
       const entry = provider.status?.routers?.find(({ name }) => name === router.metadata.name)
       const before = entry?.conditions?.find(({ type }) => type === 'Healthy')
-      if (healthIn(looks, upstreamOf(provider, chainIdOf), before) !== before) onChange(key)
+      if (healthIn(observations, upstreamOf(provider, chainIdOf), before) !== before) onChange(key)
     }
   }
 }
@@ -168,14 +171,14 @@ function runningPodOf(object: KubeObject): RunningPod {
   const { creationTimestamp } = metadata
   const isRouter = componentOf({ metadata }) === 'router'
   const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
-  const kept = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
+  const stored = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
   const ended = (status?.containerStatuses ?? [])
-    // A sidecar may end with the same code for reasons of its own.
+    // A sidecar may use the same exit code for something else.
     .filter(({ name: container }) => container === 'router')
     .flatMap(({ state, lastState }) => [state?.terminated, lastState?.terminated])
     .find((each) => isRouter && each?.exitCode === invalidConfig)
   return {
-    ...{ apiVersion, kind, metadata: kept },
+    ...{ apiVersion, kind, metadata: stored },
     ip: isRunning ? (status.podIP ?? null) : null,
     endedMs: ended ? Date.parse(String(ended.finishedAt ?? '')) : null,
   }

@@ -34,14 +34,14 @@ const restart = {
   },
 }
 
-describe('fields of others that they may have', () => {
+describe('other managers may own', () => {
   test.each([
     ['annotations and labels', entry('kubectl', { 'f:metadata': { 'f:annotations': {} } })],
     ['the status', entry('kcm', { 'f:status': { 'f:replicas': {} } }, { subresource: 'status' })],
-    ['the mark of a restart', entry('kubectl-rollout', { 'f:spec': restart })],
+    ['a restart annotation', entry('kubectl-rollout', { 'f:spec': restart })],
     ['the address of a load balancer', entry('cloud', { 'f:spec': { 'f:loadBalancerIP': {} } })],
-    ['of another version of the kind', entry('old', { 'f:spec': {} }, { apiVersion: 'apps/v2' })],
-    ['what a webhook added to our own write', entry(fieldManager, { 'f:spec': { 'f:x': {} } })],
+    ['fields of another version', entry('old', { 'f:spec': {} }, { apiVersion: 'apps/v2' })],
+    ['additions of a webhook', entry(fieldManager, { 'f:spec': { 'f:x': {} } })],
   ])('%s', (_, theirs) => {
     const object = deployment(ours, theirs)
     expect(hasForeignFields(object)).toBe(false)
@@ -50,7 +50,7 @@ describe('fields of others that they may have', () => {
   })
 })
 
-test('the count of another is no foreign field', () => {
+test('a replica count of another manager is not a foreign field', () => {
   const counts = { 'f:spec': { 'f:replicas': {} } }
   const scaled = entry('kcm', counts, { subresource: 'scale' })
   const ourCounts = ['rpc-router-operator', 'rpc-router-operator-handover'].map((manager) =>
@@ -65,7 +65,7 @@ test('the count of another is no foreign field', () => {
   expect(takenOver(withCount(4))).toEqual([...ourCounts, scaled])
 })
 
-test('fields of others in the spec become ours', () => {
+test('the operator takes over foreign fields in the spec', () => {
   const undone = entry('kubectl', {
     'f:metadata': { 'f:annotations': { 'f:note': {} } },
     'f:spec': { ...container({ 'f:env': { ...env('A'), ...env('B') } }), 'f:paused': {} },
@@ -104,7 +104,7 @@ test('fields of others in the spec become ours', () => {
   ])
 })
 
-test('where the record of what is ours was wiped, there is one again', () => {
+test('a missing entry of the operator in managedFields is restored', () => {
   const wiped = entry('before-first-apply', { 'f:spec': { 'f:selector': {} } })
   expect(takenOver(deployment(wiped))).toEqual([
     {

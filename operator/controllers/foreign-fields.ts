@@ -6,44 +6,44 @@ import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, ManagedFields, Resource } from '../kube/object.ts'
 
 /*
- * Server-side apply keeps what another manager owns: an entry of a list, or a field that our intent does not name. What a
- * user set by hand, or an undone rollout brought back, would stay for ever, and pods might need objects that are gone.
- * Only the operator owns the spec of its objects: it takes such fields over, and the next apply drops them.
+ * Server-side apply retains fields of other managers that our intent does not name. Fields that a
+ * user sets by hand, or that an undone rollout restores, would stay forever, and pods might need
+ * deleted objects. So the operator takes such fields over, and its next apply drops them.
  */
 
-/** The field manager of the objects of a router. */
+/** Field manager of a router's objects. */
 export const fieldManager = 'rpc-router-operator'
-/** The field manager of statuses. */
+/** Field manager of statuses. */
 export const statusManager = 'rpc-router-operator-status'
-/** The field manager that keeps the count of replicas between the operator and an autoscaler. */
+/** Field manager that owns the replica count during a handover to an autoscaler. */
 export const handoverManager = 'rpc-router-operator-handover'
 
-/** A set of fields as `fieldsV1` has it: a tree whose leaves are empty. */
+/** A set of fields in the form of `fieldsV1`: a tree whose leaves are empty. */
 interface FieldTree {
   readonly [path: string]: FieldTree
 }
 
-/** What others may set in the spec of our objects. */
+/** Fields that others may set in the spec of our objects. */
 const allowed = [
   // An autoscaler, if any, owns the count; otherwise the operator forces it.
   'f:replicas',
-  // Of a Service: what clouds and load balancers write there.
+  // Clouds and load balancers write these into a Service.
   'f:loadBalancerIP',
   'f:loadBalancerClass',
   'f:healthCheckNodePort',
 ]
-/** `kubectl rollout restart`, and tools that restart pods when something changes. */
+/** `kubectl rollout restart` and similar tools set annotations of the template. */
 const allowedInTemplate = ['f:metadata']
 
-/** The object with the record of only those foreign fields that the operator owns or may own: mostly none. */
+/** Reduces `managedFields` to entries with foreign fields or a replica count: mostly none. */
 export function withForeignFields<T extends KubeObject>(object: T): T {
   const { managedFields = [], ...metadata } = object.metadata
-  const kept = managedFields.filter(
+  const retained = managedFields.filter(
     (entry) => foreignPart(object, entry) !== null || setsCount(entry),
   )
   return {
     ...object,
-    metadata: kept.length === 0 ? metadata : { ...metadata, managedFields: kept },
+    metadata: retained.length === 0 ? metadata : { ...metadata, managedFields: retained },
   }
 }
 
@@ -53,7 +53,7 @@ export function hasForeignFields(object: KubeObject): boolean {
   return managedFields.some((entry) => foreignPart(object, entry) !== null)
 }
 
-/** Whether another manager sets the count. */
+/** Whether another manager sets the replica count. */
 export function setsCount(entry: ManagedFields): boolean {
   const { manager = '' } = entry
   if (manager === fieldManager || manager === handoverManager) return false
@@ -61,10 +61,9 @@ export function setsCount(entry: ManagedFields): boolean {
 }
 
 /**
- * Makes the fields of others ours, so that the next apply drops those that it does not name. It writes the owners of
- * fields, no values.
- *
- * @throws ApiError a conflict when the object has changed since it was read
+ * Takes over foreign fields, so that the next apply drops those that it does not name. It writes
+ * only the owners of fields, no values.
+ * @throws ApiError a conflict when the object changed since it was read
  */
 export async function takeForeignFields(
   client: Pick<KubeClient, 'get' | 'mergePatch'>,
@@ -80,20 +79,20 @@ export async function takeForeignFields(
   await client.mergePatch(resource, ref, patch, signal)
 }
 
-/** The record of owners with the foreign fields taken over. Other fields of such a writer have no owner. */
+/** Returns `managedFields` after the takeover. Other fields of such a manager lose their owner. */
 export function takenOver(object: KubeObject): readonly ManagedFields[] {
   const { apiVersion, metadata } = object
   const { managedFields = [] } = metadata
   const parts = managedFields.map((entry) => foreignPart(object, entry))
-  const taken = parts.filter((part) => part !== null)
-  if (taken.length === 0) return managedFields
+  const foreign = parts.filter((part) => part !== null)
+  if (foreign.length === 0) return managedFields
   const ours = managedFields.find(isOurs) ?? {
     manager: fieldManager,
     operation: 'Apply' as const,
     apiVersion,
     fieldsType: 'FieldsV1' as const,
   }
-  const fieldsV1 = taken.reduce((all, part) => union(all, { 'f:spec': part }), treeOf(ours))
+  const fieldsV1 = foreign.reduce((all, part) => union(all, { 'f:spec': part }), treeOf(ours))
   const others = managedFields.filter((entry, at) => !isOurs(entry) && parts[at] === null)
   return [...others, { ...ours, fieldsV1 }]
 }
@@ -102,7 +101,7 @@ function isOurs({ manager, operation, subresource }: ManagedFields): boolean {
   return manager === fieldManager && operation === 'Apply' && !subresource
 }
 
-/** What of an entry is foreign, below the spec. What webhooks of the cluster add to our writes is under our name. */
+/** Returns the foreign fields of an entry below the spec, if any. */
 function foreignPart({ apiVersion }: KubeObject, entry: ManagedFields): FieldTree | null {
   if (entry.manager === fieldManager || entry.apiVersion !== apiVersion) return null
   const { 'f:template': template = {}, ...fields } = treeOf(entry)['f:spec'] ?? {}
@@ -127,9 +126,9 @@ function treeOf({ fieldsV1 = {} }: ManagedFields): FieldTree {
 }
 
 /**
- * Whether an object has all that an intent says: every field, and lists item by item. What is there beside it, such
- * as defaults of the API server, does not count. An absent value equals zero or an empty list, since the API server
- * leaves these out; amounts of resources are compared by value.
+ * Whether an object has every field of an intent; lists are compared item by item. It ignores
+ * further fields, such as defaults. An absent value equals zero or an empty list, which the API
+ * server omits; amounts of resources are compared by value.
  */
 export function contains(object: unknown, intent: unknown): boolean {
   if (object === undefined || object === null) return isZero(intent)
@@ -148,7 +147,7 @@ export function contains(object: unknown, intent: unknown): boolean {
   )
 }
 
-/** Fields whose values are quantities, by resource. */
+/** Fields that map resources to quantities. */
 const amountFields: ReadonlySet<string> = new Set(['requests', 'limits'])
 
 function hasAmounts(object: unknown, intent: unknown): boolean {

@@ -11,94 +11,95 @@ const forbidden = (message: string) => new ApiError('PATCH', 403, { reason: 'For
 const refusing = (plural: string) => (request: ReceivedRequest) =>
   request.verb === 'patch' && request.plural === plural ? forbidden('exceeded quota: other') : null
 
-/** A quota that has room for so many ConfigMaps. */
-const quotaOf = (desk: OperatorHarness, most: number) => (request: ReceivedRequest) => {
-  const names = desk.names(configMaps)
+/** Returns a quota of `most` ConfigMaps. */
+const quotaOf = (harness: OperatorHarness, most: number) => (request: ReceivedRequest) => {
+  const names = harness.names(configMaps)
   const isNew = request.plural === 'configmaps' && request.verb === 'patch'
   return isNew && !names.includes(request.name) && names.length >= most
     ? forbidden('exceeded quota: configmaps')
     : null
 }
 
-const wish = (desk: OperatorHarness, port: number) => desk.provider('a', `http://a.example:${port}`)
+const setPort = (harness: OperatorHarness, port: number) =>
+  harness.provider('a', `http://a.example:${port}`)
 
-const programmed = (desk: OperatorHarness) => desk.conditions(rpcRouters, 'r')['Programmed']
+const programmed = (harness: OperatorHarness) => harness.conditions(rpcRouters, 'r')['Programmed']
 
-function egress(desk: OperatorHarness): readonly unknown[] {
-  const { spec } = desk.get(networkPolicies, 'r-router')
+function egress(harness: OperatorHarness): readonly unknown[] {
+  const { spec } = harness.get(networkPolicies, 'r-router')
   return spec.egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))
 }
 
-async function servingDesk(): Promise<OperatorHarness> {
-  const desk = new OperatorHarness()
-  wish(desk, 8545)
-  desk.router('r')
-  await desk.pass()
-  desk.rollOut('r')
-  await desk.pass()
-  return desk
+async function servingHarness(): Promise<OperatorHarness> {
+  const harness = new OperatorHarness()
+  setPort(harness, 8545)
+  harness.router('r')
+  await harness.pass()
+  harness.rollOut('r')
+  await harness.pass()
+  return harness
 }
 
 describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
   'while the API server refuses the %s',
   (plural) => {
-    test('configs that no pod ever ran go, and a quota has room for the next', async () => {
-      await using desk = await servingDesk()
-      const [running = ''] = desk.names(configMaps)
+    test('configs that no pod ran are deleted, so a quota has room for the next', async () => {
+      await using harness = await servingHarness()
+      const [running = ''] = harness.names(configMaps)
       const others = refusing(plural)
-      const quota = quotaOf(desk, 2)
-      // The ServiceAccount is as it is wanted already: it is not asked for.
-      if (plural === 'serviceaccounts') desk.remove({ ...configMaps, plural }, 'r-router')
-      desk.keeper.refuse = (request) => others(request) ?? quota(request)
+      const quota = quotaOf(harness, 2)
+      // The ServiceAccount is unchanged, so without this no request for it would be sent.
+      if (plural === 'serviceaccounts') harness.remove({ ...configMaps, plural }, 'r-router')
+      harness.api.refuse = (request) => others(request) ?? quota(request)
       for (const port of [9001, 9002, 9003, 9004, 9005]) {
-        wish(desk, port)
-        await desk.pass(5_000)
-        expect(programmed(desk)).toContain('exceeded quota: other')
-        expect(desk.names(configMaps)).toHaveLength(2)
-        expect(desk.names(configMaps)).toContain(running)
+        setPort(harness, port)
+        await harness.pass(5_000)
+        expect(programmed(harness)).toContain('exceeded quota: other')
+        expect(harness.names(configMaps)).toHaveLength(2)
+        expect(harness.names(configMaps)).toContain(running)
       }
-      desk.keeper.refuse = quota
-      await desk.pass(121_000)
-      expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
-      expect(egress(desk)).toEqual([53, 53, 5353, 5353, 8545, 9005])
+      harness.api.refuse = quota
+      await harness.pass(121_000)
+      expect(programmed(harness)).toMatch(/^True\/Programmed@1/)
+      expect(egress(harness)).toEqual([53, 53, 5353, 5353, 8545, 9005])
     })
 
-    test('what pods may go back to stays', async () => {
-      await using desk = await servingDesk()
-      wish(desk, 8546)
-      await desk.pass()
-      desk.rollOut('r')
-      await desk.pass()
-      const before = desk.names(configMaps)
+    test('configs that pods may roll back to stay', async () => {
+      await using harness = await servingHarness()
+      setPort(harness, 8546)
+      await harness.pass()
+      harness.rollOut('r')
+      await harness.pass()
+      const before = harness.names(configMaps)
       expect(before).toHaveLength(2)
-      desk.keeper.refuse = refusing(plural)
+      harness.api.refuse = refusing(plural)
       for (const port of [9001, 9002]) {
-        wish(desk, port)
-        await desk.pass(5_000)
-        expect(desk.names(configMaps)).toEqual(expect.arrayContaining([...before]))
+        setPort(harness, port)
+        await harness.pass(5_000)
+        expect(harness.names(configMaps)).toEqual(expect.arrayContaining([...before]))
       }
-      desk.remove(replicaSets, desk.names(replicaSets)[0] ?? '')
-      await desk.pass(5_000)
-      expect(desk.names(configMaps)).toHaveLength(2)
+      harness.remove(replicaSets, harness.names(replicaSets)[0] ?? '')
+      await harness.pass(5_000)
+      expect(harness.names(configMaps)).toHaveLength(2)
     })
   },
 )
 
-test('a config that no pod ever ran opens no port, even if it cannot be deleted', async () => {
-  await using desk = await servingDesk()
-  desk.keeper.refuse = refusing('deployments')
-  wish(desk, 9001)
-  await desk.pass(5_000)
-  desk.keeper.refuse = ({ verb, plural }) =>
+test('a config that no pod ran opens no port, even if it cannot be deleted', async () => {
+  await using harness = await servingHarness()
+  harness.api.refuse = refusing('deployments')
+  setPort(harness, 9001)
+  await harness.pass(5_000)
+  harness.api.refuse = ({ verb, plural }) =>
     verb === 'delete' && plural === 'configmaps' ? forbidden('nothing is deleted here') : null
-  wish(desk, 9002)
-  await desk.pass(5_000)
-  expect(desk.names(configMaps)).toHaveLength(3)
-  expect(egress(desk)).toEqual([53, 53, 5353, 5353, 8545, 9002])
-  // The pods are as wanted, and the status says what is wrong.
-  expect(programmed(desk)).toMatch(/^False\/ApplyFailed@1: .*nothing is deleted here/)
-  desk.keeper.refuse = () => null
-  await desk.pass(121_000)
-  expect(programmed(desk)).toMatch(/^True/)
-  expect(desk.names(configMaps)).toHaveLength(2)
+  setPort(harness, 9002)
+  await harness.pass(5_000)
+  expect(harness.names(configMaps)).toHaveLength(3)
+  expect(egress(harness)).toEqual([53, 53, 5353, 5353, 8545, 9002])
+  // The pods have the desired config, and the status reports the failure.
+  expect(programmed(harness)).toMatch(/^False\/ApplyFailed@1: .*nothing is deleted here/)
+  harness.api.refuse = () => null
+  await harness.pass(121_000)
+  expect(programmed(harness)).toMatch(/^True/)
+  expect(harness.names(configMaps)).toHaveLength(2)
 })

@@ -7,48 +7,53 @@ import { configMaps, deployments, pods, rpcRouters, secrets } from '../resources
 import type { ReadPodPage } from './fleet-observer.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-async function servingDesk(spec: object = {}, readPodPage: ReadPodPage | null = null) {
-  const desk = new OperatorHarness(new FakeApiServer(), null, readPodPage)
-  put(desk, 'first')
-  desk.provider('a', 'https://a.example', withKey)
-  desk.router('r', spec)
-  await desk.pass()
-  desk.rollOut('r')
-  await desk.pass()
-  return desk
+async function servingHarness(spec: object = {}, readPodPage: ReadPodPage | null = null) {
+  const harness = new OperatorHarness(new FakeApiServer(), null, readPodPage)
+  put(harness, 'first')
+  harness.provider('a', 'https://a.example', withKey)
+  harness.router('r', spec)
+  await harness.pass()
+  harness.rollOut('r')
+  await harness.pass()
+  return harness
 }
 
 const header = { name: 'x-key', valueFrom: { secretKeyRef: { name: 'keys', key: 'key' } } }
 const withKey = { nodeUrls: [{ url: 'https://a.example', auth: { headers: [header] } }] }
 
-function put(desk: OperatorHarness, value: string): void {
+function put(harness: OperatorHarness, value: string): void {
   const data = { key: Buffer.from(value).toString('base64') }
   const metadata = { namespace: 'ns', name: 'keys' }
-  desk.keeper.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as never)
+  harness.api.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as never)
 }
 
-const generation = (desk: OperatorHarness) => desk.get(deployments, 'r-router').metadata.generation
-const texts = (desk: OperatorHarness) =>
+const generation = (harness: OperatorHarness) =>
+  harness.get(deployments, 'r-router').metadata.generation
+const texts = (harness: OperatorHarness) =>
   Object.fromEntries(
-    desk.names(configMaps).map((name) => [name, desk.get(configMaps, name).data?.['router.yml']]),
+    harness
+      .names(configMaps)
+      .map((name) => [name, harness.get(configMaps, name).data?.['router.yml']]),
   )
 
-test.each<[string, (desk: OperatorHarness) => void]>([
-  ['a provider that is added', (desk) => desk.provider('b')],
+test.each<[string, (harness: OperatorHarness) => void]>([
+  ['a provider that is added', (harness) => harness.provider('b')],
   [
     'another URL',
-    (desk) =>
-      desk.provider('a', '', { nodeUrls: [{ ...withKey.nodeUrls[0], url: 'https://b.example' }] }),
+    (harness) =>
+      harness.provider('a', '', {
+        nodeUrls: [{ ...withKey.nodeUrls[0], url: 'https://b.example' }],
+      }),
   ],
   [
     'another tier',
-    (desk) => [desk.provider('b'), desk.provider('a', '', { ...withKey, tier: 'backup' })],
+    (harness) => [harness.provider('b'), harness.provider('a', '', { ...withKey, tier: 'backup' })],
   ],
-  ['a budget', (desk) => desk.router('r', { relay: { maxAttempts: 3 } })],
+  ['a budget', (harness) => harness.router('r', { relay: { maxAttempts: 3 } })],
   [
     'a policy',
-    (desk) =>
-      desk.router('r', {
+    (harness) =>
+      harness.router('r', {
         endpoints: [
           {
             name: 'eth1',
@@ -60,65 +65,65 @@ test.each<[string, (desk: OperatorHarness) => void]>([
         ],
       }),
   ],
-])('%s replaces no pod: the config changes in place', async (_, change) => {
-  await using desk = await servingDesk()
-  const [before, made] = [texts(desk), generation(desk)]
-  change(desk)
-  await desk.pass()
-  expect(generation(desk)).toBe(made)
-  expect(Object.keys(texts(desk))).toEqual(Object.keys(before))
-  expect(texts(desk)).not.toEqual(before)
-  expect(desk.events.at(-1)).toBe('ConfigRendered')
-  const [text = ''] = Object.values(texts(desk))
+])('%s changes the config in place and replaces no pod', async (_, change) => {
+  await using harness = await servingHarness()
+  const [before, made] = [texts(harness), generation(harness)]
+  change(harness)
+  await harness.pass()
+  expect(generation(harness)).toBe(made)
+  expect(Object.keys(texts(harness))).toEqual(Object.keys(before))
+  expect(texts(harness)).not.toEqual(before)
+  expect(harness.events.at(-1)).toBe('ConfigRendered')
+  const [text = ''] = Object.values(texts(harness))
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
-  expect(desk.status(rpcRouters, 'r')['configHash']).toBe(hash)
-  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
-  expect(desk.failures).toEqual([])
+  expect(harness.status(rpcRouters, 'r')['configHash']).toBe(hash)
+  expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
+  expect(harness.failures).toEqual([])
 })
 
-test('a rotated key replaces no pod, and has its event', async () => {
-  await using desk = await servingDesk()
-  const [before, made] = [texts(desk), generation(desk)]
-  put(desk, 'second')
-  await desk.pass()
-  expect([texts(desk), generation(desk)]).toEqual([before, made])
-  expect(desk.events.at(-1)).toBe('SecretRotated')
+test('a rotated key replaces no pod and records an Event', async () => {
+  await using harness = await servingHarness()
+  const [before, made] = [texts(harness), generation(harness)]
+  put(harness, 'second')
+  await harness.pass()
+  expect([texts(harness), generation(harness)]).toEqual([before, made])
+  expect(harness.events.at(-1)).toBe('SecretRotated')
 })
 
 const another = { name: 'other', port: 3361, chainId: 'ETH1', apiInterface: 'jsonrpc' }
 
-test.each<[string, (desk: OperatorHarness) => void]>([
-  ['another port of a node', (desk) => desk.provider('b', 'https://b.example:8443')],
-  ['a key of another Secret', (desk) => desk.provider('a')],
-  ['a setting of the process', (desk) => desk.router('r', { logging: { level: 'debug' } })],
-  ['another image', (desk) => desk.router('r', { pod: { image: 'router:other' } })],
-  ['a listener', (desk) => desk.router('r', { endpoints: [another] })],
-])('%s replaces pods, and those that are there keep their config', async (_, change) => {
-  await using desk = await servingDesk()
-  const [before, made] = [texts(desk), generation(desk)]
-  change(desk)
-  await desk.pass()
-  expect(generation(desk)).toBe((made ?? 0) + 1)
-  expect(texts(desk)).toMatchObject(before)
-  expect(Object.keys(texts(desk))).toHaveLength(2)
-  expect(desk.failures).toEqual([])
+test.each<[string, (harness: OperatorHarness) => void]>([
+  ['another port of a node', (harness) => harness.provider('b', 'https://b.example:8443')],
+  ['a key of another Secret', (harness) => harness.provider('a')],
+  ['a setting of the process', (harness) => harness.router('r', { logging: { level: 'debug' } })],
+  ['another image', (harness) => harness.router('r', { pod: { image: 'router:other' } })],
+  ['a listener', (harness) => harness.router('r', { endpoints: [another] })],
+])('%s replaces pods, and the old pods keep their config', async (_, change) => {
+  await using harness = await servingHarness()
+  const [before, made] = [texts(harness), generation(harness)]
+  change(harness)
+  await harness.pass()
+  expect(generation(harness)).toBe((made ?? 0) + 1)
+  expect(texts(harness)).toMatchObject(before)
+  expect(Object.keys(texts(harness))).toHaveLength(2)
+  expect(harness.failures).toEqual([])
 })
 
-/** The pages of pods, by IP address. */
+/** Status pages of pods, by IP address. */
 class Pages {
   readonly sha256 = new Map<string, string>()
-  /** Further members of the routers' refusal. */
+  /** Further fields of the refusal on the pages. */
   refusal: () => object = () => ({ at: '' })
   readonly refusing = new Set<string>()
-  /** How long a page takes. */
+  /** Delay of a page. */
   delayMs = 0
-  desk: OperatorHarness | null = null
+  harness: OperatorHarness | null = null
 
   readonly read: ReadPodPage = async (ip, signal) => {
     await new Promise<void>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error))
-      if (this.desk === null) resolve()
-      else this.desk.clock.after(this.delayMs, resolve)
+      if (this.harness === null) resolve()
+      else this.harness.clock.after(this.delayMs, resolve)
     })
     const refused = this.refusing.has(ip)
       ? { why: '2 errors, see the log', ...this.refusal() }
@@ -128,100 +133,105 @@ class Pages {
   }
 }
 
-/** Two pods that serve what is applied. */
-async function observedDesk() {
+/** Starts two pods that serve the applied config. */
+async function observedHarness() {
   const pages = new Pages()
-  const desk = await servingDesk({}, pages.read)
+  const harness = await servingHarness({}, pages.read)
   const hash = () =>
     createHash('sha256')
-      .update(Object.values(texts(desk))[0] ?? '')
+      .update(Object.values(texts(harness))[0] ?? '')
       .digest('hex')
   for (const ip of ['10.0.0.1', '10.0.0.2']) {
-    const labels = desk.get(deployments, 'r-router').spec.template.metadata?.labels ?? {}
+    const labels = harness.get(deployments, 'r-router').spec.template.metadata?.labels ?? {}
     const metadata = { namespace: 'ns', name: `pod-${ip}`, labels }
-    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
-    desk.keeper.putStatus(pods, metadata, { phase: 'Running', podIP: ip })
+    harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+    harness.api.putStatus(pods, metadata, { phase: 'Running', podIP: ip })
     pages.sha256.set(ip, hash())
   }
-  await desk.pass(31_000)
-  return { desk, pages, hash, programmed: () => desk.conditions(rpcRouters, 'r')['Programmed'] }
+  await harness.pass(31_000)
+  return {
+    harness,
+    pages,
+    hash,
+    programmed: () => harness.conditions(rpcRouters, 'r')['Programmed'],
+  }
 }
 
-test('Programmed waits for every pod that was seen', async () => {
-  const { desk, pages, hash, programmed } = await observedDesk()
-  await using _ = desk
+test('Programmed waits for every observed pod', async () => {
+  const { harness, pages, hash, programmed } = await observedHarness()
+  await using _ = harness
   expect(programmed()).toMatch(/^True\/Programmed/)
-  desk.provider('b')
-  await desk.pass(3_000)
+  harness.provider('b')
+  await harness.pass(3_000)
   expect(programmed()).toMatch(
-    /^False\/ConfigPending@\d: .* 2 pods serve another config yet: pod-10\.0\.0\.1, pod-10\.0\.0\.2\.$/,
+    /^False\/ConfigPending@\d: .* 2 pods still serve another config: pod-10\.0\.0\.1, pod-10\.0\.0\.2\.$/,
   )
-  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
+  expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
   pages.sha256.set('10.0.0.1', hash())
-  await desk.pass(11_000)
-  expect(programmed()).toMatch(/: .* 1 pods serve another config yet: pod-10\.0\.0\.2\.$/)
+  await harness.pass(11_000)
+  expect(programmed()).toMatch(/: .* 1 pod still serves another config: pod-10\.0\.0\.2\.$/)
   pages.sha256.set('10.0.0.2', hash())
-  await desk.pass(11_000)
+  await harness.pass(11_000)
   expect(programmed()).toMatch(/^True\/Programmed/)
-  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
+  expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
 })
 
-test('a config that a pod refuses is named, with the pod', async () => {
-  const { desk, pages, programmed } = await observedDesk()
-  await using _ = desk
+test('Programmed names the pod that refuses a config', async () => {
+  const { harness, pages, programmed } = await observedHarness()
+  await using _ = harness
   pages.refusing.add('10.0.0.2')
-  desk.provider('b')
-  await desk.pass(8_000)
+  harness.provider('b')
+  await harness.pass(8_000)
   expect(programmed()).toMatch(
-    /^False\/ConfigPending@\d: .*10\.0\.0\.2\. It is refused by pod-10\.0\.0\.2: the log says why\.$/,
+    /^False\/ConfigPending@\d: .*10\.0\.0\.2\. Refused by pod-10\.0\.0\.2: see the log\.$/,
   )
 })
 
 const lastGood = 'r-router-last-good'
-const textOf = (desk: OperatorHarness) => configOf(desk).data?.['router.yml'] ?? ''
-const configOf = (desk: OperatorHarness) =>
-  desk.get(configMaps, desk.names(configMaps).find((name) => name !== lastGood) ?? '')
+const textOf = (harness: OperatorHarness) => configOf(harness).data?.['router.yml'] ?? ''
+const configOf = (harness: OperatorHarness) =>
+  harness.get(configMaps, harness.names(configMaps).find((name) => name !== lastGood) ?? '')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Two pods serve a config, which becomes the last good one. Then the first pod refuses a new budget. */
-async function refusingDesk(refusal?: (desk: OperatorHarness, text: string) => object) {
-  const { desk, pages, programmed } = await observedDesk()
-  const served = textOf(desk)
-  desk.router('r', { relay: { maxAttempts: 3 } })
-  await desk.pass(8_000)
-  const refused = textOf(desk)
+/** Lets two pods serve a config, which becomes the last good one; then one refuses a new budget. */
+async function refusingHarness(refusal?: (harness: OperatorHarness, text: string) => object) {
+  const { harness, pages, programmed } = await observedHarness()
+  const served = textOf(harness)
+  harness.router('r', { relay: { maxAttempts: 3 } })
+  await harness.pass(8_000)
+  const refused = textOf(harness)
   expect(refused).toContain('max-relay-attempts: 3')
-  pages.refusal = () => refusal?.(desk, refused) ?? { sha256: sha256(refused), retries: false }
+  pages.refusal = () => refusal?.(harness, refused) ?? { sha256: sha256(refused), retries: false }
   pages.refusing.add('10.0.0.1')
-  await desk.pass(11_000)
-  return { desk, pages, programmed, served, refused }
+  await harness.pass(11_000)
+  return { harness, pages, programmed, served, refused }
 }
 
 test('a config that every pod with it refuses is rolled back for new pods', async () => {
-  const { desk, pages, programmed, served } = await refusingDesk()
-  await using _ = desk
-  expect(textOf(desk)).toBe(served)
-  expect(desk.get(configMaps, lastGood).data?.['router.yml']).toBe(served)
+  const { harness, pages, programmed, served } = await refusingHarness()
+  await using _ = harness
+  expect(textOf(harness)).toBe(served)
+  expect(harness.get(configMaps, lastGood).data?.['router.yml']).toBe(served)
   expect(programmed()).toMatch(
     /^False\/LastGoodRestored@2: Pod pod-10\.0\.0\.1 refuses .* The last good config is restored, /,
   )
-  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
-  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
-  expect(desk.events).toContain('LastGoodRestored')
-  // The files of the pods match what they serve again.
+  expect(harness.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
+  expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
+  expect(harness.events).toContain('LastGoodRestored')
+  // The files of the pods match the config that they serve again.
   pages.refusing.clear()
-  await desk.pass(200_000)
-  expect([textOf(desk), programmed()]).toEqual([
+  await harness.pass(200_000)
+  expect([textOf(harness), programmed()]).toEqual([
     served,
     expect.stringContaining('LastGoodRestored'),
   ])
 })
 
-test('an operator that takes over keeps the last good config in place', async () => {
-  const { desk, pages, programmed, served } = await refusingDesk()
+test('a new leader keeps the last good config in place', async () => {
+  const { harness, pages, programmed, served } = await refusingHarness()
   pages.refusing.clear()
-  await desk[Symbol.asyncDispose]()
-  await using second = new OperatorHarness(desk.keeper, null, pages.read)
+  await harness[Symbol.asyncDispose]()
+  await using second = new OperatorHarness(harness.api, null, pages.read)
   await second.pass(100_000)
   expect([textOf(second), programmed()]).toEqual([
     served,
@@ -229,24 +239,24 @@ test('an operator that takes over keeps the last good config in place', async ()
   ])
 })
 
-test('another config is tried, and becomes the last good one once pods serve it', async () => {
-  const { desk, pages, programmed } = await refusingDesk()
-  await using _ = desk
+test('the next config is tried, and becomes the last good one once pods serve it', async () => {
+  const { harness, pages, programmed } = await refusingHarness()
+  await using _ = harness
   pages.refusing.clear()
-  desk.router('r', { relay: { maxAttempts: 4 } })
-  await desk.pass(8_000)
-  expect(textOf(desk)).toContain('max-relay-attempts: 4')
-  for (const ip of pages.sha256.keys()) pages.sha256.set(ip, sha256(textOf(desk)))
-  await desk.pass(60_000)
+  harness.router('r', { relay: { maxAttempts: 4 } })
+  await harness.pass(8_000)
+  expect(textOf(harness)).toContain('max-relay-attempts: 4')
+  for (const ip of pages.sha256.keys()) pages.sha256.set(ip, sha256(textOf(harness)))
+  await harness.pass(60_000)
   expect(programmed()).toMatch(/^True\/Programmed/)
-  expect(desk.get(configMaps, lastGood).data).toEqual(configOf(desk).data)
-  expect(desk.failures).toEqual([])
+  expect(harness.get(configMaps, lastGood).data).toEqual(configOf(harness).data)
+  expect(harness.failures).toEqual([])
 })
 
-test.each<[string, boolean, (desk: OperatorHarness, text: string) => object]>([
+test.each<[string, boolean, (harness: OperatorHarness, text: string) => object]>([
   ['of an earlier config', false, () => ({ sha256: 'f'.repeat(64), retries: false })],
   [
-    'that the router takes back by itself',
+    'that the router retries by itself',
     false,
     (_, text) => ({ sha256: sha256(text), retries: true }),
   ],
@@ -254,79 +264,76 @@ test.each<[string, boolean, (desk: OperatorHarness, text: string) => object]>([
   [
     'of an older router, after the change',
     true,
-    (desk) => ({ at: new Date(desk.clock.wallMs() + 1_000).toISOString() }),
+    (harness) => ({ at: new Date(harness.clock.wallMs() + 1_000).toISOString() }),
   ],
-])('a refusal %s: taken back is %s', async (_, isTakenBack, refusal) => {
-  const { desk: own, served, refused } = await refusingDesk(refusal)
-  await using desk = own
-  expect(textOf(desk)).toBe(isTakenBack ? served : refused)
+])('after a refusal %s, rolled back: %s', async (_, isRolledBack, refusal) => {
+  const { harness: own, served, refused } = await refusingHarness(refusal)
+  await using harness = own
+  expect(textOf(harness)).toBe(isRolledBack ? served : refused)
 })
 
-test('a config that one pod serves stays, whichever pods refuse it', async () => {
-  const { desk, pages } = await observedDesk()
-  await using _ = desk
-  desk.router('r', { relay: { maxAttempts: 3 } })
-  await desk.pass(8_000)
-  const text = textOf(desk)
+test('a config that one pod serves stays, even if other pods refuse it', async () => {
+  const { harness, pages } = await observedHarness()
+  await using _ = harness
+  harness.router('r', { relay: { maxAttempts: 3 } })
+  await harness.pass(8_000)
+  const text = textOf(harness)
   pages.sha256.set('10.0.0.2', sha256(text))
   pages.refusal = () => ({ sha256: sha256(text), retries: false })
   pages.refusing.add('10.0.0.1')
-  await desk.pass(100_000)
-  expect(textOf(desk)).toBe(text)
+  await harness.pass(100_000)
+  expect(textOf(harness)).toBe(text)
 })
 
 test.each([
-  ['was made since', 0, true],
+  ['was created since', 0, true],
   ['ended before the kubelet updated its files', -3_600_000, false],
-])(
-  'a pod that does not start and %s: the config is rolled back: %s',
-  async (_, age, isTakenBack) => {
-    const { desk: own, pages } = await observedDesk()
-    await using desk = own
-    const served = textOf(desk)
-    desk.router('r', { relay: { maxAttempts: 3 } })
-    await desk.pass(8_000)
-    const refused = textOf(desk)
-    pages.sha256.clear()
-    const at = new Date(desk.clock.wallMs() + 1_000 + age).toISOString()
-    const finishedAt = new Date(desk.clock.wallMs() + 1_000).toISOString()
-    const { labels } = desk.get(deployments, 'r-router').spec.template.metadata ?? {}
-    const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
-    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
-    const lastState = { terminated: { exitCode: 2, finishedAt } }
-    desk.keeper.putStatus(pods, metadata, {
-      phase: 'Running',
-      containerStatuses: [{ name: 'router', lastState }],
-    })
-    await desk.pass(60_000)
-    expect(textOf(desk)).toBe(isTakenBack ? served : refused)
-  },
-)
+])('after a pod that does not start and %s, rolled back: %s', async (_, age, isRolledBack) => {
+  const { harness: own, pages } = await observedHarness()
+  await using harness = own
+  const served = textOf(harness)
+  harness.router('r', { relay: { maxAttempts: 3 } })
+  await harness.pass(8_000)
+  const refused = textOf(harness)
+  pages.sha256.clear()
+  const at = new Date(harness.clock.wallMs() + 1_000 + age).toISOString()
+  const finishedAt = new Date(harness.clock.wallMs() + 1_000).toISOString()
+  const { labels } = harness.get(deployments, 'r-router').spec.template.metadata ?? {}
+  const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
+  harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+  const lastState = { terminated: { exitCode: 2, finishedAt } }
+  harness.api.putStatus(pods, metadata, {
+    phase: 'Running',
+    containerStatuses: [{ name: 'router', lastState }],
+  })
+  await harness.pass(60_000)
+  expect(textOf(harness)).toBe(isRolledBack ? served : refused)
+})
 
 test('write access to ConfigMaps alone does not decide the last good config', async () => {
-  const { desk, pages, programmed } = await observedDesk()
-  await using _ = desk
-  const forged = desk.get(configMaps, lastGood)
-  desk.router('r', { relay: { maxAttempts: 3 } })
-  await desk.pass(3_000)
-  const refused = textOf(desk)
-  desk.keeper.put(configMaps, { ...forged, data: { 'router.yml': 'evil' } } as never)
+  const { harness, pages, programmed } = await observedHarness()
+  await using _ = harness
+  const forged = harness.get(configMaps, lastGood)
+  harness.router('r', { relay: { maxAttempts: 3 } })
+  await harness.pass(3_000)
+  const refused = textOf(harness)
+  harness.api.put(configMaps, { ...forged, data: { 'router.yml': 'evil' } } as never)
   pages.refusal = () => ({ sha256: sha256(refused), retries: false })
   pages.refusing.add('10.0.0.1')
-  await desk.pass(30_000)
-  expect(textOf(desk)).not.toContain('evil')
+  await harness.pass(30_000)
+  expect(textOf(harness)).not.toContain('evil')
   expect(programmed()).toMatch(/^False/)
 })
 
-test('the operator that takes over says the same, before its first look and after it', async () => {
-  const { desk, pages, programmed, hash } = await observedDesk()
-  desk.provider('b')
-  await desk.pass(8_000)
+test('a new leader reports the same before and after its first observation', async () => {
+  const { harness, pages, programmed, hash } = await observedHarness()
+  harness.provider('b')
+  await harness.pass(8_000)
   const before = programmed()
   expect(before).toMatch(/^False\/ConfigPending/)
-  await desk[Symbol.asyncDispose]()
-  await using second = new OperatorHarness(desk.keeper, null, pages.read)
-  pages.desk = second
+  await harness[Symbol.asyncDispose]()
+  await using second = new OperatorHarness(harness.api, null, pages.read)
+  pages.harness = second
   pages.delayMs = 1_500
   for (let second10th = 0; second10th < 50; second10th++) {
     await second.pass(100)
@@ -335,8 +342,8 @@ test('the operator that takes over says the same, before its first look and afte
   for (const ip of pages.sha256.keys()) pages.sha256.set(ip, hash())
   await second.pass(11_000)
   expect(programmed()).toMatch(/^True\/Programmed/)
-  // A pod that went back to an older config, say by a restart, is seen at the next look.
+  // The next observation finds a pod that returned to an older config, say by a restart.
   pages.sha256.set('10.0.0.1', 'a'.repeat(64))
   await second.pass(35_000)
-  expect(programmed()).toMatch(/^False\/ConfigPending.* 1 pods .*pod-10\.0\.0\.1\.$/)
+  expect(programmed()).toMatch(/^False\/ConfigPending.* 1 pod .*pod-10\.0\.0\.1\.$/)
 })

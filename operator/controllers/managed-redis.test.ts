@@ -10,14 +10,14 @@ import { OperatorHarness } from './testing/operator-harness.ts'
 const sharedState = { mode: 'Managed' }
 const cache = { type: 'Managed' }
 
-/** What the pods make of their config, with the variables that they have. */
-function configOf(desk: OperatorHarness) {
-  const [name = ''] = desk.names(configMaps)
-  const text = desk.get(configMaps, name).data?.['router.yml'] ?? ''
-  const [container] = desk.get(deployments, 'r-router').spec?.template.spec?.containers ?? []
+/** Parses the config of the pods with their variables. */
+function configOf(harness: OperatorHarness) {
+  const [name = ''] = harness.names(configMaps)
+  const text = harness.get(configMaps, name).data?.['router.yml'] ?? ''
+  const [container] = harness.get(deployments, 'r-router').spec?.template.spec?.containers ?? []
   const environment = (container?.env ?? []).map(({ name: variable, valueFrom }) => {
     const { name: secret = '', key = '' } = valueFrom?.secretKeyRef ?? {}
-    return [variable, secretData(desk.get(secrets, secret)).get(key) ?? '']
+    return [variable, secretData(harness.get(secrets, secret)).get(key) ?? '']
   })
   const { config, problems } = parseConfig(text, {
     environment: Object.fromEntries(environment),
@@ -40,91 +40,91 @@ test.each([
 ])(
   'a router with %j is accepted, and its pods can read their config',
   async (spec, all, config) => {
-    await using desk = new OperatorHarness()
-    desk.provider('a')
-    desk.router('r', { replicas: 3, ...spec })
-    await desk.pass()
-    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+    await using harness = new OperatorHarness()
+    harness.provider('a')
+    harness.router('r', { replicas: 3, ...spec })
+    await harness.pass()
+    expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
       Accepted: expect.stringMatching(/^True/),
       Programmed: expect.stringMatching(/^True/),
     })
-    const made = () => [desk.names(statefulSets), desk.names(secrets)]
+    const made = () => [harness.names(statefulSets), harness.names(secrets)]
     expect(made()).toEqual([all, all])
-    expect(configOf(desk)).toEqual(config)
-    // The same passwords at the next pass, and nothing to write.
-    desk.keeper.requests.length = 0
-    await desk.pass(600_000)
-    expect(configOf(desk)).toEqual(config)
-    const writes = desk.keeper.requests.filter(({ verb }) => verb === 'patch' || verb === 'delete')
+    expect(configOf(harness)).toEqual(config)
+    // The next reconcile uses the same passwords and writes nothing.
+    harness.api.requests.length = 0
+    await harness.pass(600_000)
+    expect(configOf(harness)).toEqual(config)
+    const writes = harness.api.requests.filter(({ verb }) => verb === 'patch' || verb === 'delete')
     expect(writes).toEqual([])
-    desk.router('r', { replicas: 3 })
-    await desk.pass()
+    harness.router('r', { replicas: 3 })
+    await harness.pass()
     expect(made()).toEqual([[], []])
   },
 )
 
-test('a second Redis leaves the first one and its sessions as they are', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r', { sharedState })
-  await desk.pass()
-  const first = () => [desk.get(statefulSets, 'r-redis'), desk.get(secrets, 'r-redis')]
+test('a second Redis leaves the first one and its sessions unchanged', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r', { sharedState })
+  await harness.pass()
+  const first = () => [harness.get(statefulSets, 'r-redis'), harness.get(secrets, 'r-redis')]
   const before = structuredClone(first())
-  desk.router('r', { sharedState, cache })
-  await desk.pass()
-  expect(configOf(desk)).toEqual([
+  harness.router('r', { sharedState, cache })
+  await harness.pass()
+  expect(configOf(harness)).toEqual([
     true,
     'password-of-r-redis@r-redis.ns.svc',
     'password-of-r-redis-cache@r-redis-cache.ns.svc',
   ])
   expect(first()).toEqual(before)
-  desk.router('r', { sharedState })
-  await desk.pass()
-  expect([desk.names(statefulSets), first()]).toEqual([['r-redis'], before])
+  harness.router('r', { sharedState })
+  await harness.pass()
+  expect([harness.names(statefulSets), first()]).toEqual([['r-redis'], before])
 })
 
-test('another password reaches Redis: it reads its users at its start only', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r', { sharedState, cache })
-  await desk.pass()
+test('a changed password restarts Redis, which reads its users only at startup', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r', { sharedState, cache })
+  await harness.pass()
   const templates = () =>
-    ['r-redis', 'r-redis-cache'].map((name) => desk.get(statefulSets, name).spec.template)
+    ['r-redis', 'r-redis-cache'].map((name) => harness.get(statefulSets, name).spec.template)
   const before = structuredClone(templates())
-  const secret = desk.get(secrets, 'r-redis')
+  const secret = harness.get(secrets, 'r-redis')
   const data = { ...secret.data, password: Buffer.from('other').toString('base64') }
-  desk.keeper.put(secrets, { ...secret, data } as never)
-  await desk.pass()
-  expect(configOf(desk)[1]).toBe('other@r-redis.ns.svc')
+  harness.api.put(secrets, { ...secret, data } as never)
+  await harness.pass()
+  expect(configOf(harness)[1]).toBe('other@r-redis.ns.svc')
   expect(templates()[0]).not.toEqual(before[0])
   expect(templates()[1]).toEqual(before[1])
 })
 
-test('a Redis whose pod does not start gets another pod when it is corrected', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r', { sharedState })
-  await desk.pass()
-  expect(desk.get(statefulSets, 'r-redis').spec.podManagementPolicy).toBe('Parallel')
-  desk.router('r', { sharedState: { ...sharedState, managed: { image: 'redis:other' } } })
-  await desk.pass()
-  expect(desk.get(statefulSets, 'r-redis').spec.template.spec?.containers[0]?.image).toBe(
+test('a corrected spec replaces a Redis pod that does not start', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r', { sharedState })
+  await harness.pass()
+  expect(harness.get(statefulSets, 'r-redis').spec.podManagementPolicy).toBe('Parallel')
+  harness.router('r', { sharedState: { ...sharedState, managed: { image: 'redis:other' } } })
+  await harness.pass()
+  expect(harness.get(statefulSets, 'r-redis').spec.template.spec?.containers[0]?.image).toBe(
     'redis:other',
   )
-  expect(desk.failures).toEqual([])
+  expect(harness.failures).toEqual([])
 })
 
-test('an operator that may not write Secrets says so, and starts no pods without a password', async () => {
-  await using desk = new OperatorHarness()
-  desk.keeper.refuse = ({ verb, plural }) =>
+test('an operator that may not write Secrets reports it and starts no pods', async () => {
+  await using harness = new OperatorHarness()
+  harness.api.refuse = ({ verb, plural }) =>
     plural === 'secrets' && verb === 'patch'
       ? new ApiError(`PATCH ${plural}`, 403, { reason: 'Forbidden', message: 'cannot patch it' })
       : null
-  desk.provider('a')
-  desk.router('r', { sharedState })
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toContain(
+  harness.provider('a')
+  harness.router('r', { sharedState })
+  await harness.pass()
+  expect(harness.conditions(rpcRouters, 'r')['Programmed']).toContain(
     'ApplyFailed@1: PATCH secrets: Forbidden: cannot patch it',
   )
-  expect(desk.names(deployments)).toEqual([])
+  expect(harness.names(deployments)).toEqual([])
 })

@@ -8,25 +8,25 @@ import { OperatorHarness } from './testing/operator-harness.ts'
  * One bad provider never blocks the others.
  */
 
-test('a provider with port 0 is left out alone, and changes of the others reach the pods', async () => {
-  await using desk = new OperatorHarness()
-  for (const name of ['a', 'b', 'c', 'd', 'e']) desk.provider(name)
-  desk.provider('zero', 'https://zero.example:0')
-  desk.router('r')
-  await desk.pass()
-  desk.rollOut('r')
-  desk.provider('a', 'https://a.example:8443')
-  await desk.pass()
-  expect(desk.conditions(upstreamProviders, 'zero')['Accepted']).toBe(
+test('a provider with port 0 is excluded, and changes to the others reach the pods', async () => {
+  await using harness = new OperatorHarness()
+  for (const name of ['a', 'b', 'c', 'd', 'e']) harness.provider(name)
+  harness.provider('zero', 'https://zero.example:0')
+  harness.router('r')
+  await harness.pass()
+  harness.rollOut('r')
+  harness.provider('a', 'https://a.example:8443')
+  await harness.pass()
+  expect(harness.conditions(upstreamProviders, 'zero')['Accepted']).toBe(
     'False/InvalidConfig@1: spec.nodeUrls[0].url: the value is a URL with port 0, to which no connection is possible. Write a port from 1 to 65535, or none for that of the scheme.',
   )
-  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+  expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
     Accepted: expect.stringMatching(
       /^True\/PartiallyAccepted@1: UpstreamProvider zero is left out/,
     ),
     Programmed: expect.stringMatching(/^True/),
   })
-  const { egress } = desk.get(networkPolicies, 'r-router').spec
+  const { egress } = harness.get(networkPolicies, 'r-router').spec
   expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))).toEqual([
     53, 53, 5353, 5353, 443, 8443,
   ])

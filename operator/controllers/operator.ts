@@ -17,11 +17,11 @@ import { fieldManager } from './foreign-fields.ts'
 import { FleetObserver, type ReadPodPage } from './fleet-observer.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
-import { RolloutTurns } from './rollout-turns.ts'
+import { RolloutSlots } from './rollout-slots.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import type { TranslatorOptions } from './router-translator.ts'
 import { connectTriggers } from './triggers.ts'
-import { reflectWorld } from './watched-kinds.ts'
+import { reflectCluster } from './watched-kinds.ts'
 import { ClusterCache } from './cluster-cache.ts'
 
 export interface OperatorOptions extends Pick<
@@ -32,35 +32,35 @@ export interface OperatorOptions extends Pick<
   readonly clock: Clock
   readonly random: Random
   readonly observer: KubeObserver
-  /** Namespaces to look at; null for all. */
+  /** Namespaces to watch; null for all. */
   readonly namespaces: readonly string[] | null
   readonly images: Images
-  /** Objects of one kind that are reconciled at once. */
+  /** Objects of one kind reconciled concurrently. */
   readonly workers: number
-  /** Routers that replace their pods at a time. */
+  /** Routers that may replace their pods at the same time. */
   readonly maxRollingRouters: number
-  /** This process, as events name it. */
+  /** Name of this process in Events. */
   readonly instance: string
-  /** Null: pods are not looked at. */
+  /** Null: the operator does not observe pods. */
   readonly readPodPage: ReadPodPage | null
-  /** Where this process runs, if it is a pod. */
+  /** Namespace of this process's pod; null outside of a pod. */
   readonly podNamespace: string | null
 }
 
-/** A namespace, or null for all of the cluster where that is watched as one. */
+/** A namespace, or null for a watch of the whole cluster. */
 type Scope = string | null
 
-/** The delay until an object of a scope that is not listed yet is tried again. */
+/** Delay until an object of a scope that is not listed yet is retried. */
 const requeueAfterMs = 1_000
 
-/** All controllers on one cluster: what they watch, and what they do about it. */
+/** All watches and controllers of one cluster. */
 export class Operator {
   readonly routers: Controller
   readonly providers: Controller
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly #reflectors: readonly Reflector<KubeObject>[]
-  /** Kinds of the Prometheus operator that the cluster has. */
+  /** Kinds of the Prometheus operator that exist in the cluster. */
   readonly #monitors = new Set<string>()
   /** Namespaces that are being deleted. */
   readonly #terminating = new Set<string>()
@@ -70,15 +70,16 @@ export class Operator {
 
   constructor(options: OperatorOptions) {
     const { client, clock, random, observer, workers } = options
-    const world = new ClusterCache(childKinds)
-    this.world = world
+    const cache = new ClusterCache(childKinds)
+    this.cache = cache
     this.references = new References(client)
-    for (const store of [world.routers, world.providers])
+    for (const store of [cache.routers, cache.providers])
       store.subscribe(({ type, object }) => {
-        // A namespace that is being deleted takes no new object: this is a new namespace of the name.
+        // A terminating namespace takes no new objects, so this is a new namespace of the
+        // same name.
         if (type === 'added') this.#terminating.delete(object.metadata.namespace ?? '')
       })
-    this.#reflectors = reflectWorld(world, this.references, {
+    this.#reflectors = reflectCluster(cache, this.references, {
       ...options,
       onMonitorServed: (kind, isServed) => this.#setServed(kind, isServed),
     })
@@ -95,7 +96,7 @@ export class Operator {
     this.#fleets =
       readPodPage &&
       new FleetObserver({
-        ...{ ...options, readPodPage, world, chainIdOf },
+        ...{ ...options, readPodPage, cache, chainIdOf },
         onChange: (provider) => this.providers.enqueue(provider),
         onServing: (router) => this.routers.enqueue(router),
       })
@@ -103,17 +104,17 @@ export class Operator {
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({
         name,
-        reconcile: this.#where(reconcile),
+        reconcile: this.#inScope(reconcile),
         ...{ clock, random, observer, workers },
       })
     this.routers = controllerOf('rpcrouter', reconcilers.router)
     this.providers = controllerOf('upstreamprovider', reconcilers.provider)
     const { routers, providers, references } = this
-    connectTriggers({ world, references, routers, providers })
+    connectTriggers({ cache, references, routers, providers })
   }
 
-  /** Delays keys of a scope that is not listed yet, and skips keys of a namespace that is being deleted. */
-  #where(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
+  /** Delays keys of a scope that is not listed yet, and skips keys of terminating namespaces. */
+  #inScope(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
       const scope = this.#scopes.includes(null) ? null : namespace
@@ -123,7 +124,7 @@ export class Operator {
         return await reconcile(key, context)
       } catch (error) {
         if (!isNamespaceTerminating(error)) throw error
-        // The first refused write shows it.
+        // The first refused write reveals it.
         this.#terminating.add(namespace)
       }
     }
@@ -141,28 +142,28 @@ export class Operator {
     if (isServed === this.#monitors.has(kind)) return
     if (isServed) this.#monitors.add(kind)
     else this.#monitors.delete(kind)
-    for (const router of this.world.routersWithMonitor(kind)) this.routers.enqueue(router)
+    for (const router of this.cache.routersWithMonitor(kind)) this.routers.enqueue(router)
   }
 
   #reconcilers(options: OperatorOptions, chainIdOf: ChainIdOf) {
     const { client, clock, bundled, images, generatePassword, allowLinkLocal } = options
-    const { world, references } = this
+    const { cache, references } = this
     const results = new ProviderResults()
     const monitors = this.#monitors
     const operatorNamespace = this.#fleets && options.podNamespace
     const build = { images, monitors, chainIdOf, allowLinkLocal, operatorNamespace }
-    const read = { client, world, references, bundled, allowLinkLocal, image: images.router }
+    const read = { client, cache, references, bundled, allowLinkLocal, image: images.router }
     const shared = { ...read, results, clock, chainIdOf, events: this.#events }
-    const children = new ChildApplier({ client, children: world.children, clock })
+    const children = new ChildApplier({ client, children: cache.children, clock })
     const applier = new ApplyOrder({
       client,
       children,
-      replicaSets: world.replicaSets,
+      replicaSets: cache.replicaSets,
       onUnknownKind: (kind) => this.#setServed(kind, false),
     })
     const router = new RouterReconciler({
       ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
-      turns: new RolloutTurns(options.maxRollingRouters, clock),
+      slots: new RolloutSlots(options.maxRollingRouters, clock),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },
@@ -170,30 +171,30 @@ export class Operator {
     return { router, provider: new ProviderReconciler({ ...shared, fleets: this.#fleets }) }
   }
 
-  /** Every kind was listed once, in every namespace. */
+  /** Whether every kind was listed once, in every namespace. */
   get hasSynced(): boolean {
     return this.missing.length === 0
   }
 
   /**
-   * The namespaces that are not listed yet, and in which nothing is reconciled until then; null for all of the cluster.
-   * One that cannot be listed, since it or its Role is gone, does not delay the others.
+   * Scopes that are not listed yet; nothing in them is reconciled. A namespace that cannot be
+   * listed, because it or its Role is gone, does not delay the others.
    */
   get missing(): readonly Scope[] {
     return this.#scopes.filter((scope) => !this.#isListed(scope))
   }
 
-  /** Milliseconds since the quietest watch last received anything; before its first list, since the start. */
+  /** Milliseconds since the quietest watch received anything, or since the start. */
   get silentMs(): number {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
-  /** Watches until the signal is aborted, leading or not: a standby has all objects when it takes over. */
+  /** Watches until the signal aborts, as a standby too, so that it can take over at once. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
-  /** Reconciles the scopes that are listed, until the signal is aborted; resolves when the last reconcile has ended. */
+  /** Reconciles the listed scopes until the signal aborts; waits for running reconciles. */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
     const acting = [

@@ -10,13 +10,13 @@ import { isComplete, isStalled, podProblem } from '../status/rollout.ts'
 import type { RouterObservation } from '../status/router-status.ts'
 import type { Component, RedisComponent } from '../translate/object-names.ts'
 
-/** What has pods of a router. */
+/** The workloads of a router. */
 interface WithPods {
   readonly deployment: Deployment | null
   readonly redis: readonly StatefulSet[]
 }
 
-/** What is not there of the pods of a router and of its own Redis, and why; null when all are. */
+/** Finds missing pods of a router and its managed Redis, and why; null if none is missing. */
 export async function troublesOf(
   client: Pick<KubeClient, 'list'>,
   { metadata: { namespace, name } }: RpcRouter,
@@ -29,7 +29,7 @@ export async function troublesOf(
   try {
     found = (await client.list(pods, { namespace, labelSelector: childrenOf(name) }, signal)).items
   } catch (error) {
-    // The status is written without this part of it; the right may be missing.
+    // The operator may not list pods; the status then lacks this part.
     if (!(error instanceof ApiError)) throw error
   }
   const problem = (of: Component, isLate: boolean) => {
@@ -43,12 +43,12 @@ export async function troublesOf(
   return { podProblem: problem('router', isStalled(deployment)), lost: lost.map(lostOf) }
 }
 
-/** What is not as it should be of pods is looked at again so soon. */
+/** Shortest delay until unhealthy pods are checked again. */
 export const requeueAfterMs = 5_000
-const maxLookAgainMs = 60_000
+const maxRequeueMs = 60_000
 
-/** Nothing reports why pods do not come: they are looked at soon after a change of the status, and less often when it lasts. */
-export function looksAgainMs({ conditions = [] }: RpcRouterStatus, nowMs: number): number {
+/** Delay until unhealthy pods are checked again, growing since the last change of the status. */
+export function podRequeueMs({ conditions = [] }: RpcRouterStatus, nowMs: number): number {
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime))
-  return Math.min(Math.max(nowMs - Math.max(...changes), requeueAfterMs), maxLookAgainMs)
+  return Math.min(Math.max(nowMs - Math.max(...changes), requeueAfterMs), maxRequeueMs)
 }

@@ -24,10 +24,10 @@ import type { ClusterCache } from './cluster-cache.ts'
 
 export interface ProviderReconcilerOptions {
   readonly client: Pick<KubeClient, 'apply'>
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly results: ProviderResults
-  readonly fleets: Pick<FleetObserver, 'looks'> | null
+  readonly fleets: Pick<FleetObserver, 'observations'> | null
   readonly events: Pick<EventRecorder, 'record'>
   readonly bundled: TranslateInput['bundled']
   readonly chainIdOf: ChainIdOf
@@ -35,95 +35,94 @@ export interface ProviderReconcilerOptions {
   readonly clock: Clock
 }
 
-/** Says in the status of one provider what the routers that select it made of it. */
+/** Writes into the status of a provider the results of the routers that select it. */
 export class ProviderReconciler {
-  readonly #parts: ProviderReconcilerOptions
+  readonly #options: ProviderReconcilerOptions
   readonly #statuses: StatusWriter<UpstreamProviderStatus>
 
-  constructor(parts: ProviderReconcilerOptions) {
-    const { client, world, clock } = parts
-    this.#parts = parts
-    this.#statuses = new StatusWriter(client, upstreamProviders, world.providers, clock)
+  constructor(options: ProviderReconcilerOptions) {
+    const { client, cache, clock } = options
+    this.#options = options
+    this.#statuses = new StatusWriter(client, upstreamProviders, cache.providers, clock)
   }
 
   readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<void> => {
-    const { world, references, events, clock } = this.#parts
-    const object = world.providers.get(key)
+    const { cache, references, events, clock } = this.#options
+    const object = cache.providers.get(key)
     if (object === undefined) references.readBy.providers.delete(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
     const routers = this.#resultsOf(key, object)
-    // The status stays until the last of them has reported; each report enqueues the provider again.
+    // The status stays until all routers have reported; each report enqueues the provider again.
     if (routers === null) return
     const now = rfc3339(clock.wallMs())
-    const { value, faults } = world.provider(object)
+    const { value, faults } = cache.provider(object)
     const latest: KubeObject & { status?: UpstreamProviderStatus | undefined } =
       this.#statuses.latest(value ?? object)
     const status =
       value === null
         ? invalidProviderStatus({ object: latest, faults, now }, routers)
-        : await this.#judge(this.#statuses.latest(value), routers, now, signal)
+        : await this.#validate(this.#statuses.latest(value), routers, now, signal)
     const occurrences = conditionOccurrences('InvalidProvider', latest.status, status)
     if (await this.#statuses.write(latest, status, signal))
       for (const each of occurrences) events.record({ ...each, regarding: object })
   }
 
-  async #judge(
+  async #validate(
     provider: UpstreamProvider,
     routers: readonly RouterResult[],
     now: string,
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
-    const { references, allowLinkLocal, chainIdOf } = this.#parts
-    const bundled = routers.length === 0 ? this.#parts.bundled : null
+    const { references, allowLinkLocal, chainIdOf } = this.#options
+    const bundled = routers.length === 0 ? this.#options.bundled : null
     const run = (data: ReferenceData) => validateProvider(provider, data, bundled, allowLinkLocal)
-    const judged = await references.translate('providers', provider, run, signal)
+    const validation = await references.translate('providers', provider, run, signal)
     const upstream = upstreamOf(provider, chainIdOf)
-    return providerStatus({ provider, upstream, ...judged, routers, now })
+    return providerStatus({ provider, upstream, ...validation, routers, now })
   }
 
-  /** What the routers that select a provider made of it as it is now; null until each of them has reported. */
+  /** Returns the routers' results for the current provider; null until all have reported. */
   #resultsOf(key: string, provider: KubeObject): readonly RouterResult[] | null {
-    const { world, results, fleets } = this.#parts
+    const { cache, results, fleets } = this.#options
     const { uid, generation } = provider.metadata
-    // A router that is being deleted reports no more.
-    const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
+    // A router that is being deleted no longer reports.
+    const routers = cache.routersOf(provider).filter((router) => !cache.isLeaving(router))
     const current = routers.flatMap((router) => {
       const result = results.get(router, key)
       const isCurrent = result?.providerUid === uid && result?.generation === generation
-      const looks = fleets?.looks(router) ?? null
-      return result !== null && isCurrent ? [{ ...result, looks }] : []
+      const observations = fleets?.observations(router) ?? null
+      return result !== null && isCurrent ? [{ ...result, observations }] : []
     })
     return current.length === routers.length ? current : null
   }
 }
 
-/** What a router made of one of the providers that it selects, and of which state of it. */
-export interface ProviderResult extends Omit<RouterResult, 'looks'> {
+/** A router's result for one generation of a provider. */
+export interface ProviderResult extends Omit<RouterResult, 'observations'> {
   readonly providerUid: string
   readonly generation: number
 }
 
 /**
- * What a router made of the providers that it selects, by their keys.
- *
- * @param seen the providers as they were translated
- * @param isHeld the router was held back: its pods go on with the config that they have
+ * Returns a router's results for its providers, by key.
+ * @param selected the providers that were translated
+ * @param isBlocked whether the pods keep their current config
  */
 export function resultsOf(
   router: string,
   { providers }: Translation,
-  seen: readonly KubeObject[],
-  isHeld: boolean,
+  selected: readonly KubeObject[],
+  isBlocked: boolean,
 ): ReadonlyMap<string, ProviderResult> {
   const translated = new Map(providers.map((each) => [each.provider, each]))
   const results = new Map<string, ProviderResult>()
-  for (const { metadata } of seen) {
+  for (const { metadata } of selected) {
     const provider = translated.get(metadata.name)
     if (provider === undefined) continue
     results.set(objectKey(metadata), {
       router,
       refusals: provider.refusals,
-      fate: isHeld ? 'held' : provider.isUsed ? 'used' : 'left-out',
+      usage: isBlocked ? 'blocked' : provider.isUsed ? 'used' : 'left-out',
       providerUid: metadata.uid ?? '',
       generation: metadata.generation ?? 0,
     })
@@ -131,12 +130,12 @@ export function resultsOf(
   return results
 }
 
-/** What the routers made of their providers: reported by the routers, read by the providers' own controller. */
+/** Results of routers for their providers, which the provider controller reads. */
 export class ProviderResults {
-  /** By key of the router, then by key of the provider. */
+  /** Results by the keys of router and provider. */
   readonly #byRouter = new Map<string, ReadonlyMap<string, ProviderResult>>()
 
-  /** @returns the keys of the providers for which something changed */
+  /** @returns the keys of the providers whose result changed */
   set(router: string, results: ReadonlyMap<string, ProviderResult>): readonly string[] {
     const before = this.#byRouter.get(router) ?? new Map<string, ProviderResult>()
     this.#byRouter.set(router, results)
@@ -144,7 +143,7 @@ export class ProviderResults {
     return [...all].filter((key) => !isDeepStrictEqual(before.get(key), results.get(key)))
   }
 
-  /** @returns the keys of the providers that the router had */
+  /** @returns the keys of the router's providers */
   forget(router: string): readonly string[] {
     const before = this.#byRouter.get(router)
     this.#byRouter.delete(router)

@@ -3,13 +3,10 @@
 import type { Clock } from '../kube/clock.ts'
 import { isOlder, type KubeObject } from '../kube/object.ts'
 
-/** A watch brings a write within a second or two. After this time, the watch counts again. */
+/** A watch delivers a write within a second or two; after this time, the watch takes precedence. */
 const countsMs = 10_000
 
-/**
- * Objects as the API server returned them to our own writes, until the watch has brought them: so that a reconcile does not
- * see an old state.
- */
+/** Caches own writes until the watch delivers them, so that no reconcile acts on older state. */
 export class RecentWrites {
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #written = new Map<string, { readonly object: KubeObject; readonly atMs: number }>()
@@ -23,7 +20,7 @@ export class RecentWrites {
     this.#written.set(path, { object, atMs: this.#clock.nowMs() })
   }
 
-  /** The newer of what the watch brought and what we wrote. */
+  /** Returns the newer of the watched and the written object. */
   latest<T extends KubeObject>(path: string, watched: T | undefined): T | null {
     const written = this.#written.get(path)
     if (written === undefined) return watched ?? null

@@ -21,77 +21,79 @@ const withKey = (name: string) => {
   return { nodeUrls: [{ url: 'https://a.example', auth: { headers: [header] } }] }
 }
 
-function put(desk: OperatorHarness, resource: Resource, name: string, data: object): void {
+function put(harness: OperatorHarness, resource: Resource, name: string, data: object): void {
   const { kind } = resource
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(data) }
   const metadata = { namespace: 'ns', name, annotations }
-  desk.keeper.put(resource, { apiVersion: 'v1', kind, metadata, data } as KubeObject)
+  harness.api.put(resource, { apiVersion: 'v1', kind, metadata, data } as KubeObject)
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-function known(desk: OperatorHarness, resource: Resource, name: string): string {
-  return JSON.stringify(desk.operator.references.store(resource).get(`ns/${name}`))
+function known(harness: OperatorHarness, resource: Resource, name: string): string {
+  return JSON.stringify(harness.operator.references.store(resource).get(`ns/${name}`))
 }
 
-function gets(desk: OperatorHarness): number {
-  return desk.keeper.requests.filter(({ verb, plural }) => verb === 'get' && plural === 'secrets')
+function gets(harness: OperatorHarness): number {
+  return harness.api.requests.filter(({ verb, plural }) => verb === 'get' && plural === 'secrets')
     .length
 }
 
-test('of an object without references, only its existence is kept', async () => {
-  await using desk = new OperatorHarness()
-  put(desk, secrets, 'unrelated', { key: base64('canary') })
-  put(desk, configMaps, 'unrelated', { key: 'canary' })
-  await desk.pass()
-  put(desk, secrets, 'later', { key: base64('canary') })
-  await desk.pass()
+test('of an object that nothing refers to, only the metadata is stored', async () => {
+  await using harness = new OperatorHarness()
+  put(harness, secrets, 'unrelated', { key: base64('canary') })
+  put(harness, configMaps, 'unrelated', { key: 'canary' })
+  await harness.pass()
+  put(harness, secrets, 'later', { key: base64('canary') })
+  await harness.pass()
   for (const [resource, name] of [
     [secrets, 'unrelated'],
     [secrets, 'later'],
     [configMaps, 'unrelated'],
   ] as const) {
-    expect(known(desk, resource, name)).toContain(`"name":"${name}"`)
-    expect(known(desk, resource, name)).not.toMatch(/canary|Y2FuYXJ5/)
+    expect(known(harness, resource, name)).toContain(`"name":"${name}"`)
+    expect(known(harness, resource, name)).not.toMatch(/canary|Y2FuYXJ5/)
   }
 })
 
-test('what is referred to is got once a version', async () => {
-  await using desk = new OperatorHarness()
-  put(desk, secrets, 'keys', { key: base64('first') })
-  desk.provider('a', '', withKey('keys'))
-  desk.router('r')
-  await desk.pass()
+test('a referenced object is read once per version', async () => {
+  await using harness = new OperatorHarness()
+  put(harness, secrets, 'keys', { key: base64('first') })
+  harness.provider('a', '', withKey('keys'))
+  harness.router('r')
+  await harness.pass()
   const secretHash = () =>
-    desk.get(deployments, 'r-router').metadata.annotations?.['rpcrouter.dev/secret-hash']
+    harness.get(deployments, 'r-router').metadata.annotations?.['rpcrouter.dev/secret-hash']
   const before = secretHash()
-  expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+  expect(harness.conditions(upstreamProviders, 'a')).toMatchObject({
     ResolvedRefs: expect.stringMatching(/^True/),
     Ready: expect.stringMatching(/^True/),
   })
-  expect(gets(desk)).toBe(1)
-  put(desk, secrets, 'keys', { key: base64('second') })
-  await desk.pass()
+  expect(gets(harness)).toBe(1)
+  put(harness, secrets, 'keys', { key: base64('second') })
+  await harness.pass()
   expect(secretHash()).not.toBe(before)
-  expect(gets(desk)).toBe(2)
-  expect(desk.failures).toEqual([])
+  expect(gets(harness)).toBe(2)
+  expect(harness.failures).toEqual([])
 })
 
-test('what is gone when it is got is missing', async () => {
-  await using desk = new OperatorHarness()
-  put(desk, secrets, 'keys', { key: base64('first') })
-  await desk.pass()
-  desk.keeper.deaf.add('secrets')
-  desk.remove(secrets, 'keys')
-  desk.provider('a', '', withKey('keys'))
-  desk.router('r')
-  await desk.pass()
-  expect(desk.conditions(upstreamProviders, 'a')['ResolvedRefs']).toMatch(/^False\/SecretNotFound/)
-  expect(desk.failures).toEqual([])
+test('an object that is gone when it is read is reported as missing', async () => {
+  await using harness = new OperatorHarness()
+  put(harness, secrets, 'keys', { key: base64('first') })
+  await harness.pass()
+  harness.api.deaf.add('secrets')
+  harness.remove(secrets, 'keys')
+  harness.provider('a', '', withKey('keys'))
+  harness.router('r')
+  await harness.pass()
+  expect(harness.conditions(upstreamProviders, 'a')['ResolvedRefs']).toMatch(
+    /^False\/SecretNotFound/,
+  )
+  expect(harness.failures).toEqual([])
 })
 
-describe('every field that can refer to a Secret or a ConfigMap', () => {
-  test('is known to the cases below', () => {
+describe('every reference to a Secret or a ConfigMap', () => {
+  test('has a case below', () => {
     const paths = referenceFields.map(({ kind, path }) => `${kind} ${path}`)
     const unknown = referencePlaces.filter((place) => !paths.some((path) => path.startsWith(place)))
     expect(unknown).toEqual([])
@@ -100,12 +102,12 @@ describe('every field that can refer to a Secret or a ConfigMap', () => {
 
   const cases = referenceFields.map((field) => [`${field.kind} ${field.path}`, field] as const)
   test.each(cases)('%s', async (_, { kind, refersTo, specWith }) => {
-    await using desk = new OperatorHarness()
-    if (kind === 'RpcRouter') desk.router('r', specWith('wanted'))
-    else desk.provider('r', '', specWith('wanted'))
+    await using harness = new OperatorHarness()
+    if (kind === 'RpcRouter') harness.router('r', specWith('wanted'))
+    else harness.provider('r', '', specWith('wanted'))
     const resolved = async () => {
-      await desk.pass()
-      return desk.conditions(kind === 'RpcRouter' ? rpcRouters : upstreamProviders, 'r')[
+      await harness.pass()
+      return harness.conditions(kind === 'RpcRouter' ? rpcRouters : upstreamProviders, 'r')[
         'ResolvedRefs'
       ]
     }
@@ -114,35 +116,35 @@ describe('every field that can refer to a Secret or a ConfigMap', () => {
     const resource = refersTo === 'Secret' ? secrets : configMaps
     const value = (key: string) => (refersTo === 'Secret' ? base64(key) : `id: ${key}`)
     const data = Object.fromEntries(referencedKeys.map((key) => [key, value(key)]))
-    put(desk, resource, 'wanted', data)
+    put(harness, resource, 'wanted', data)
     expect(await resolved()).toMatch(/^True/)
     // The watch continues, so the operator notices the removal.
-    desk.remove(resource, 'wanted')
+    harness.remove(resource, 'wanted')
     expect(await resolved()).toMatch(new RegExp(missing))
-    expect(desk.failures).toEqual([])
+    expect(harness.failures).toEqual([])
   })
 })
 
-test('a Secret concerns an object for as long as the object refers to it', async () => {
-  await using desk = new OperatorHarness()
-  put(desk, secrets, 'keys', { key: base64('first') })
-  desk.provider('a', '', withKey('keys'))
-  desk.router('r')
-  await desk.pass()
+test('a Secret enqueues an object only while the object refers to it', async () => {
+  await using harness = new OperatorHarness()
+  put(harness, secrets, 'keys', { key: base64('first') })
+  harness.provider('a', '', withKey('keys'))
+  harness.router('r')
+  await harness.pass()
   const reconciledBy = async (change: () => void) => {
-    desk.reconciled.length = 0
+    harness.reconciled.length = 0
     change()
-    await desk.pass()
-    return new Set(desk.reconciled)
+    await harness.pass()
+    return new Set(harness.reconciled)
   }
-  const rotate = (value: string) => () => put(desk, secrets, 'keys', { key: base64(value) })
+  const rotate = (value: string) => () => put(harness, secrets, 'keys', { key: base64(value) })
   expect(await reconciledBy(rotate('second'))).toEqual(new Set(['ns/a', 'ns/r']))
-  expect(await reconciledBy(() => put(desk, secrets, 'other', {}))).toEqual(new Set())
-  await reconciledBy(() => desk.provider('a'))
+  expect(await reconciledBy(() => put(harness, secrets, 'other', {}))).toEqual(new Set())
+  await reconciledBy(() => harness.provider('a'))
   expect(await reconciledBy(rotate('third'))).toEqual(new Set())
-  await reconciledBy(() => desk.provider('a', '', withKey('keys')))
-  await reconciledBy(() => desk.remove(rpcRouters, 'r'))
+  await reconciledBy(() => harness.provider('a', '', withKey('keys')))
+  await reconciledBy(() => harness.remove(rpcRouters, 'r'))
   expect(await reconciledBy(rotate('fourth'))).toEqual(new Set(['ns/a']))
-  await reconciledBy(() => desk.remove(upstreamProviders, 'a'))
+  await reconciledBy(() => harness.remove(upstreamProviders, 'a'))
   expect(await reconciledBy(rotate('fifth'))).toEqual(new Set())
 })

@@ -9,20 +9,20 @@ import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/k
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
 import { findObject } from './child-applier.ts'
 
-/** What is kept of a Secret or a ConfigMap that the watch brings: that it exists, and in which version. */
+/** Reduces a watched Secret or ConfigMap to its identity and version. */
 export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion } = metadata
   return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } }
 }
 
 /**
- * The Secrets and ConfigMaps that translations read. A cluster can have many others, and large ones, so the operator
- * watches only metadata and loads data on demand. It records what each translation reads: a change to one of these
- * enqueues the object, and no second list of references can disagree.
+ * The Secrets and ConfigMaps that translations read. A cluster can have many others, so the
+ * operator watches only metadata and loads data on demand. It records what each translation reads,
+ * so that a change enqueues the object and no second list of references can disagree.
  */
 export class References {
   readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }
-  /** By key: the references that the last translation of an object read, as `secrets ns/name`, existing or not. */
+  /** By key: references that an object's last translation read, as `secrets ns/name`. */
   readonly readBy = {
     routers: new Map<string, ReadonlySet<string>>(),
     providers: new Map<string, ReadonlySet<string>>(),
@@ -43,7 +43,7 @@ export class References {
     return plural === secrets.plural ? this.stores.secrets : this.stores.configMaps
   }
 
-  /** Runs the translation of an object, and repeats it once missing data is loaded. */
+  /** Runs the translation of an object, and repeats it after loading missing data. */
   async translate<T>(
     kind: keyof References['readBy'],
     { metadata }: RpcRouter | UpstreamProvider,
@@ -56,18 +56,18 @@ export class References {
       const load = async (path: string) => found.set(path, await this.#load(path, signal))
       await Promise.all([...paths].filter((path) => !found.has(path)).map(load))
       const read = new Set<string>()
-      const look = <O extends KubeObject>({ plural }: Resource<O>, name: string) => {
+      const find = <O extends KubeObject>({ plural }: Resource<O>, name: string) => {
         const path = `${plural} ${objectKey({ namespace, name })}`
         read.add(path)
         return (found.get(path) ?? null) as O | null
       }
       const result = run({
         secret(name) {
-          const object = look<Secret>(secrets, name)
+          const object = find<Secret>(secrets, name)
           return object && secretData({ data: object.data ?? {}, uid: object.metadata.uid })
         },
         configMap(name) {
-          const object = look<ConfigMap>(configMaps, name)
+          const object = find<ConfigMap>(configMaps, name)
           return object && configMapData(object.data)
         },
       })
@@ -82,7 +82,7 @@ export class References {
     const [plural = '', key = ''] = path.split(' ')
     const resource: Resource = plural === secrets.plural ? secrets : configMaps
     const watched = this.store(resource).get(key)?.metadata
-    // The watch reports it when it comes.
+    // The watch reports it once it exists.
     if (watched === undefined) return null
     const loaded = this.#loaded.get(path)
     const isCurrent =

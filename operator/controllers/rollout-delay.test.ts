@@ -4,27 +4,27 @@ import { describe, expect, test } from 'vitest'
 import { configMaps, deployments, rpcRouters } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-async function servingDesk(): Promise<OperatorHarness> {
-  const desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  desk.rollOut('r')
-  await desk.pass()
-  return desk
+async function servingHarness(): Promise<OperatorHarness> {
+  const harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass()
+  harness.rollOut('r')
+  await harness.pass()
+  return harness
 }
 
-/** One `kubectl apply` of many providers. */
-async function apply(desk: OperatorHarness, providers: number, everyMs: number): Promise<void> {
+/** Applies many providers, like one `kubectl apply`. */
+async function apply(harness: OperatorHarness, providers: number, everyMs: number): Promise<void> {
   for (let at = 0; at < providers; at++) {
-    // Of another port each, so that pods are replaced.
-    desk.provider(`p${at}`, `https://p${at}.example:${8000 + at}`)
-    await desk.pass(everyMs)
+    // A new port replaces the pods.
+    harness.provider(`p${at}`, `https://p${at}.example:${8000 + at}`)
+    await harness.pass(everyMs)
   }
 }
 
-const generation = (desk: OperatorHarness) =>
-  desk.get(deployments, 'r-router').metadata.generation ?? 0
+const generation = (harness: OperatorHarness) =>
+  harness.get(deployments, 'r-router').metadata.generation ?? 0
 
 describe('one apply of many providers', () => {
   test.each([
@@ -32,54 +32,54 @@ describe('one apply of many providers', () => {
     ['20 at a slow API server', 20, 450],
     ['200', 200, 40],
   ])('of %s is one rollout', async (_, providers, everyMs) => {
-    await using desk = await servingDesk()
-    const before = generation(desk)
-    await apply(desk, providers, everyMs)
-    await desk.pass()
-    expect(generation(desk) - before).toBe(1)
-    expect(desk.events.filter((reason) => reason === 'ConfigRendered')).toHaveLength(2)
-    const { providers: inUse } = desk.status(rpcRouters, 'r')['summary'] as { providers: string }
+    await using harness = await servingHarness()
+    const before = generation(harness)
+    await apply(harness, providers, everyMs)
+    await harness.pass()
+    expect(generation(harness) - before).toBe(1)
+    expect(harness.events.filter((reason) => reason === 'ConfigRendered')).toHaveLength(2)
+    const { providers: inUse } = harness.status(rpcRouters, 'r')['summary'] as { providers: string }
     expect(inUse).toBe(`${providers + 1}/${providers + 1}`)
-    // Nor is a config made that no pod ever runs.
-    expect(desk.names(configMaps)).toHaveLength(2)
+    // No config is created that no pod ever runs.
+    expect(harness.names(configMaps)).toHaveLength(2)
   })
 
-  test('with the router before them makes its objects once', async () => {
-    await using desk = new OperatorHarness()
-    desk.router('r')
-    await apply(desk, 20, 100)
-    await desk.pass()
-    expect(generation(desk)).toBe(1)
+  test('after the router creates its objects once', async () => {
+    await using harness = new OperatorHarness()
+    harness.router('r')
+    await apply(harness, 20, 100)
+    await harness.pass()
+    expect(generation(harness)).toBe(1)
   })
 })
 
-test('changes that never cease put a rollout off by ten seconds at most', async () => {
-  await using desk = await servingDesk()
-  const before = generation(desk)
-  await apply(desk, 50, 500)
-  await desk.pass()
-  const rollouts = generation(desk) - before
+test('continuous changes delay a rollout by at most ten seconds', async () => {
+  await using harness = await servingHarness()
+  const before = generation(harness)
+  await apply(harness, 50, 500)
+  await harness.pass()
+  const rollouts = generation(harness) - before
   expect(rollouts).toBeGreaterThan(1)
   expect(rollouts).toBeLessThan(5)
 })
 
-test('what replaces no pod is not put off, and first pods are hardly', async () => {
-  await using desk = new OperatorHarness()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass(700)
-  desk.rollOut('r')
-  await desk.pass()
-  desk.router('r', { replicas: 5 })
-  await desk.pass(150)
-  expect(desk.get(deployments, 'r-router').spec.replicas).toBe(5)
+test('a change that replaces no pod is not delayed, and the first pods start soon', async () => {
+  await using harness = new OperatorHarness()
+  harness.provider('a')
+  harness.router('r')
+  await harness.pass(700)
+  harness.rollOut('r')
+  await harness.pass()
+  harness.router('r', { replicas: 5 })
+  await harness.pass(150)
+  expect(harness.get(deployments, 'r-router').spec.replicas).toBe(5)
 })
 
-test('an apply that is refused is tried again without waiting anew', async () => {
-  await using desk = await servingDesk()
-  desk.keeper.refuse = ({ plural, verb }) =>
+test('a refused apply is retried without another delay', async () => {
+  await using harness = await servingHarness()
+  harness.api.refuse = ({ plural, verb }) =>
     plural === 'deployments' && verb === 'patch' ? new Error('not now') : null
-  desk.provider('b')
-  await desk.pass(5_000)
-  expect(desk.failures.length).toBeGreaterThan(5)
+  harness.provider('b')
+  await harness.pass(5_000)
+  expect(harness.failures.length).toBeGreaterThan(5)
 })

@@ -50,9 +50,9 @@ import {
   type TranslatorOptions,
   translateRouter,
 } from './router-translator.ts'
-import { type RolloutTurns, turnAgainMs, withoutNewPods } from './rollout-turns.ts'
+import { type RolloutSlots, slotRequeueMs, withoutNewPods } from './rollout-slots.ts'
 import { StatusWriter } from './status-writer.ts'
-import { requeueAfterMs, looksAgainMs, troublesOf } from './pod-troubles.ts'
+import { requeueAfterMs, podRequeueMs, troublesOf } from './pod-troubles.ts'
 
 export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
@@ -60,54 +60,55 @@ export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
-  readonly turns: RolloutTurns
-  /** Null: pods are not looked at. */
-  readonly fleets: Pick<FleetObserver, 'looks' | 'lookSoon' | 'ended'> | null
+  readonly slots: RolloutSlots
+  /** Null: the operator does not observe pods. */
+  readonly fleets: Pick<FleetObserver, 'observations' | 'observeSoon' | 'ended'> | null
   readonly clock: Clock
-  /** Called with the keys of the providers for which the result of a router has changed. */
+  /** Called with the keys of the providers whose result changed. */
   readonly onResults: (providers: readonly string[]) => void
 }
 
-/** Statuses that say nothing about the object and may pass, as do those of a server that fails. */
-const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
+/** Client error statuses that are transient, like server errors. */
+const transientStatuses: readonly number[] = [401, 403, 408, 409, 410, 429]
 
 /**
- * A failure that may pass is in the status after so many failed attempts in a row: after about a second. The log waits
- * longer, and only for missing rights: see `controller.ts`.
+ * Failed attempts before the status reports a transient failure, about a second's worth. The log
+ * waits longer, but only for forbidden requests: see `controller.ts`.
  */
 const quietTries = 8
 
-const held: ApplyResult = { applied: { result: 'held' }, error: null, againMs: null }
+const skipped: ApplyResult = { applied: { result: 'skipped' }, error: null, requeueMs: null }
 const queued: ApplyResult = {
   applied: {
     result: 'queued',
-    message: 'As many other routers replace their pods as may do so at once: this one waits.',
+    message:
+      'It waits for other routers to finish replacing their pods: see --max-rolling-routers.',
   },
   error: null,
-  againMs: turnAgainMs,
+  requeueMs: slotRequeueMs,
 }
 
-/** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
+/** Applies the objects that a router and its providers ask for, and writes the router's status. */
 export class RouterReconciler {
-  readonly #parts: RouterReconcilerOptions
+  readonly #options: RouterReconcilerOptions
   readonly #statuses: StatusWriter<RpcRouterStatus>
   readonly #delay: RolloutDelay
   readonly #exchange: ConfigExchange
 
-  constructor(parts: RouterReconcilerOptions) {
-    const { client, world, clock } = parts
-    this.#parts = parts
-    this.#statuses = new StatusWriter(client, rpcRouters, world.routers, clock)
+  constructor(options: RouterReconcilerOptions) {
+    const { client, cache, clock } = options
+    this.#options = options
+    this.#statuses = new StatusWriter(client, rpcRouters, cache.routers, clock)
     this.#delay = new RolloutDelay(clock)
-    this.#exchange = new ConfigExchange(parts)
+    this.#exchange = new ConfigExchange(options)
   }
 
   readonly reconcile = async (
     key: string,
     { signal, failures }: ReconcileContext,
   ): Promise<Outcome> => {
-    const { world, references, results, onResults } = this.#parts
-    const object = world.routers.get(key)
+    const { cache, references, results, onResults } = this.#options
+    const object = cache.routers.get(key)
     if (object === undefined) {
       references.readBy.routers.delete(key)
       this.#delay.forget(key)
@@ -116,7 +117,7 @@ export class RouterReconciler {
       return {}
     }
     if (object.metadata.deletionTimestamp !== undefined) return {}
-    const { value, faults } = world.router(object)
+    const { value, faults } = cache.router(object)
     if (value !== null) return this.#reconcile(key, this.#statuses.latest(value), failures, signal)
     const invalid = { object: this.#statuses.latest(object), faults, now: this.#now() }
     const status = invalidRouterStatus(invalid, this.#child(deployments, object))
@@ -132,19 +133,20 @@ export class RouterReconciler {
   ): Promise<Outcome> {
     const present = this.#child(deployments, router)
     const openPorts = present === null ? [] : revisionOf(present).ports.listen
-    const translated = await translateRouter(this.#parts, router, openPorts, signal)
+    const translated = await translateRouter(this.#options, router, openPorts, signal)
     const { config } = translated.translation
     const exchange = config && this.#exchange.of(key, router, config, present)
     const wanted = this.#wanted(router, translated, present, exchange)
     const delayMs = this.#delayMs(key, wanted, present)
     if (delayMs > 0) return { requeueAfterMs: delayMs }
 
-    const result = wanted === null ? held : await this.#apply(router, wanted, present, signal)
+    const result = wanted === null ? skipped : await this.#apply(router, wanted, present, signal)
     const deployment = this.#child(deployments, router)
     const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
-    // The next attempt would not see this change: the Deployment is applied, whatever else is refused.
+    // Recorded now: the next attempt finds the Deployment applied and would miss this change.
     this.#record(router, deploymentOccurrences(present, deployment))
-    if (result.error !== null && mayPass(result.error) && failures < quietTries) throw result.error
+    if (result.error !== null && isTransient(result.error) && failures < quietTries)
+      throw result.error
 
     const { translation } = translated
     const { type } = router.spec.monitoring
@@ -152,11 +154,11 @@ export class RouterReconciler {
       ({ component }) => this.#child(statefulSets, router, component) ?? [],
     )
     const isCutOff = this.#child(services, router) === null
-    const troubles = await troublesOf(this.#parts.client, router, { deployment, redis }, signal)
+    const troubles = await troublesOf(this.#options.client, router, { deployment, redis }, signal)
     const status = routerStatus({
       ...{ router, translation, applied: result.applied, deployment, isCutOff, now: this.#now() },
       autoscaler: this.#child(horizontalPodAutoscalers, router),
-      missingMonitor: type === 'None' || this.#parts.build.monitors.has(type) ? null : type,
+      missingMonitor: type === 'None' || this.#options.build.monitors.has(type) ? null : type,
       rollsOut: isOtherTemplate(...templates),
       ...troubles,
       behind: this.#behind(key, exchange),
@@ -168,38 +170,40 @@ export class RouterReconciler {
     this.#record(router, occurrences)
     if (result.error !== null) throw result.error
     const isBehind = status.conditions?.some(({ reason }) => reason === 'ConfigPending')
-    const againMs =
-      result.againMs ??
-      (isBehind ? requeueAfterMs : troubles && looksAgainMs(status, this.#parts.clock.wallMs()))
-    return againMs === null ? {} : { requeueAfterMs: againMs }
+    const requeueMs =
+      result.requeueMs ??
+      (isBehind ? requeueAfterMs : troubles && podRequeueMs(status, this.#options.clock.wallMs()))
+    return requeueMs === null ? {} : { requeueAfterMs: requeueMs }
   }
 
-  /** Applies what is wanted, in its turn where it replaces pods. */
+  /** Applies the desired objects. If they replace pods, it needs a rollout slot. */
   async #apply(
     router: RpcRouter,
     wanted: WantedObjects,
     present: Deployment | null,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
-    const { applier, turns, world } = this.#parts
+    const { applier, slots, cache } = this.#options
     const apply = () => applier.apply(router, wanted, signal)
     const presentOf = (object: KubeObject) => this.#withPods(router, object)
     if (present === null || !wanted.objects.some((each) => replacesPods(presentOf(each), each)))
       return apply()
-    const rolling = world.routers
+    const rolling = cache.routers
       .list()
       .filter((each) => isRolling(this.#child(deployments, each)))
       .map(({ metadata }) => objectKey(metadata))
-    const restarting = turns.begunLately().filter((key) => this.#restarts(world.routers.get(key)))
-    const begun = await turns.take(objectKey(router.metadata), [...rolling, ...restarting], apply)
-    if (begun !== null) return begun
+    const restarting = slots
+      .recentlyStarted()
+      .filter((key) => this.#restarts(cache.routers.get(key)))
+    const started = await slots.take(objectKey(router.metadata), [...rolling, ...restarting], apply)
+    if (started !== null) return started
     const waiting = withoutNewPods(wanted, presentOf)
     const result = await applier.apply(router, waiting, signal)
     if (result.applied.result === 'applied') return queued
-    return { ...result, againMs: result.againMs ?? turnAgainMs }
+    return { ...result, requeueMs: result.requeueMs ?? slotRequeueMs }
   }
 
-  /** Whether a Redis of a router restarts. */
+  /** Whether a Redis of a router is restarting. */
   #restarts(router: KubeObject | undefined): boolean {
     return (
       router !== undefined &&
@@ -207,38 +211,38 @@ export class RouterReconciler {
     )
   }
 
-  /** What is there of a wanted object that has pods. */
+  /** Returns the existing workload for a desired one; null for other kinds. */
   #withPods(router: RpcRouter, wanted: KubeObject): Deployment | StatefulSet | null {
     if (wanted.kind === deployments.kind) return this.#child(deployments, router)
     if (wanted.kind !== statefulSets.kind) return null
     return this.#child(statefulSets, router, componentOf(wanted) as RedisComponent)
   }
 
-  /** Pods that serve another config, as they were last seen; they are looked at again soon. Null before the first look. */
+  /** Returns pods with another config, and observes them again soon; null if unknown. */
   #behind(key: string, exchange: Exchange | null): readonly PodView[] | null {
-    const { fleets } = this.#parts
+    const { fleets } = this.#options
     if (fleets === null || exchange === null) return []
     const { config } = exchange
     const behind = fleets
-      .looks(key)
+      .observations(key)
       .at(-1)
       ?.pods.filter((each) => !each.configSha256.startsWith(config.contentHash))
-    if (behind !== undefined && behind.length > 0) fleets.lookSoon(key)
+    if (behind !== undefined && behind.length > 0) fleets.observeSoon(key)
     return behind ?? null
   }
 
-  /** Null when there is none, or none that belongs to the router. */
+  /** Returns an object of the router; null if it does not exist or has another owner. */
   #child<T extends KubeObject>(
     kind: Resource<T>,
     { metadata }: Pick<KubeObject, 'metadata'>,
     component: Component = 'router',
   ): T | null {
     const ref = { namespace: metadata.namespace, name: objectName({ metadata }, component) }
-    const found = this.#parts.children.latest(kind, ref)
+    const found = this.#options.children.latest(kind, ref)
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
-  /** The wanted objects of a router; null when the present ones must stay as they are. */
+  /** Returns the desired objects of a router; null if the current ones must not change. */
   #wanted(
     router: RpcRouter,
     { redis }: TranslatedRouter,
@@ -246,7 +250,7 @@ export class RouterReconciler {
     exchange: Exchange | null,
   ): WantedObjects | null {
     if (exchange === null || isPaused(router)) return null
-    const { build } = this.#parts
+    const { build } = this.#options
     const { config, good } = exchange
     const others = this.#portsOfOthers(router, config, present)
     return {
@@ -260,22 +264,22 @@ export class RouterReconciler {
     }
   }
 
-  /** Ports of pods with other configs: they run to the end of a rollout, and again when it is undone. */
+  /** Returns the ports of other revisions, which may still run or run again. */
   #portsOfOthers(
     router: RpcRouter,
     wanted: RenderedConfig,
     present: Deployment | null,
   ): readonly PodPorts[] {
     return [
-      ...this.#parts.world.replicaSets.byIndex('instance', objectKey(router.metadata)),
-      // Its ReplicaSet may not exist yet.
+      ...this.#options.cache.replicaSets.byIndex('instance', objectKey(router.metadata)),
+      // The ReplicaSet of the Deployment may not exist yet.
       ...(present === null ? [] : [revisionOf(present)]),
     ]
       .filter(({ fixedHash }) => fixedHash !== wanted.fixedHash)
       .map(({ ports }) => ports)
   }
 
-  /** How long to wait for further changes before pods are made or replaced, or get another config. */
+  /** Returns how long to wait for further changes before applying a pod template or config. */
   #delayMs(key: string, wanted: WantedObjects | null, present: Deployment | null): number {
     const deployment = deploymentIn(wanted)
     const isSame =
@@ -291,25 +295,25 @@ export class RouterReconciler {
   }
 
   #record(router: RpcRouter, occurrences: readonly Omit<Occurrence, 'regarding'>[]): void {
-    for (const each of occurrences) this.#parts.events.record({ ...each, regarding: router })
+    for (const each of occurrences) this.#options.events.record({ ...each, regarding: router })
   }
 
-  /** Reports to the providers. */
+  /** Stores the results for the providers. */
   #report(
     key: string,
     { metadata }: RpcRouter,
-    { translation, seen }: TranslatedRouter,
+    { translation, selected }: TranslatedRouter,
     deployment: Deployment | null,
   ): void {
-    // The pods may have the config although a later object was refused.
+    // The pods may have the config even if a later object was refused.
     const { config } = translation
-    const isHeld = config === null || config.contentHash !== contentOf(deployment)
-    const { results, onResults } = this.#parts
-    onResults(results.set(key, resultsOf(metadata.name, translation, seen, isHeld)))
+    const isBlocked = config === null || config.contentHash !== contentOf(deployment)
+    const { results, onResults } = this.#options
+    onResults(results.set(key, resultsOf(metadata.name, translation, selected, isBlocked)))
   }
 
   #now(): string {
-    return rfc3339(this.#parts.clock.wallMs())
+    return rfc3339(this.#options.clock.wallMs())
   }
 }
 
@@ -329,24 +333,24 @@ function contentOf(deployment: Deployment | null): string | undefined {
   return deployment?.metadata.annotations?.[contentHashAnnotation]
 }
 
-function mayPass({ status }: ApiError): boolean {
-  return status >= 500 || passing.includes(status)
+function isTransient({ status }: ApiError): boolean {
+  return status >= 500 || transientStatuses.includes(status)
 }
 
-/** How long there must be no change before pods are replaced, and the longest such delay. */
+/** Quiet period before pods are replaced, and the longest delay. */
 const rollout = { quietMs: 1_000, maxMs: 10_000 }
-/** The same before the first pods: no client is served yet. */
+/** The same for the first pods; shorter, since no client is served yet. */
 const creation = { quietMs: 500, maxMs: 5_000 }
 
 interface Waiting {
   readonly template: string
   readonly sinceMs: number
   readonly changedMs: number
-  /** The wait for this template is over, whatever becomes of its apply. */
+  /** The delay for this template is over, even if its apply fails. */
   readonly isOver: boolean
 }
 
-/** Delays a rollout until changes have ceased, so that one `kubectl apply` of many objects is one rollout. */
+/** Debounces changes, so that one `kubectl apply` of many objects causes one rollout. */
 export class RolloutDelay {
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #waiting = new Map<string, Waiting>()
@@ -356,10 +360,9 @@ export class RolloutDelay {
   }
 
   /**
-   * How long the pods of a router still wait for a template, in milliseconds; 0 when it may be applied.
-   *
+   * Returns the milliseconds until a template may be applied; 0 for now.
    * @param template identifies the template
-   * @param isFirst the router has no pods yet
+   * @param isFirst whether the router has no pods yet
    */
   leftMs(router: string, template: string, isFirst: boolean): number {
     const { quietMs, maxMs } = isFirst ? creation : rollout
@@ -374,7 +377,7 @@ export class RolloutDelay {
     return leftMs
   }
 
-  /** Ends the wait for a router. */
+  /** Ends the delay for a router. */
   forget(router: string): void {
     this.#waiting.delete(router)
   }

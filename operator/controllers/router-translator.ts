@@ -16,50 +16,50 @@ import type { ClusterCache } from './cluster-cache.ts'
 
 export interface TranslatorOptions {
   readonly client: Pick<KubeClient, 'get'>
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly children: ChildApplier
   readonly bundled: TranslateInput['bundled']
   readonly allowLinkLocal: boolean
-  /** Of pods whose spec names none. */
+  /** Image of pods whose spec has none. */
   readonly image: string
-  /** The same for the same words, else pods would wait for it to settle: unpredictable, printable, without spaces. */
+  /** Deterministic, or each retry would change the template; unpredictable and printable. */
   readonly generatePassword: (of: string) => string
 }
 
 type OwnRedisWithPassword = OwnRedis & { readonly password: string }
 
-/** The translation of a router, and its inputs. */
+/** The translation of a router with its inputs. */
 export interface TranslatedRouter {
   readonly translation: Translation
-  /** What the operator runs for the router. */
+  /** Redis instances that the operator runs for the router. */
   readonly redis: readonly OwnRedisWithPassword[]
-  /** The providers as they were translated. */
-  readonly seen: readonly KubeObject[]
+  /** The translated providers. */
+  readonly selected: readonly KubeObject[]
 }
 
-/** Brings together what a router's config is made from, and translates it. */
+/** Gathers the inputs of a router's config and translates them. */
 export async function translateRouter(
-  parts: TranslatorOptions,
+  options: TranslatorOptions,
   router: RpcRouter,
   openPorts: readonly number[],
   signal: AbortSignal,
 ): Promise<TranslatedRouter> {
-  const { world, references, bundled, allowLinkLocal, image } = parts
-  const redis = await withPasswords(parts, router, signal)
-  // All of one moment: a change while the data is read enqueues the router again.
-  const seen = world.selectedBy(router)
-  const read = seen.map((object) => ({ name: object.metadata.name, ...world.provider(object) }))
+  const { cache, references, bundled, allowLinkLocal, image } = options
+  const redis = await withPasswords(options, router, signal)
+  // A consistent snapshot: a change while data is loaded enqueues the router again.
+  const selected = cache.selectedBy(router)
+  const read = selected.map((object) => ({ name: object.metadata.name, ...cache.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])
   const unreadable = read.flatMap(({ name, faults }) => (faults === null ? [] : { name, faults }))
   const input = { router, providers, unreadable, bundled, openPorts, allowLinkLocal, image }
   const run = (data: ReferenceData) =>
     translate({ ...input, data: withSecretsOf(redis, data, router) })
   const translation = await references.translate('routers', router, run, signal)
-  return { translation, redis, seen }
+  return { translation, redis, selected }
 }
 
-/** A password is made once, and from then on lives in its Secret alone. */
+/** Reads the password of each managed Redis from its Secret, or generates the first one. */
 async function withPasswords(
   { client, children, generatePassword }: TranslatorOptions,
   router: RpcRouter,
@@ -80,7 +80,7 @@ async function withPasswords(
   return Promise.all(found)
 }
 
-/** The Secret of a managed Redis may be younger than what the watch has brought. */
+/** Overlays the Secrets of managed Redis, which the watch may not have delivered yet. */
 function withSecretsOf(
   all: readonly OwnRedisWithPassword[],
   data: ReferenceData,

@@ -18,7 +18,7 @@ const written: WithStatus = {
   status: { word: 'ours' },
 }
 
-test('a status is known as written until the watch brings it', async () => {
+test('a written status counts until the watch delivers it', async () => {
   let times = 0
   const client = { apply: () => Promise.resolve((times++, written) as never) }
   const writer = new StatusWriter(client, rpcRouters, new Store(), new VirtualClock())

@@ -11,13 +11,13 @@ import { RecentWrites } from './recent-writes.ts'
 
 type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
 
-/** Writes statuses that differ from the present ones. */
+/** Writes statuses that changed. */
 export class StatusWriter<S extends object> {
   readonly #apply: (object: KubeObject, signal: AbortSignal) => Promise<WithStatus<S>>
-  /** By uid. */
+  /** Written objects by uid. */
   readonly #writes: RecentWrites
 
-  /** @param store of the objects: the status of one that is gone is forgotten */
+  /** @param store of the objects: the writer forgets the status of a deleted one */
   constructor(
     client: Pick<KubeClient, 'apply'>,
     resource: Resource,
@@ -32,20 +32,20 @@ export class StatusWriter<S extends object> {
     })
   }
 
-  /** The object with the newest status that is known. */
+  /** Returns the object with the newest known status. */
   latest<T extends WithStatus<S>>(object: T): T {
     const newest = this.#writes.latest<WithStatus<S>>(object.metadata.uid ?? '', object)
     return newest === null || newest === object ? object : { ...object, status: newest.status }
   }
 
-  /** @returns whether it was written: not when it is unchanged, nor when the object is gone */
+  /** @returns whether it was written: false if it is unchanged or the object is gone */
   async write(object: WithStatus<S>, status: S, signal: AbortSignal): Promise<boolean> {
     const { apiVersion, kind, metadata } = object
     const { name, namespace, uid } = metadata
-    // Without the keys that are undefined, as the API server would have it.
+    // JSON drops undefined keys, as the API server does.
     const wanted = JSON.parse(JSON.stringify(status)) as S
     if (isDeepStrictEqual(this.latest(object).status, wanted)) return false
-    // With the uid it is refused for another object of the same name.
+    // With the uid, the API server refuses it for another object of the same name.
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
     try {
       const written = await this.#apply(intent, signal)

@@ -17,35 +17,35 @@ import type { References } from './references.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
 export interface TriggerOptions {
-  readonly world: ClusterCache
+  readonly cache: ClusterCache
   readonly references: References
   readonly routers: Controller
   readonly providers: Controller
 }
 
-/** A Deployment updates its counts many times in a rollout: it is reconciled at most so often. */
+/** Debounces a Deployment's counts, which change many times during a rollout. */
 const countsSettleMs = 500
 
-/** Enqueues the keys that a change concerns. Our own writes are changes too, and lead to no further write. */
-export function connectTriggers({ world, references, routers, providers }: TriggerOptions): void {
-  world.routers.subscribe((change) => {
+/** Enqueues the keys that a change affects. Own writes cause no further write. */
+export function connectTriggers({ cache, references, routers, providers }: TriggerOptions): void {
+  cache.routers.subscribe((change) => {
     const { object, previous } = change
     routers.enqueue(objectKey(object.metadata))
-    // They may wait for the report of a router that no longer selects them, and so will never report.
-    if (previous !== null && isMeant(change))
-      for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
+    // Providers that the router no longer selects may still wait for its report.
+    if (previous !== null && isIntentional(change))
+      for (const provider of cache.providerKeysOf(previous)) providers.enqueue(provider)
   })
-  world.providers.subscribe((change) => {
+  cache.providers.subscribe((change) => {
     const { object, previous } = change
     providers.enqueue(objectKey(object.metadata))
-    if (!isMeant(change)) return
+    if (!isIntentional(change)) return
     for (const each of previous === null ? [object] : [object, previous])
-      for (const router of world.routersOf(each)) routers.enqueue(router)
+      for (const router of cache.routersOf(each)) routers.enqueue(router)
   })
-  world.children.onChange((change, { plural }) => {
+  cache.children.onChange((change, { plural }) => {
     const { object, previous } = change
     if (plural === horizontalPodAutoscalers.plural && isMeasured(change)) return
-    // It may have been taken from a router: that one is concerned as well.
+    // The change may have removed an owner, which is affected too.
     const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))
     for (const router of new Set(owners)) {
       if (plural === deployments.plural) routers.queue.addAfter(router, countsSettleMs)
@@ -59,15 +59,15 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
       for (const [key, read] of readBy.routers) if (read.has(path)) routers.enqueue(key)
       for (const [key, read] of readBy.providers) if (read.has(path)) providers.enqueue(key)
     })
-  world.replicaSets.subscribe(({ type, object, previous }) => {
-    // The config and the Redis that it needs can be deleted.
+  cache.replicaSets.subscribe(({ type, object, previous }) => {
+    // A ReplicaSet without pods no longer needs its config and its Redis.
     const isDone = type === 'deleted' || (object.pods === 0 && (previous?.pods ?? 0) > 0)
     if (isDone) for (const key of instanceKeys(object)) routers.enqueue(key)
   })
 }
 
-/** Whether a change is one of the intent, not of the status alone. */
-function isMeant({ type, object, previous }: Change<KubeObject>): boolean {
+/** Whether a change affects more than the status. */
+function isIntentional({ type, object, previous }: Change<KubeObject>): boolean {
   if (previous === null || type === 'deleted') return true
   const [a, b] = [object.metadata, previous.metadata]
   return (
@@ -78,13 +78,13 @@ function isMeant({ type, object, previous }: Change<KubeObject>): boolean {
   )
 }
 
-/** Whether all that changed of an autoscaler is what it measures, as it does every 15 s. */
+/** Whether only the metrics of an autoscaler changed, as they do every 15 s. */
 function isMeasured({ type, object, previous }: Change<KubeObject>): boolean {
   if (previous === null || type === 'deleted') return false
   const [now, before] = [object, previous].map((each) => {
     const { metadata, spec, status } = each as HorizontalPodAutoscaler
-    const { resourceVersion: _, ...meant } = metadata
-    return [meant, spec, status?.conditions, status?.desiredReplicas]
+    const { resourceVersion: _, ...rest } = metadata
+    return [rest, spec, status?.conditions, status?.desiredReplicas]
   })
   return isDeepStrictEqual(now, before)
 }

@@ -19,7 +19,7 @@ import type { ClusterCache } from './cluster-cache.ts'
 
 type Reflected = ReflectorOptions<KubeObject>
 
-/** A kind that is watched, with where it goes. */
+/** A watched kind with its store. */
 type WatchedKind = Pick<Reflected, 'resource' | 'store' | 'onServed'> &
   Required<Pick<Reflected, 'selection' | 'keep'>>
 
@@ -27,48 +27,48 @@ export interface ReflectOptions extends Pick<
   Reflected,
   'client' | 'clock' | 'random' | 'observer'
 > {
-  /** Null for all. */
+  /** Null for all namespaces. */
   readonly namespaces: readonly string[] | null
-  /** Called for a kind of monitors when the cluster is found to have it, or not. */
+  /** Reports whether the cluster has a kind of monitor. */
   readonly onMonitorServed: (kind: Resource, isServed: boolean) => void
 }
 
 const labelled = { labelSelector: childSelector }
 
-/** Releases of Helm are never referred to, and there can be many of them. */
-const keysAlone = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
+/** Excludes Helm releases, of which there can be many and to which nothing refers. */
+const metadataOnly = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
 
-/** What fills a world: one reflector a kind, or one a kind and namespace. */
-export function reflectWorld(
-  world: ClusterCache,
+/** Creates the reflectors that fill a cache, one per kind, or one per kind and namespace. */
+export function reflectCluster(
+  cache: ClusterCache,
   references: References,
   options: ReflectOptions,
 ): readonly Reflector<KubeObject>[] {
-  const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
+  const storeOurs = (object: KubeObject): KubeObject => cache.stored(withoutManagedFields(object))
   const outlines = (resource: Resource, selection: Selection): WatchedKind => ({
     ...{ resource, selection, keep: outlineOf },
     store: references.store(resource),
   })
   const kinds: readonly WatchedKind[] = [
-    { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
-    { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
-    { resource: replicaSets, store: world.replicaSets, selection: labelled, keep: revisionOf },
-    ...world.children.resources.map((resource) => ({
+    { resource: rpcRouters, store: cache.routers, selection: {}, keep: storeOurs },
+    { resource: upstreamProviders, store: cache.providers, selection: {}, keep: storeOurs },
+    { resource: replicaSets, store: cache.replicaSets, selection: labelled, keep: revisionOf },
+    ...cache.children.resources.map((resource) => ({
       ...{ resource, selection: labelled, keep: withForeignFields },
-      store: world.children.store(resource),
+      store: cache.children.store(resource),
       ...(monitorKinds.includes(resource) && {
         onServed: (isServed: boolean) => options.onMonitorServed(resource, isServed),
       }),
     })),
-    // Those that users keep have no labels of ours.
-    outlines(secrets, keysAlone),
+    // Secrets and ConfigMaps of users do not have our labels.
+    outlines(secrets, metadataOnly),
     outlines(configMaps, { metadataOnly: true }),
   ]
-  const { namespaces, onMonitorServed: _, ...parts } = options
+  const { namespaces, onMonitorServed: _, ...rest } = options
   return kinds.flatMap(({ selection, ...kind }) => {
-    if (namespaces === null) return [new Reflector({ ...parts, ...kind, selection })]
+    if (namespaces === null) return [new Reflector({ ...rest, ...kind, selection })]
     return namespaces.map((namespace) => {
-      return new Reflector({ ...parts, ...kind, selection: { ...selection, namespace } })
+      return new Reflector({ ...rest, ...kind, selection: { ...selection, namespace } })
     })
   })
 }

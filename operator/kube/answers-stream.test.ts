@@ -13,7 +13,7 @@ async function read(pieces: readonly Uint8Array[]): Promise<unknown[]> {
   return values
 }
 
-test('however the bytes are cut, the same values come', async () => {
+test('the values do not depend on how the bytes are split', async () => {
   const cuts = fc.array(fc.nat(200), { maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.jsonValue(), { maxLength: 8 }), cuts, async (values, cuts) => {
@@ -25,10 +25,10 @@ test('however the bytes are cut, the same values come', async () => {
   )
 })
 
-test('a line that was cut by the end is dropped', async () => {
+test('an unterminated last line is dropped', async () => {
   expect(await read([Buffer.from('{"a":1}\n{"b":')])).toEqual([{ a: 1 }])
 })
 
-test('a line that is no JSON is refused', async () => {
-  await expect(read([Buffer.from('{"a":\n')])).rejects.toThrow('GET /x: an event is no JSON')
+test('a line that is not JSON is refused', async () => {
+  await expect(read([Buffer.from('{"a":\n')])).rejects.toThrow('GET /x: an event is not JSON')
 })

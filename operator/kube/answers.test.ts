@@ -10,7 +10,7 @@ const type = { apiVersion: 'g/v1', kind: 'Thing' }
 const named = { metadata: { name: 'a', resourceVersion: '6' } }
 const page = { metadata: { resourceVersion: '5' }, items: [named] }
 
-test('a page of a list, with the type of its items', () => {
+test('a page of a list is returned with the type of its items', () => {
   const item = { ...type, ...named }
   expect(readList('GET /x', page, type)).toEqual({ items: [item], resourceVersion: '5' })
   const more = { ...page, metadata: { resourceVersion: '5', continue: 'b' } }
@@ -24,12 +24,12 @@ test.each<[string, unknown]>([
   ['a text', 'upstream connect error'],
   ["a gateway's error", { error: 'upstream connect error' }],
   ['a Status', { kind: 'Status', status: 'Failure', message: 'x', metadata: {} }],
-  ['a list without a version', { metadata: {}, items: [] }],
+  ['a list without a resource version', { metadata: {}, items: [] }],
   ['a list without items', { metadata: { resourceVersion: '5' } }],
-  ['items that are no list', { ...page, items: {} }],
-  ['an item that is nothing', { ...page, items: [named, null] }],
+  ['items that are not a list', { ...page, items: {} }],
+  ['an item that is null', { ...page, items: [named, null] }],
   ['an item without a name', { ...page, items: [{ metadata: { name: '' } }] }],
-])('%s with status 200 is no list', (_name, answer) => {
+])('%s with status 200 is not a list', (_name, answer) => {
   expect(() => readList('GET /x', answer, type)).toThrow(MalformedAnswerError)
   expect(() => readList('GET /x', answer, type)).toThrow(/^GET \/x: /)
 })
@@ -39,13 +39,15 @@ test.each<[string, unknown]>([
   ['an empty object', {}],
   ['a text', 'ok'],
   ['a list', page],
-  ['a name that is no text', { metadata: { name: 5 } }],
-])('%s is no object', (_name, answer) => {
-  expect(() => readObject('GET /x', answer)).toThrow('GET /x: the answer is no object with a name')
+  ['a name that is not a string', { metadata: { name: 5 } }],
+])('%s is not an object', (_name, answer) => {
+  expect(() => readObject('GET /x', answer)).toThrow(
+    'GET /x: the answer is not an object with a name',
+  )
 })
 
-describe('whatever JSON comes', () => {
-  test('it is read, or refused as malformed', async () => {
+describe('any JSON', () => {
+  test('is read or refused as malformed', async () => {
     const anything = fc.oneof(fc.jsonValue(), fc.constant(page), fc.constant(named))
     await fc.assert(
       fc.asyncProperty(anything, async (answer) => {

@@ -4,21 +4,21 @@ import { ApiError, MalformedAnswerError, type Status } from './errors.ts'
 import type { KubeObject, ObjectList } from './object.ts'
 
 /*
- * A proxy before the API server may answer instead of it, and with status 200. An answer counts only if it has the form
- * of one.
+ * A proxy in front of the API server may answer in its place with status 200, so every answer is
+ * validated.
  */
 
-/** Reads an answer of JSON. @param what was asked @throws MalformedAnswerError when it is no such answer */
+/** Validates a JSON answer. @param what names the request @throws MalformedAnswerError */
 export type ReadAnswer<T> = (what: string, answer: unknown) => T
 
-/** One object. */
+/** Returns the answer if it is an object with a name. */
 export function readObject(what: string, answer: unknown): KubeObject {
   if (!isObject(answer))
-    throw new MalformedAnswerError(`${what}: the answer is no object with a name`)
+    throw new MalformedAnswerError(`${what}: the answer is not an object with a name`)
   return answer
 }
 
-/** One page of a list. The items of a list leave out their type, which the list says once; those of a watch do not. */
+/** Returns one page of a list. List items omit their apiVersion and kind, so each gets `type`. */
 export function readList<T extends KubeObject>(
   what: string,
   answer: unknown,
@@ -27,10 +27,10 @@ export function readList<T extends KubeObject>(
   const { items, metadata } = membersOf(answer)
   const { resourceVersion, continue: from } = membersOf(metadata)
   const isList = (items === null || Array.isArray(items)) && typeof resourceVersion === 'string'
-  if (!isList) throw new MalformedAnswerError(`${what}: the answer is no list`)
+  if (!isList) throw new MalformedAnswerError(`${what}: the answer is not a list`)
   const objects: readonly unknown[] = items ?? []
   if (!objects.every(isObject))
-    throw new MalformedAnswerError(`${what}: an item of the list is no object with a name`)
+    throw new MalformedAnswerError(`${what}: an item of the list is not an object with a name`)
   return {
     items: objects.map((item) => ({ ...type, ...(item as T) })),
     resourceVersion,
@@ -38,7 +38,7 @@ export function readList<T extends KubeObject>(
   }
 }
 
-/** An answer of which nothing is wanted. */
+/** Ignores the answer. */
 export function readNothing(): void {}
 
 function isObject(value: unknown): value is KubeObject {
@@ -51,9 +51,8 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The JSON values of a stream with one value per line. Text behind the last line end is a line
- * that was cut: it is dropped.
- * @throws MalformedAnswerError for a line that is no JSON
+ * Yields the JSON values of a stream with one value per line. An unterminated last line is dropped.
+ * @throws MalformedAnswerError for a line that is not JSON
  */
 export async function* readJsonLines(
   what: string,
@@ -72,13 +71,13 @@ function parse(what: string, line: string): unknown {
   try {
     return JSON.parse(line)
   } catch (cause) {
-    throw new MalformedAnswerError(`${what}: an event is no JSON`, { cause })
+    throw new MalformedAnswerError(`${what}: an event is not JSON`, { cause })
   }
 }
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Nothing changed, and this is how far the server has come. */
+  /** Nothing changed up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
 interface RawEvent {
@@ -87,8 +86,8 @@ interface RawEvent {
 }
 
 /**
- * The events of a watch's body.
- * @throws ApiError for an ERROR event, MalformedAnswerError for what is no event
+ * Yields the events in the body of a watch.
+ * @throws ApiError for an ERROR event, MalformedAnswerError for anything that is not an event
  */
 export async function* readWatch<T extends KubeObject>(
   what: string,

@@ -19,50 +19,50 @@ const requestMs = 30_000
 const listMs = 60_000
 
 export interface KubeClientOptions extends TransportOptions {
-  /** How fast this client may ask; watches that run do not count. Default: 500 a second, burst 1,000. */
+  /** Rate limit of requests; open watches do not count. Default: 500 a second, burst 1,000. */
   readonly limit?: { readonly perSecond: number; readonly burst: number }
   readonly observer?: KubeObserver
 }
 
 export interface Selection {
-  /** All namespaces when left out. */
+  /** Default: all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Only the metadata of each object, where the rest can be large and is not used. */
+  /** Requests only the metadata of each object: the rest can be large. */
   readonly metadataOnly?: boolean
 }
 
 export interface ListOptions extends Selection {
-  /** Objects per page; all at once when left out. */
+  /** Objects per page. Default: all objects in one page. */
   readonly limit?: number
   readonly continue?: string
 }
 
 export interface WatchOptions extends Selection {
-  /** Changes after this version. */
+  /** The watch starts after this version. */
   readonly resourceVersion: string
-  /** After how long the server shall end the watch. */
+  /** The server ends the watch after this time. */
   readonly timeoutSeconds: number
-  /** After how long without an event or a bookmark the connection counts as dead. */
+  /** The connection counts as dead after this time without an event or a bookmark. */
   readonly silenceMs: number
 }
 
 export interface ApplyOptions {
   readonly fieldManager: string
-  /** Takes fields over from other managers. Without it their fields are conflicts. */
+  /** Takes fields over from other managers. Without it, such fields are conflicts. */
   readonly force?: boolean
   readonly subresource?: 'status'
 }
 
-/** The API server has its own fairness; this bounds a defect of ours that asks without end. */
+/** The API server has its own fairness; this limit bounds a request loop due to a bug of ours. */
 const usualLimit = { perSecond: 500, burst: 1_000 }
 
 /**
  * The verbs of the Kubernetes API on plain JSON, for any kind.
  *
- * Every call takes a signal, waits for the client's rate limit, has its own time limit, and
- * rejects with a `KubeError`. `Retry-After` of the server is obeyed a few times.
+ * Every call takes a signal, waits for the client's rate limit, has its own timeout, and rejects
+ * with a `KubeError`. It never retries: `ApiError.retryAfterMs` has the server's delay.
  */
 export class KubeClient {
   readonly #transport: Transport
@@ -107,8 +107,8 @@ export class KubeClient {
   }
 
   /**
-   * The changes after a version, until the server ends the watch. Bookmarks are asked for.
-   * @throws ApiError also for an error that the server sends inside the watch
+   * Yields the changes after a version, with bookmarks, until the server ends the watch.
+   * @throws ApiError also for an error event inside the watch
    */
   async *watch<T extends KubeObject>(
     resource: Resource<T>,
@@ -131,7 +131,7 @@ export class KubeClient {
     return this.#send(resource, 'create', 'POST', path, { body }, signal)
   }
 
-  /** Writes the whole object; a conflict when `metadata.resourceVersion` is not the present one. */
+  /** Writes the whole object; a conflict unless `metadata.resourceVersion` is the current one. */
   replace<T extends KubeObject>(resource: Resource<T>, body: T, signal: AbortSignal): Promise<T> {
     const path = objectPathOf(resource, body.metadata)
     return this.#send(resource, 'update', 'PUT', path, { body }, signal)
@@ -151,10 +151,10 @@ export class KubeClient {
   }
 
   /**
-   * Server-side apply: the fields of `object` become the manager's, those that it left out are given up.
+   * Server-side apply: the manager owns the fields of `body` and gives up all others.
    *
-   * A field that the kind does not have is refused all the same. Only the check for repeated keys is skipped: our JSON has
-   * none, and the check costs a fortieth of the API server's time.
+   * The API server refuses unknown fields even so. It skips only the check for duplicate keys,
+   * which our JSON never has and which costs 2.5 % of the API server's time.
    */
   apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -168,7 +168,7 @@ export class KubeClient {
     return this.#send(resource, 'patch', 'PATCH', path, { query, contentType, body }, signal)
   }
 
-  /** Deletes one object; false when there was none. A conflict when its uid is not the given one. */
+  /** Deletes one object; false when there is none. A different uid is a conflict. */
   async delete(
     resource: Resource,
     ref: ObjectRef & Pick<KubeObject['metadata'], 'uid'>,
@@ -201,7 +201,7 @@ export class KubeClient {
     return this.#requester.send(request, signal, (what, answer) => readObject(what, answer) as T)
   }
 
-  /** Ends all connections, and with them the requests in flight. */
+  /** Closes all connections and aborts the requests in flight. */
   close(): Promise<void> {
     return this.#transport.close()
   }

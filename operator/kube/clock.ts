@@ -5,31 +5,31 @@ export { type Random, systemRandom } from '../../proxy/clock/random.ts'
 export { systemClock } from '../../proxy/clock/clock.ts'
 import type { Clock } from '../../proxy/clock/clock.ts'
 
-/** Resolves when the event loop has had its turn. */
+/** Resolves in the next turn of the event loop. */
 export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.after(0, resolve))
 }
 
-/** The instant as statuses have it, RFC 3339 without fractions: `2026-01-01T00:00:00Z`. */
+/** Formats an instant for a status, RFC 3339 without fractions: `2026-01-01T00:00:00Z`. */
 export function rfc3339(wallMs: number): string {
   return new Date(wallMs).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** The instant in the form of Kubernetes' MicroTime, which wants six digits: `2026-01-01T00:00:00.000000Z`. */
+/** Formats an instant as Kubernetes' MicroTime, with six digits: `2026-01-01T00:00:00.000000Z`. */
 export function microTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace('Z', '000Z')
 }
 
-/** A signal that is aborted with its parent, or by its own time. */
+/** A signal that aborts with its parent or after a timeout. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal
-  /** Starts the time anew: what is watched has shown life. */
+  /** Restarts the timeout. */
   renew(): void
 }
 
 /**
- * A signal that follows `parent`, and that is aborted with `late()` when `timeoutMs` pass without
- * `renew`. Dispose of it, or its timer goes on.
+ * Returns a signal that follows `parent` and aborts with `late()` after `timeoutMs` without a
+ * `renew`. Callers must dispose of it, or its timer keeps running.
  */
 export function deadline(
   clock: Clock,

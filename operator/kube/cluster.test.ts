@@ -65,7 +65,7 @@ describe('a kubeconfig', () => {
     expect(await cluster.credentials()).toEqual(credentials)
   })
 
-  test('with an authority, another server name, a proxy, or no check at all', async () => {
+  test('with a CA, another server name, a proxy and insecure-skip-tls-verify', async () => {
     const trust = {
       'certificate-authority-data': btoa('CA'),
       'tls-server-name': 'inner.test',
@@ -83,9 +83,9 @@ describe('a kubeconfig', () => {
   })
 
   test.each<[string, string, string | undefined, string]>([
-    ['that is not there', '/nowhere/config', undefined, '/nowhere/config cannot be read: ENOENT'],
+    ['that is missing', '/nowhere/config', undefined, '/nowhere/config cannot be read: ENOENT'],
     ['without that context', 'a-token', 'prod', 'names no cluster; its contexts: main, broken'],
-    ['with a context of no cluster', 'a-token', 'broken', 'the context "broken" of the kubeconfig'],
+    ['without that cluster', 'a-token', 'broken', 'the context "broken" of the kubeconfig'],
   ])('%s', async (_, name, context, message) => {
     const path = name.startsWith('/') ? name : await file(name, kubeconfig({ token: 't' }))
     const options = { env: {}, kubeconfig: path, ...(context && { context }) }
@@ -100,7 +100,7 @@ describe('a kubeconfig', () => {
   test.each([
     ['the first', ['missing', 'there']],
     ['the last', ['there', 'missing']],
-  ])('of which %s is not there, as kubectl takes them', async (_, names) => {
+  ])('list of which %s file is missing works as with kubectl', async (_, names) => {
     await file('there', kubeconfig({ token: 't' }))
     const KUBECONFIG = names.map((name) => join(folder, name)).join(':')
     const { server } = await findCluster({ env: { KUBECONFIG } })
@@ -109,7 +109,7 @@ describe('a kubeconfig', () => {
     await expect(findCluster({ env: none })).rejects.toThrow(/missing cannot be read: ENOENT/)
   })
 
-  test('of the home folder, when nothing else is said', async () => {
+  test('in the home directory is the default', async () => {
     await mkdir(join(folder, '.kube'), { recursive: true })
     await file('.kube/config', kubeconfig({ token: 'home' }))
     const cluster = await findCluster({ env: { HOME: folder } })
@@ -141,9 +141,9 @@ describe('the service account of a pod', () => {
   })
 })
 
-test('no cluster anywhere says where it was looked for', async () => {
+test('the error for no cluster lists where it was looked for', async () => {
   const nowhere = join(folder, 'nowhere')
   await expect(findCluster({ env: { HOME: nowhere } })).rejects.toThrow(
-    `no cluster: KUBECONFIG is not set, there is no ${nowhere}/.kube/config, and this is no pod`,
+    `no cluster: KUBECONFIG is not set, there is no ${nowhere}/.kube/config, and this is not a pod`,
   )
 })

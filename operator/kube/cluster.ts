@@ -4,7 +4,7 @@ import { access, readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 
-/** What a connection needs to trust the server and to be trusted, as Node.js calls it. PEM. */
+/** TLS options of Node.js for a connection: CA, client certificate and key, in PEM. */
 export interface TlsMaterial {
   readonly ca?: string
   readonly cert?: string
@@ -15,43 +15,43 @@ export interface TlsMaterial {
 }
 
 export interface Credentials {
-  /** Headers that go with each request: `authorization`, impersonation. Secret. */
+  /** Headers of each request: `authorization`, impersonation. Secret. */
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
 }
 
 /** The address of an API server, and the credentials for it. */
 export interface Cluster {
-  /** `https://host:port`, perhaps with the path of the API behind it. */
+  /** `https://host:port`, optionally followed by the path of the API. */
   readonly server: string
-  /** The namespace of the pod that this process runs in, when it uses its service account; else null. */
+  /** Namespace of this process's pod if it uses the pod's service account; else null. */
   readonly podNamespace: string | null
-  /** An HTTP proxy on the way. */
+  /** An HTTP proxy in front of the API server. */
   readonly proxyUrl?: string
-  /** Read anew by each call: files, plugins and tokens change. The client asks once a minute. */
+  /** Reads the credentials again at each call: files and tokens change. Called once a minute. */
   credentials(): Promise<Credentials>
 }
 
 export interface ClusterOptions {
   /** The environment of the process: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and _PORT. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** A kubeconfig file that comes before all else. */
+  /** A kubeconfig file that overrides all other sources. */
   readonly kubeconfig?: string | undefined
-  /** Its context; the current one when left out. */
+  /** A context of the kubeconfig. Default: the current context. */
   readonly context?: string | undefined
 }
 
 /**
- * Finds the cluster as kubectl does: the file that was named, `KUBECONFIG`, `~/.kube/config`, and
- * then the service account of the pod.
- * @throws Error that says where it looked, or what is wrong with what it found
+ * Finds the cluster as kubectl does: the given file, `KUBECONFIG`, `~/.kube/config`, and then the
+ * service account of the pod.
+ * @throws Error that lists the sources it tried, or says what is wrong with the one it found
  */
 export async function findCluster({ env, kubeconfig, context }: ClusterOptions): Promise<Cluster> {
   if (kubeconfig !== undefined) return readKubeConfig([kubeconfig], context)
   const named = (env['KUBECONFIG'] ?? '').split(':').filter(Boolean)
   if (named.length > 0) {
     const present = await Promise.all(named.map(exists))
-    // Like kubectl; the error for none of them is that of the first.
+    // Like kubectl, this ignores missing files; if all are missing, the error names the first.
     const files = named.filter((_, at) => present[at])
     return readKubeConfig(files.length > 0 ? files : named, context)
   }
@@ -59,7 +59,7 @@ export async function findCluster({ env, kubeconfig, context }: ClusterOptions):
   if (usual !== null && (await exists(usual))) return readKubeConfig([usual], context)
   if (await exists(join(serviceAccountFolder, 'token'))) return inCluster(env)
   throw new Error(
-    `no cluster: KUBECONFIG is not set, there is no ${usual ?? '~/.kube/config'}, and this is no pod with a service account`,
+    `no cluster: KUBECONFIG is not set, there is no ${usual ?? '~/.kube/config'}, and this is not a pod with a service account`,
   )
 }
 
@@ -74,8 +74,8 @@ function exists(path: string): Promise<boolean> {
 const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * The cluster around this pod, by its service account. The kubelet renews the token, so its file is
- * read again.
+ * Returns the cluster that runs this pod, with the credentials of its service account. The kubelet
+ * renews the token, so `credentials` reads its file again.
  * @throws Error when a file or the address is missing
  */
 export async function inCluster(
@@ -99,22 +99,22 @@ export async function inCluster(
   }
 }
 
-/** What the library sets on a request. */
+/** Request options that the library sets. */
 interface Applied extends Pick<TlsMaterial, 'servername' | 'rejectUnauthorized'> {
   readonly headers?: Readonly<Record<string, string>>
   /** `user:password` */
   readonly auth?: string
-  /** Files and base64 come as buffers, plugins give text. */
+  /** A buffer from files and base64, a string from plugins. */
   readonly ca?: string | Buffer
   readonly cert?: string | Buffer
   readonly key?: string | Buffer
 }
 
 /**
- * The cluster that kubeconfig files describe: tokens, client certificates, exec plugins, OIDC. The
- * library that understands them costs 90 MB, so it is loaded here and nowhere else: a pod that uses its service account never loads it.
- * @param files merged as kubectl merges them: the first to name something wins
- * @throws Error that names the files and what is wrong
+ * Returns the cluster of kubeconfig files: tokens, client certificates, exec plugins, OIDC. The
+ * library that reads them costs 90 MB, so a pod with a service account never loads it.
+ * @param files merged as kubectl merges them: the first file to set a value wins
+ * @throws Error that names the files and the fault
  */
 async function readKubeConfig(files: readonly string[], context?: string): Promise<Cluster> {
   const { KubeConfig } = await import('@kubernetes/client-node')

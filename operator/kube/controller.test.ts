@@ -28,7 +28,7 @@ function controllerOf(
   return { controller, reported, stop, isRunning: () => isRunning }
 }
 
-test('changes that come close together are one reconcile', async () => {
+test('changes in quick succession cause one reconcile', async () => {
   const clock = new VirtualClock()
   let times = 0
   const { controller, reported } = controllerOf(clock, async () => void times++)
@@ -49,7 +49,7 @@ test('changes that come close together are one reconcile', async () => {
   ])
 })
 
-test('reconciles that wait for nothing leave the event loop its turns', async () => {
+test('reconciles without I/O do not block the event loop', async () => {
   let turn = 0
   let isOver = false
   const tick = () => {
@@ -79,11 +79,15 @@ test('reconciles that wait for nothing leave the event loop its turns', async ()
   expect(new Set(turns).size).toBeGreaterThanOrEqual(100 / 4)
 })
 
-describe('what a reconcile ends with', () => {
+describe('a reconcile', () => {
   test.each<[string, () => Error, string[]]>([
-    ['an error: again with growing delays', () => new Error('no'), ['0', '5', '15', '35', '75']],
     [
-      'a server that asks for a delay: not before',
+      'that fails is retried with growing delays',
+      () => new Error('no'),
+      ['0', '5', '15', '35', '75'],
+    ],
+    [
+      'waits for Retry-After',
       () => new ApiError('PATCH', 429, {}, 30_000),
       ['0', '30000', '60000', '90000'],
     ],
@@ -100,7 +104,7 @@ describe('what a reconcile ends with', () => {
     if (expected.length === 1) expect(atMs).toHaveLength(1)
   })
 
-  test('a server that asks for a delay of a day once: the work is done in two minutes', async () => {
+  test('with a Retry-After of a day is retried within two minutes', async () => {
     const clock = new VirtualClock()
     let tries = 0
     const { controller, reported } = controllerOf(clock, () => {
@@ -114,7 +118,7 @@ describe('what a reconcile ends with', () => {
     expect(reported.map(({ result }) => result)).toEqual(['error', 'success'])
   })
 
-  test('a right that is missing: reported as a failure when it stays so', async () => {
+  test('that stays forbidden is reported as a failure', async () => {
     const clock = new VirtualClock()
     const { controller, reported } = controllerOf(clock, () =>
       Promise.reject(new ApiError('PATCH', 403, {})),
@@ -126,7 +130,7 @@ describe('what a reconcile ends with', () => {
     expect(reported.at(-1)?.result).toBe('error')
   })
 
-  test('a wish to come again, which forgets failures', async () => {
+  test('that asks for a requeue resets its failures', async () => {
     const clock = new VirtualClock()
     let times = 0
     const { controller, reported } = controllerOf(clock, async () => {
@@ -139,7 +143,7 @@ describe('what a reconcile ends with', () => {
     expect(controller.queue.failuresOf('a')).toBe(0)
   })
 
-  test('nothing, in its time: it is aborted, and comes again', async () => {
+  test('that exceeds its timeout is aborted and retried', async () => {
     const clock = new VirtualClock()
     const { controller, reported } = controllerOf(
       clock,
@@ -155,7 +159,7 @@ describe('what a reconcile ends with', () => {
   })
 })
 
-test('workers share the keys and never one key', async () => {
+test('workers never reconcile one key at the same time', async () => {
   const clock = new VirtualClock()
   const active = new Set<string>()
   let most = 0
@@ -178,7 +182,7 @@ test('workers share the keys and never one key', async () => {
   expect(controller.queue.isIdle).toBe(true)
 })
 
-test('a stop lets what runs end, takes nothing new, and leaves no timer', async () => {
+test('a stop waits for running reconciles, starts none, and leaves no timer', async () => {
   const clock = new VirtualClock()
   const ended: string[] = []
   const { controller, stop, reported, isRunning } = controllerOf(clock, async (key, { signal }) => {

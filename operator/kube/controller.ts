@@ -6,15 +6,15 @@ import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import { WorkQueue } from './work-queue.ts'
 
 export interface ReconcileContext {
-  /** Aborted when the controller stops and when the time is up. */
+  /** Aborts when the controller stops and when the timeout expires. */
   readonly signal: AbortSignal
-  /** How often in a row the key has failed before. */
+  /** Consecutive failures of the key so far. */
   readonly failures: number
 }
 
-/** What a reconcile that went well may ask for. */
+/** Result of a successful reconcile. */
 export interface Outcome {
-  /** Comes again after so long even if nothing changes. */
+  /** Reconciles again after this time even if nothing changes. */
   readonly requeueAfterMs?: number
 }
 
@@ -22,28 +22,28 @@ export interface ControllerOptions {
   /** For metrics and logs. */
   readonly name: string
   /**
-   * Brings the objects of one key to what is wanted, from the present content of the stores. After an
-   * error it is tried again with growing delays.
+   * Brings the objects of one key to the desired state, based on the current content of the stores.
+   * After an error the controller retries it with growing delays.
    */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome | void>
   readonly clock: Clock
   readonly random: Random
-  /** How many keys are worked on at once. Default 4. */
+  /** Keys reconciled concurrently. Default 4. */
   readonly workers?: number
-  /** For one reconcile. Default two minutes. */
+  /** Timeout of one reconcile. Default two minutes. */
   readonly timeoutMs?: number
-  /** Changes within so long of the first make one reconcile. Default 100 ms. */
+  /** Changes within this time of the first cause one reconcile. Default 100 ms. */
   readonly settleMs?: number
   readonly observer?: KubeObserver
 }
 
 /**
- * A right may come a moment later: the API server learns of a new Role with a delay. And it may go early: a namespace that
- * is deleted loses its Roles first. So many attempts, some five seconds, are not reported as failures.
+ * Forbidden attempts that are not reported as failures, about five seconds' worth. The API server
+ * learns of a new Role with a delay, and a namespace that is being deleted loses its Roles first.
  */
 const quietAttempts = 10
 
-/** Takes keys from a queue and reconciles them, level-driven: a key says that something changed, not what. */
+/** Reconciles keys from a queue, level-triggered: a key says that something changed, not what. */
 export class Controller {
   readonly #options: ControllerOptions
   readonly queue: WorkQueue
@@ -54,12 +54,12 @@ export class Controller {
     this.queue = new WorkQueue({ name, clock, ...(observer && { observer }) })
   }
 
-  /** Reconciles the key soon, once for all calls that come close together. */
+  /** Reconciles the key soon, once for calls in quick succession. */
   enqueue(key: string): void {
     this.queue.addAfter(key, this.#options.settleMs ?? 100)
   }
 
-  /** Works until the signal is aborted; resolves when the last reconcile has ended. */
+  /** Runs until the signal aborts; resolves when the last reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = () => this.queue.shutDown()
     if (signal.aborted) return stop()
@@ -70,8 +70,8 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.take(); key !== null; key = await this.queue.take()) {
-      // Reconciles without work never yield: a thousand of them would block the event loop, and meanwhile no watch would
-      // be read, no probe answered and no lease renewed.
+      // Reconciles without work never yield. A thousand of them would block the event loop, and
+      // with it watches, probes and the renewal of the lease.
       await nextTurn(this.#options.clock)
       await this.#reconcile(key, signal)
       this.queue.done(key)
@@ -102,8 +102,8 @@ export class Controller {
     } catch (error) {
       if (signal.aborted) return report('stopped', error)
       const isEarly = isForbidden(error) && this.queue.failuresOf(key) < quietAttempts
-      const askedMs = error instanceof ApiError ? error.retryAfterMs : null
-      this.queue.addRateLimited(key, askedMs ?? 0)
+      const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : null
+      this.queue.addRateLimited(key, retryAfterMs ?? 0)
       report(limit.signal.aborted ? 'timeout' : isEarly ? 'retry' : 'error', error)
     }
   }

@@ -8,21 +8,21 @@ export interface StatusCause {
   readonly field?: string
 }
 
-/** The `Status` object with which the API server refuses, in an answer or in a watch. */
+/** The `Status` object of a refusal by the API server, in an answer or in a watch. */
 export interface Status {
   readonly kind?: string
   readonly code?: number
   readonly reason?: string
   readonly message?: string
   readonly details?: {
-    /** Of what it is about, in the plural. */
+    /** Resource that was refused, in the plural. */
     readonly kind?: string
     readonly retryAfterSeconds?: number
     readonly causes?: readonly StatusCause[]
   }
 }
 
-/** Any failure of the connection to the API server, or of the server. `code` is stable. */
+/** Any failure of the API server or of the connection to it. `code` is stable. */
 export abstract class KubeError extends Error {
   abstract readonly code: string
 
@@ -32,23 +32,23 @@ export abstract class KubeError extends Error {
   }
 }
 
-/** The API server answered, and refused. */
+/** The API server refused the request. */
 export class ApiError extends KubeError {
   readonly code = 'OP_KUBE_API'
   /** The HTTP status, or the code of an error inside a watch. */
   readonly status: number
-  /** Kubernetes' own word: `NotFound`, `Conflict`, `AlreadyExists`, `Expired`, `Invalid`, `Forbidden`, ... */
+  /** Reason of the Status: `NotFound`, `Conflict`, `AlreadyExists`, `Expired`, `Invalid`, ... */
   readonly reason: string
-  /** Which fields were refused and why. */
+  /** The refused fields, each with the reason. */
   readonly causes: readonly StatusCause[]
-  /** What was refused, in the plural; null where the server does not say. */
+  /** Resource that was refused, in the plural; null where the server does not say. */
   readonly kind: string | null
-  /** The delay that the server asks for; null for none. */
+  /** Delay that the server asks for; null for none. */
   readonly retryAfterMs: number | null
 
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
     const reason = body.reason || `HTTP ${status}`
-    // A message about a Secret may quote it.
+    // A message about a Secret may quote its data.
     const isSecret = /\/secrets(\/|$)/.test(request)
     const message = isSecret ? '' : (body.message ?? '')
     super(`${request}: ${reason}${message && `: ${message}`}`)
@@ -62,17 +62,17 @@ export class ApiError extends KubeError {
   }
 }
 
-/** No connection, or it broke: whether the request took effect is unknown. */
+/** The connection failed: whether the request took effect is unknown. */
 export class ConnectionError extends KubeError {
   readonly code = 'OP_KUBE_CONNECTION'
 }
 
-/** No answer in time: whether the request took effect is unknown. */
+/** The request timed out: whether it took effect is unknown. */
 export class TimeoutError extends KubeError {
   readonly code = 'OP_KUBE_TIMEOUT'
 }
 
-/** The answer is not one of the API server: cut JSON, a proxy's page. */
+/** The answer is not one of the API server: truncated JSON, a proxy's page. */
 export class MalformedAnswerError extends KubeError {
   readonly code = 'OP_KUBE_MALFORMED'
 }
@@ -82,10 +82,10 @@ function hasStatus(error: unknown, ...statuses: readonly number[]): error is Api
 }
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404)
-/** There is no such kind, or it is being removed and takes no new object. */
+/** The kind does not exist, or it is being removed and takes no new objects. */
 export const isUnknownKind = (error: unknown): error is ApiError => hasStatus(error, 404, 405)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
-/** Its namespace is being deleted, or is gone: nothing can be created there, and the rest is deleted. */
+/** The namespace is being deleted or is gone, so no object can be created in it. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   (isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')) ||
   (isNotFound(error) && error.kind === 'namespaces')
@@ -94,7 +94,7 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== 'AlreadyExists'
 
-/** The version asked for is no longer known, or not known yet: only a new list helps. */
+/** The server has compacted the version or has not reached it: the client must list again. */
 export const isExpired = (error: unknown): error is ApiError =>
   hasStatus(error, 410) ||
   (error instanceof ApiError &&

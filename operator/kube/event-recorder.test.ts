@@ -52,7 +52,7 @@ function recorderOf() {
   return { clock, recorder, events, stored, writes, dropped, trouble }
 }
 
-test('an event says what happened to what, in the form of events.k8s.io/v1', async () => {
+test('an Event has the form of events.k8s.io/v1', async () => {
   const { clock, recorder, events } = recorderOf()
   recorder.record(missing)
   await clock.advance(10)
@@ -79,8 +79,8 @@ test('an event says what happened to what, in the form of events.k8s.io/v1', asy
   ])
 })
 
-describe('the same again', () => {
-  test('is one event with a count, written once a minute', async () => {
+describe('a repeated occurrence', () => {
+  test('is one Event with a count, written once a minute', async () => {
     const { clock, recorder, events, writes } = recorderOf()
     for (let each = 0; each < 50; each++) {
       recorder.record(missing)
@@ -96,7 +96,7 @@ describe('the same again', () => {
     })
   })
 
-  test('is another event when it says something else', async () => {
+  test('with a different note or object is another Event', async () => {
     const { clock, recorder, events } = recorderOf()
     recorder.record(missing)
     recorder.record({ ...missing, note: 'Secret "other" is missing' })
@@ -108,7 +108,7 @@ describe('the same again', () => {
     expect(events()).toHaveLength(3)
   })
 
-  test('is a new event after six quiet minutes', async () => {
+  test('is a new Event after six quiet minutes', async () => {
     const { clock, recorder, events } = recorderOf()
     recorder.record(missing)
     await clock.advance(361_000)
@@ -117,7 +117,7 @@ describe('the same again', () => {
     expect(events().map(({ series }) => series)).toEqual([undefined, undefined])
   })
 
-  test('is written anew when the API server has forgotten the event', async () => {
+  test('is written again when the API server has dropped the Event', async () => {
     const { clock, recorder, events, stored, writes } = recorderOf()
     recorder.record(missing)
     await clock.advance(10)
@@ -129,8 +129,8 @@ describe('the same again', () => {
   })
 })
 
-describe('too much', () => {
-  test('about one object is dropped after 25 in an hour; others are not touched', async () => {
+describe('limits', () => {
+  test('one object gets at most 25 Events an hour; others are unaffected', async () => {
     const { clock, recorder, events, dropped } = recorderOf()
     const other = { ...regarding, metadata: { ...regarding.metadata, uid: 'u2' } }
     for (let each = 0; each < 30; each++) recorder.record({ ...missing, note: `note ${each}` })
@@ -144,7 +144,7 @@ describe('too much', () => {
     expect(events()).toHaveLength(27)
   })
 
-  test('text is cut at a whole character', async () => {
+  test('a long note is cut at a whole character', async () => {
     const { clock, recorder, events } = recorderOf()
     recorder.record({ ...missing, note: 'ä'.repeat(2_000) })
     await clock.advance(10)
@@ -154,8 +154,8 @@ describe('too much', () => {
   })
 })
 
-describe('an API server that does not take it', () => {
-  test('is asked again, and nothing is counted twice', async () => {
+describe('an API server that refuses an Event', () => {
+  test('gets it again, and nothing is counted twice', async () => {
     const { clock, recorder, events, trouble, writes } = recorderOf()
     trouble.error = new ConnectionError('cut')
     recorder.record(missing)
@@ -167,7 +167,7 @@ describe('an API server that does not take it', () => {
     expect(events().map(({ series }) => series?.count)).toEqual([2])
   })
 
-  test('and whose answer was lost has the event once', async () => {
+  test('or whose answer is lost stores it once', async () => {
     const { clock, recorder, events, trouble, dropped } = recorderOf()
     trouble.losesAnswers = true
     recorder.record(missing)
@@ -179,7 +179,7 @@ describe('an API server that does not take it', () => {
     expect(dropped).toEqual([])
   })
 
-  test('is given up after some attempts, and that is reported', async () => {
+  test('for good: the Event is dropped after some attempts, and the drop is reported', async () => {
     const { clock, recorder, trouble, writes, dropped } = recorderOf()
     trouble.error = new ApiError('POST', 403, { reason: 'Forbidden' })
     recorder.record(missing)

@@ -6,38 +6,38 @@ import { Controller } from './controller.ts'
 import { type KubeObject, apiVersionOf, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 
-/** The same again within so long is one series. */
+/** A repetition within this time belongs to the same series. */
 const seriesMs = 6 * 60_000
-/** The count of a series is written at most so often. */
+/** Least time between two writes of a series' count. */
 const countMs = 60_000
-/** New events about one object in an hour. */
+/** New Events about one object in an hour. */
 const maxPerObject = 25
 const hourMs = 3_600_000
 const maxSeries = 1_000
 const maxTries = 5
-/** The API server takes notes up to so many bytes of UTF-8. */
+/** Longest note that the API server takes, in bytes of UTF-8. */
 const maxNoteBytes = 1024
 
-/** What happened to an object. `reason` and `action` are from a fixed list; `note` is for users. */
+/** An occurrence on an object. `reason` and `action` are from a fixed list; `note` is for users. */
 export interface Occurrence {
   readonly type: 'Normal' | 'Warning'
-  /** Why, in CamelCase: `SecretNotFound`. */
+  /** Reason in CamelCase: `SecretNotFound`. */
   readonly reason: string
-  /** What was being done: `Render`. */
+  /** Action in progress: `Render`. */
   readonly action: string
-  /** Up to 1,024 bytes are kept. */
+  /** Text for users, cut to 1,024 bytes. */
   readonly note: string
   readonly regarding: KubeObject
 }
 
-/** An event of `events.k8s.io/v1`. Its instants have six digits behind the second. */
+/** An Event of `events.k8s.io/v1`. Its times are MicroTime, with six decimal places. */
 export interface KubeEvent extends KubeObject, Omit<Occurrence, 'regarding'> {
   readonly eventTime: string
   readonly regarding: Pick<KubeObject, 'apiVersion' | 'kind'> &
     Pick<KubeObject['metadata'], 'name' | 'namespace' | 'uid'>
   readonly reportingController: string
   readonly reportingInstance: string
-  /** Present from the second time on. */
+  /** Present from the second occurrence on. */
   readonly series?: { readonly count: number; readonly lastObservedTime: string }
 }
 
@@ -53,9 +53,9 @@ export interface EventRecorderOptions {
   readonly client: Pick<KubeClient, 'apply'>
   /** `rpcrouter.dev/operator`. */
   readonly reportingController: string
-  /** The pod. */
+  /** Name of the operator's pod. */
   readonly reportingInstance: string
-  /** The owner of what it applies. */
+  /** Field manager of the applied Events. */
   readonly fieldManager: string
   readonly clock: Clock
   readonly random: Random
@@ -68,18 +68,18 @@ interface Series {
   lastMs: number
   lastWallMs: number
   count: number
-  /** How many of them the API server knows of. */
+  /** Count that the API server has stored. */
   written: number
 }
 
 /**
- * Writes what happened to an object as Events, which `kubectl describe` shows. It writes in the background, counts
- * repetitions in one Event, and drops what is too much about one object.
+ * Writes occurrences on objects as Events, which `kubectl describe` shows. It writes in the
+ * background, counts repetitions in one Event, and limits the Events of one object.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #writer: Controller
-  /** The latest last. */
+  /** Ordered by the last occurrence, newest last. */
   readonly #series = new Map<string, Series>()
 
   constructor(options: EventRecorderOptions) {
@@ -94,7 +94,7 @@ export class EventRecorder {
     })
   }
 
-  /** Reports one occurrence, soon. */
+  /** Queues one occurrence for writing. */
   record(occurrence: Occurrence): void {
     const { clock, observer } = this.#options
     const { type, reason, action, note, regarding } = occurrence
@@ -123,12 +123,12 @@ export class EventRecorder {
     this.#writer.enqueue(key)
   }
 
-  /** Writes until the signal is aborted. */
+  /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
     return this.#writer.run(signal)
   }
 
-  /** An apply makes the event, or brings its count up to date; one whose answer was lost can be repeated. */
+  /** Applies the Event with its count. An apply is idempotent, so a lost answer is harmless. */
   async #write(key: string, signal: AbortSignal): Promise<void> {
     const { client, observer, fieldManager } = this.#options
     const known = this.#series.get(key)
@@ -174,7 +174,7 @@ export class EventRecorder {
   }
 }
 
-/** The note, cut at a whole character with `...` when it is too long. */
+/** Cuts a long note at a whole character and appends `...`. */
 function fitNote(note: string): string {
   const bytes = Buffer.from(note)
   if (bytes.length <= maxNoteBytes) return note

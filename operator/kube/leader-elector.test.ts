@@ -10,7 +10,7 @@ import { LeaseKeeper } from './testing/lease-keeper.ts'
 
 const lease = { namespace: 'ns', name: 'operator' }
 
-/** A process that wants to lead, and what became of it. */
+/** Starts a process that campaigns for the lease, and records its outcome. */
 function candidate(
   clock: Clock,
   keeper: LeaseKeeper,
@@ -93,7 +93,7 @@ describe('one candidate', () => {
     expect(keeper.lease?.spec?.renewTime).not.toBe(first?.renewTime)
   })
 
-  test('that is stopped keeps the lease until its work has ended, and then gives it away', async () => {
+  test('that is stopped keeps the lease until its work ends, and then releases it', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, stop, state, reported } = candidate(clock, keeper, 'a')
@@ -113,7 +113,7 @@ describe('one candidate', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('that is stopped before it led leaves nothing behind', async () => {
+  test('that is stopped before it leads leaves the lease as it was', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     candidate(clock, keeper, 'a')
@@ -126,7 +126,7 @@ describe('one candidate', () => {
     expect(keeper.lease?.spec?.holderIdentity).toBe('a')
   })
 
-  test('that cannot renew in time has lost, and reports it before another may follow', async () => {
+  test('that cannot renew in time loses, and reports it before another can lead', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, wire, state, reported } = candidate(clock, keeper, 'a')
@@ -140,13 +140,13 @@ describe('one candidate', () => {
     expect(reported.at(-1)).toBe(false)
   })
 
-  test('whose renewal comes too late has lost the lease, though the server has it', async () => {
+  test('whose renewal is late loses the lease, even if the server stored the renewal', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, wire, state, reported } = candidate(clock, keeper, 'a')
     await clock.advance(20)
     wire.isCut = true
-    // The attempt that begins at 8 s is answered after the deadline of 10 s, and before its own.
+    // The answer to the attempt at 8 s arrives after the renew deadline of 10 s and before its own.
     await clock.advance(7_000)
     Object.assign(wire, { isCut: false, delayMs: 2_000 })
     const led: boolean[] = []
@@ -159,7 +159,7 @@ describe('one candidate', () => {
     expect([state.outcome, reported.at(-1)]).toEqual(['lost', false])
   })
 
-  test('that slept through its lease does not even ask for it when it wakes', async () => {
+  test('that slept through its lease sends no request when it wakes', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     let isAsleep = false
@@ -181,7 +181,7 @@ describe('one candidate', () => {
     expect(keeper.lease).toEqual(before)
   })
 
-  test('survives a short cut', async () => {
+  test('survives a short disconnection', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, wire, state } = candidate(clock, keeper, 'a')
@@ -193,7 +193,7 @@ describe('one candidate', () => {
     expect([elector.isLeading, state.outcome]).toEqual([true, 'running'])
   })
 
-  test('whose answers get lost goes on once they come: what it wrote is its own', async () => {
+  test('whose answers are lost for a while stays the leader', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, wire, state } = candidate(clock, keeper, 'a')
@@ -205,7 +205,7 @@ describe('one candidate', () => {
     expect([elector.isLeading, state.outcome]).toEqual([true, 'running'])
   })
 
-  test('takes a deleted lease up again', async () => {
+  test('recreates a deleted lease', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, state } = candidate(clock, keeper, 'a')
@@ -221,7 +221,7 @@ describe('one candidate', () => {
 })
 
 describe('two candidates', () => {
-  test('the second waits, and follows when the lease is given away', async () => {
+  test('the second waits, and leads once the lease is released', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const first = candidate(clock, keeper, 'a')
@@ -236,12 +236,12 @@ describe('two candidates', () => {
     expect(keeper.lease?.spec).toMatchObject({ holderIdentity: 'bb', leaseTransitions: 1 })
   })
 
-  test('the second follows a dead leader after the lease, by its own clock', async () => {
+  test('the second replaces a dead leader after the lease duration, by its own clock', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const first = candidate(clock, keeper, 'a')
     await clock.advance(20)
-    // A wall clock that is an hour wrong must not matter.
+    // A wall clock that is off by an hour must not matter.
     const wrongClock: Clock = {
       nowMs: () => clock.nowMs(),
       wallMs: () => clock.wallMs() + 3_600_000,
@@ -256,7 +256,7 @@ describe('two candidates', () => {
     expect(second.elector.isLeading).toBe(true)
   })
 
-  test('a lease that is stolen is lost at once', async () => {
+  test('a stolen lease is lost at once', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, state } = candidate(clock, keeper, 'a')
@@ -272,10 +272,10 @@ describe('two candidates', () => {
     expect(keeper.lease.spec?.holderIdentity).toBe('thief')
   })
 
-  test('one that was suspended does not lead when it wakes', async () => {
+  test('a suspended leader does not lead when it wakes', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
-    // Monotonic time goes on while a process is stopped; its timers do not fire.
+    // Monotonic time advances while a process is stopped; its timers do not fire.
     let isStopped = false
     const held: (() => void)[] = []
     const stoppable: Clock = {
@@ -290,7 +290,7 @@ describe('two candidates', () => {
     await clock.advance(30_000)
     expect(second.elector.isLeading).toBe(true)
     isStopped = false
-    // Before a single timer of the woken process has fired, it knows.
+    // isLeading is false before any timer of the woken process fires.
     expect(first.elector.isLeading).toBe(false)
     for (const run of held) run()
     await clock.advance(5_000)
@@ -308,7 +308,7 @@ const troubles = fc.array(
   { maxLength: 25 },
 )
 
-test('never do two lead at once, and in the end one leads', async () => {
+test('two processes never lead at once, and eventually one leads', async () => {
   await fc.assert(
     fc.asyncProperty(troubles, async (script) => {
       const clock = new VirtualClock()

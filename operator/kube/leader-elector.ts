@@ -10,44 +10,44 @@ import type { KubeObserver } from './observer.ts'
 export interface LeaderElectorOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>
   readonly lease: Required<ObjectRef>
-  /** The name of this process: the name of the pod and something random. */
+  /** Identity of this process: the pod's name and a random suffix. */
   readonly identity: string
   readonly clock: Clock
   readonly random: Random
-  /** For how long a leader without renewals still counts. Default 15 s, whole seconds. */
+  /** Lease duration in whole seconds. Default 15 s. */
   readonly leaseMs?: number
-  /** After how long without a renewal a leader gives up. Must be shorter. Default 10 s. */
+  /** A leader steps down after this time without a renewal; less than `leaseMs`. Default 10 s. */
   readonly renewDeadlineMs?: number
-  /** Between two attempts. Default 2 s. */
+  /** Time between two attempts. Default 2 s. */
   readonly retryMs?: number
   readonly observer?: KubeObserver
 }
 
-/** A process that waits lengthens its pause by up to this share, so that rivals do not ask all at once. */
+/** Waiting processes lengthen their pause by up to this share, to spread their requests. */
 const jitter = 1.2
 
-/** The leader lost its lease. The process must end: another may be doing its work by now. */
+/** The leader lost its lease. The process must end, since another may lead already. */
 export class LeaseLostError extends KubeError {
   readonly code = 'OP_KUBE_LEASE_LOST'
 }
 
 /**
- * One leader among processes, by a Lease.
+ * Elects one leader among processes with a Lease.
  *
- * Clocks of different machines are never compared. The age of a rival's lease is measured from its last
- * change that we saw, on our monotonic clock; that of our own from before the renewal was sent. So the
- * leader gives up before another one may follow.
+ * It never compares clocks of different machines. It measures the age of another's lease from the
+ * last change that it observed, on its own monotonic clock. It measures the age of its own lease
+ * from before it sent the renewal. So the leader steps down before another process can lead.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
   readonly #leaseMs: number
   readonly #renewDeadlineMs: number
   readonly #retryMs: number
-  /** The lease as last seen, and since when it looks like this. */
-  #seen: { readonly lease: Lease; readonly sinceMs: number } | null = null
+  /** The lease as last observed, and when it last changed. */
+  #observed: { readonly lease: Lease; readonly sinceMs: number } | null = null
   #renewedMs = -Infinity
-  /** The last leader that was reported to the observer. */
-  #awaited: string | null = null
+  /** The last leader reported to the observer. */
+  #reportedLeader: string | null = null
   #leads = false
   #isOver = false
 
@@ -58,24 +58,24 @@ export class LeaderElector {
     this.#retryMs = options.retryMs ?? 2_000
   }
 
-  /** True while the lease is ours for certain. */
+  /** Whether this process certainly holds the lease. */
   get isLeading(): boolean {
     return !this.#isOver && this.#options.clock.nowMs() - this.#renewedMs < this.#renewDeadlineMs
   }
 
-  /** False when we took the lead and can no longer keep it: for the liveness probe. */
+  /** False when this process became the leader and lost the lease; for the liveness probe. */
   get isHealthy(): boolean {
     return !this.#leads || this.isLeading
   }
 
-  /** The leader, as far as it is known; null for none. */
+  /** Last observed leader; null for none. */
   get leader(): string | null {
-    return this.#seen?.lease.spec?.holderIdentity || null
+    return this.#observed?.lease.spec?.holderIdentity || null
   }
 
   /**
-   * Waits for the lead and runs `lead` with it. When `signal` is aborted, so is the signal of `lead`; the
-   * lease is kept until `lead` has ended, and then released for the next.
+   * Waits for the lease and then runs `lead`. When `signal` aborts, the signal of `lead` aborts
+   * too; once `lead` has ended, the lease is released.
    * @throws LeaseLostError as soon as the lease is lost, without waiting for `lead`
    */
   async run(signal: AbortSignal, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -111,12 +111,12 @@ export class LeaderElector {
     return false
   }
 
-  /** Renews until the signal is aborted; rejects when the lease is lost. */
+  /** Renews until the signal aborts; rejects when the lease is lost. */
   async #keep(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#pause(signal)
       if (signal.aborted) return
-      // Checked before the attempt as well: a process that slept must not take up where it left off.
+      // Checked before the attempt too: a process that slept must not renew an expired lease.
       if (this.isLeading) await this.#attempt(signal)
       if (signal.aborted) return
       if (!this.isLeading)
@@ -132,7 +132,7 @@ export class LeaderElector {
     return sleep(clock, this.#retryMs * factor, signal).catch(() => {})
   }
 
-  /** One try to get or keep the lease. A failure is reported and changes nothing: time decides. */
+  /** Tries once to get or renew the lease. A failure is only reported: the deadline decides. */
   async #attempt(signal: AbortSignal): Promise<void> {
     const { lease: ref, identity, clock } = this.#options
     await this.#inTime(signal, async (limited) => {
@@ -142,11 +142,11 @@ export class LeaderElector {
         return this.#reportLeader()
       }
       const leaseMs = this.#leaseMs
-      // Counted from here: others see the renewal later.
+      // The renewal counts from here, since other processes observe it later.
       const atMs = clock.nowMs()
       const lease = claimed(ref, present, identity, leaseMs, microTime(clock.wallMs()))
       await this.#write(present, lease, limited)
-      // One that comes too late does not bring the lead back: the term is over.
+      // A late renewal does not restore a lost lead.
       if (!this.#leads || this.isLeading) this.#renewedMs = atMs
     })
   }
@@ -154,14 +154,14 @@ export class LeaderElector {
   #reportLeader(): void {
     const { lease, observer } = this.#options
     const { leader } = this
-    if (this.#leads || leader === null || leader === this.#awaited) return
-    this.#awaited = leader
+    if (this.#leads || leader === null || leader === this.#reportedLeader) return
+    this.#reportedLeader = leader
     observer?.waiting?.(lease, leader)
   }
 
   async #release(): Promise<void> {
     const { clock, identity } = this.#options
-    // Before it is sent: from then on another may lead.
+    // Set before the request is sent: from then on another process may lead.
     this.#isOver = true
     await this.#inTime(new AbortController().signal, async (limited) => {
       const present = await this.#read(limited)
@@ -174,7 +174,9 @@ export class LeaderElector {
     const { clock, observer } = this.#options
     const limitMs = this.#renewDeadlineMs / 2
     using limit = deadline(clock, limitMs, signal, () => {
-      return new TimeoutError(`the lease was not answered for within ${limitMs / 1000} s`)
+      return new TimeoutError(
+        `the API server did not answer about the lease within ${limitMs / 1000} s`,
+      )
     })
     try {
       await act(limit.signal)
@@ -191,35 +193,35 @@ export class LeaderElector {
       present === null
         ? client.create(leases, lease, signal)
         : client.replace(leases, lease, signal)
-    this.#see(await written)
+    this.#observe(await written)
   }
 
   async #read(signal: AbortSignal): Promise<Lease | null> {
     const { client, lease } = this.#options
     try {
       const found = await client.get(leases, lease, signal)
-      this.#see(found)
+      this.#observe(found)
       return found
     } catch (error) {
       if (!isNotFound(error)) throw error
-      this.#seen = null
+      this.#observed = null
       return null
     }
   }
 
-  /** Whether another holds the lease and may still be at work. */
+  /** Whether another process holds the lease and may still be leading. */
   #isTaken(present: Lease | null): boolean {
     const { holderIdentity, leaseDurationSeconds = 0 } = present?.spec ?? {}
     if (!holderIdentity || holderIdentity === this.#options.identity) return false
-    // One that holds the lease that was ours has taken it: whatever its age, we no longer lead.
-    if (this.#leads || this.#seen === null) return true
-    return this.#options.clock.nowMs() - this.#seen.sinceMs < leaseDurationSeconds * 1000
+    // Another holder has taken our lease: whatever its age, this process no longer leads.
+    if (this.#leads || this.#observed === null) return true
+    return this.#options.clock.nowMs() - this.#observed.sinceMs < leaseDurationSeconds * 1000
   }
 
-  #see(lease: Lease): void {
-    const isSame = isDeepStrictEqual(this.#seen?.lease.spec, lease.spec)
-    const sinceMs = isSame && this.#seen ? this.#seen.sinceMs : this.#options.clock.nowMs()
-    this.#seen = { lease, sinceMs }
+  #observe(lease: Lease): void {
+    const isSame = isDeepStrictEqual(this.#observed?.lease.spec, lease.spec)
+    const sinceMs = isSame && this.#observed ? this.#observed.sinceMs : this.#options.clock.nowMs()
+    this.#observed = { lease, sinceMs }
   }
 
   #setLeads(leads: boolean): void {
@@ -229,7 +231,7 @@ export class LeaderElector {
   }
 }
 
-/** Instants have six digits behind the second: see `microTime`. */
+/** Its times are MicroTime: see `microTime`. */
 export interface Lease extends KubeObject {
   readonly spec?: {
     readonly holderIdentity?: string
@@ -248,7 +250,7 @@ export const leases: Resource<Lease> = {
   namespaced: true,
 }
 
-/** The lease as the process that takes or keeps it writes it. */
+/** Returns the lease to write when acquiring or renewing it. */
 function claimed(
   ref: Required<ObjectRef>,
   present: Lease | null,
@@ -271,7 +273,7 @@ function claimed(
   }
 }
 
-/** The lease without holder: any process may take it at once. */
+/** Returns the lease without a holder, which any process may take at once. */
 function released(present: Lease, wallMs: number): Lease {
   return {
     ...present,

@@ -26,7 +26,7 @@ const nodes: Resource = {
   namespaced: false,
 }
 
-test('a key names an object, and is taken apart again', () => {
+test('refOf parses the key that objectKey returns', () => {
   for (const ref of [{ namespace: 'ns', name: 'a' }, { name: 'a' }])
     expect(refOf(objectKey(ref))).toEqual(ref)
 })
@@ -51,12 +51,12 @@ test('paths', () => {
   expect(objectPathOf(nodes, { name: 'Upper:Case' })).toBe('/api/v1/nodes/Upper%3ACase')
 })
 
-test('an object without its namespace, or its name, is a mistake and no other object', () => {
+test('an object reference without its namespace or its name is refused', () => {
   expect(() => objectPathOf(deployments, { name: 'a' })).toThrow('needs one')
   expect(() => objectPathOf(deployments, { namespace: 'ns', name: '' })).toThrow('empty name')
 })
 
-test('an error about a Secret is reported without its text', () => {
+test('an error about a Secret does not contain its data', () => {
   const body = {
     reason: 'Invalid',
     message: 'data: Invalid value: "hunter2"',
@@ -67,7 +67,7 @@ test('an error about a Secret is reported without its text', () => {
   expect(JSON.stringify([error, error.causes, error.message, error.stack])).not.toContain('hunter2')
 })
 
-test('a version that is too new needs a new list, as one that is too old does', () => {
+test('a version that is too new counts as expired, like one that is too old', () => {
   const details = { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 }
   const error = new ApiError('GET', 504, { reason: 'Timeout', details })
   expect([isExpired(error), error.retryAfterMs]).toEqual([true, 1_000])

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * The shape that all Kubernetes objects share, as it travels: every instant is a string, whatever
- * way the object came.
+ * Types that all Kubernetes objects share. Times are strings, as in the JSON of the API.
  */
 
 export interface OwnerReference {
@@ -15,7 +14,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean | undefined
 }
 
-/** Which fields a writer owns. */
+/** Fields that a manager owns. */
 export interface ManagedFields {
   readonly manager?: string
   readonly operation?: 'Apply' | 'Update'
@@ -47,42 +46,39 @@ export interface KubeObject {
   readonly metadata: ObjectMeta
 }
 
-/** One page of a list, or all of it. */
+/** One page of a list, or a whole list. */
 export interface ObjectList<T extends KubeObject> {
   readonly items: readonly T[]
   readonly resourceVersion: string
-  /** Where the next page begins; absent at the last one. */
+  /** Token of the next page; absent on the last one. */
   readonly continue?: string
 }
 
-/** Names one object of a kind. Without namespace for kinds that have none. */
+/** Names one object of a kind. Cluster-scoped kinds have no namespace. */
 export interface ObjectRef {
   readonly namespace?: string | undefined
   readonly name: string
 }
 
-/** `namespace/name`, or `name` for a kind without namespaces. */
+/** `namespace/name`, or `name` for a cluster-scoped kind. */
 export function objectKey({ namespace, name }: ObjectRef): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** The opposite of `keyOf`. */
+/** The inverse of `objectKey`. */
 export function refOf(key: string): ObjectRef {
   const slash = key.indexOf('/')
   if (slash === -1) return { name: key }
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** The object without the record of the owners of fields: often half of its size. For a reflector's `keep`. */
+/** Drops `managedFields`, often half of an object's size. For a reflector's `keep`. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
-/**
- * Whether `a` is older than `b`. Versions of one kind compare as integers; others are never older,
- * as nothing is known of them.
- */
+/** Whether `a` is older than `b`. Versions compare as integers; any other is never older. */
 export function isOlder(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false
   const digits = /^\d+$/
@@ -91,16 +87,16 @@ export function isOlder(a: string | undefined, b: string | undefined): boolean {
 
 declare const objectType: unique symbol
 
-/** A kind of the API, and how it is addressed. `T` is the type of its objects. */
+/** A kind of the API and the parts of its URL. `T` is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** As in the path: `deployments`. */
+  /** Name in the path: `deployments`. */
   readonly plural: string
   readonly namespaced: boolean
-  /** Holds the type alone; no value has it. */
+  /** Carries `T`; no value has this property. */
   readonly [objectType]?: T
 }
 
@@ -109,7 +105,7 @@ export function apiVersionOf({ group, version }: Resource): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** The path of all objects of the kind, in one namespace or in all. */
+/** Path of all objects of the kind, in one namespace or in all. */
 export function collectionPathOf(resource: Resource, namespace?: string): string {
   const scope =
     namespace === undefined || !resource.namespaced
@@ -120,8 +116,8 @@ export function collectionPathOf(resource: Resource, namespace?: string): string
 }
 
 /**
- * The path of one object, or of its subresource.
- * @throws TypeError when a kind with namespaces is asked for without one: that would be another object
+ * Path of one object, or of its subresource.
+ * @throws TypeError when a namespaced kind has no namespace: the path would name another object
  */
 export function objectPathOf(resource: Resource, ref: ObjectRef, subresource?: string): string {
   if (resource.namespaced && !ref.namespace)

@@ -3,28 +3,28 @@
 
 import type { ObjectRef } from './object.ts'
 
-/** A verb of RBAC, as the API server counts a request. */
+/** RBAC verb of a request. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
 
 /**
- * What can be observed of this folder, for metrics and logs. Every hook is optional, and none may
- * throw. `resource` is a plural name such as `deployments`; `queue`, `controller` are their names.
+ * Hooks for metrics and logs. Every hook is optional, and none may throw. `resource` is a plural
+ * name such as `deployments`; `queue` and `controller` are names.
  */
 export interface KubeObserver {
-  /** A request ended; `outcome` is the HTTP status, or the code of the error when none came. */
+  /** A request ended; `outcome` is the HTTP status, or the error's code when there was none. */
   requested?(resource: string, verb: Verb, outcome: number | string, durationMs: number): void
-  /** A request waits: for the rate limit of this client, or because the server asked for it. */
+  /** A request is delayed, by the client's rate limit or at the server's request. */
   throttled?(resource: string, verb: Verb, waitMs: number, by: 'client' | 'server'): void
 
-  /** A full list has been taken over. */
+  /** A full list was stored. */
   listed?(resource: string, objects: number, durationMs: number): void
-  /** A list or a watch failed and will be tried again after `retryMs`. */
+  /** A list or a watch failed and is retried after `retryMs`. */
   reflectFailed?(resource: string, verb: 'list' | 'watch', error: Error, retryMs: number): void
 
   queueAdded?(queue: string): void
-  /** An item went back with a delay because of a failure. */
+  /** A failed item was queued again with a delay. */
   queueRetried?(queue: string): void
-  /** A worker took an item that had waited for so long. */
+  /** A worker took an item after `waitedMs` in the queue. */
   queueTaken?(queue: string, waitedMs: number): void
   /** A worker is done with an item. */
   queueDone?(queue: string, workedMs: number): void
@@ -32,18 +32,18 @@ export interface KubeObserver {
   /** A reconcile ended. `error` is set for all results but success and requeue. */
   reconciled?(reconciled: Reconciled): void
 
-  /** This process began or ceased to lead. */
+  /** This process started or stopped leading. */
   leading?(isLeading: boolean): void
-  /** Another process holds the lease, and this one waits. Called again for each new leader. */
+  /** This process waits for another that holds the lease. Called once for each new leader. */
   waiting?(lease: Required<ObjectRef>, leader: string): void
-  /** An attempt to get or keep the lease failed. */
+  /** An attempt to get or renew the lease failed. */
   leaseFailed?(error: Error): void
 
-  /** An event could not be written, or was one too many. */
+  /** An Event could not be written, or exceeded a limit. */
   eventDropped?(reason: string, why: 'rate' | 'full' | 'error', error?: Error): void
 }
 
-/** `retry`: it failed for a reason that often passes in a moment, and is tried again. */
+/** `retry`: it failed for a reason that is often transient. */
 export type ReconcileResult = 'success' | 'requeue' | 'retry' | 'error' | 'timeout' | 'stopped'
 
 export interface Reconciled {

@@ -35,7 +35,7 @@ test.each<[string, (response: ServerResponse, url: string) => void, unknown]>([
     { problem: 'HTTP 302' },
   ],
   [
-    'a page without end',
+    'an endless page',
     (response) => {
       const more = () => {
         while (response.write('x'.repeat(65_536)));
@@ -46,7 +46,7 @@ test.each<[string, (response: ServerResponse, url: string) => void, unknown]>([
     { problem: 'more than 1048576 bytes' },
   ],
   [
-    'a page cut short',
+    'a truncated page',
     (response) => response.write('x', () => response.destroy()),
     { problem: 'ECONNRESET' },
   ],
@@ -55,7 +55,7 @@ test.each<[string, (response: ServerResponse, url: string) => void, unknown]>([
   expect(await readPage(page.address, new VirtualClock(), never)).toEqual(expected)
 })
 
-test('nobody listens, or no HTTP is spoken', async () => {
+test('a closed port or a server that does not speak HTTP is a problem', async () => {
   const closed = await readPage({ host, port: 1, path: '/' }, new VirtualClock(), never)
   expect(closed).toEqual({ problem: 'ECONNREFUSED' })
   const server = createTcpServer((socket) => void socket.end('hello\r\n\r\n')).listen(0, host)
@@ -68,21 +68,21 @@ test('nobody listens, or no HTTP is spoken', async () => {
 
 test.each([
   ['nothing', () => {}],
-  ['a beginning', (response: ServerResponse) => void response.write('{')],
-])('%s, and then silence: it ends after 3 s', async (_, answer) => {
-  const asked = Promise.withResolvers<void>()
+  ['a first byte', (response: ServerResponse) => void response.write('{')],
+])('%s and then silence times out after 3 s', async (_, answer) => {
+  const requested = Promise.withResolvers<void>()
   await using page = await served((response) => {
     answer(response)
-    asked.resolve()
+    requested.resolve()
   })
   const clock = new VirtualClock()
   const read = readPage(page.address, clock, never)
-  await asked.promise
+  await requested.promise
   await clock.advance(3_000)
   expect(await read).toEqual({ problem: 'no answer within 3 s' })
 })
 
-test('a stop ends it', async () => {
+test('an abort ends the request', async () => {
   const stop = new AbortController()
   await using page = await served(() => stop.abort(new Error('stopped')))
   await expect(readPage(page.address, new VirtualClock(), stop.signal)).rejects.toThrow('stopped')

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { type Clock, deadline } from './clock.ts'
 
-/** The text of a page, or a clause that says why there is none. */
+/** The text of a page, or the reason why there is none. */
 export type Page = { readonly text: string } | { readonly problem: string }
 
-/** Where a page is. Its host is an IP address: no name is looked up. */
+/** Address of a page. The host is an IP address, so no name is resolved. */
 export interface PageAddress {
   readonly host: string
   readonly port: number
@@ -18,9 +18,8 @@ const timeoutMs = 3_000
 const maxBytes = 1024 * 1024
 
 /**
- * Asks for a page over plain HTTP, on a connection of its own. What answers is not trusted: its time and its bytes are
- * bounded, and a redirection is not followed.
- *
+ * Requests a page over plain HTTP, on a new connection. The server is not trusted: its time and its
+ * bytes are bounded, and redirects are not followed.
  * @throws the reason of the signal; all other failures are values
  */
 export async function readPage(
@@ -41,7 +40,7 @@ export async function readPage(
     let bytes = 0
     for await (const piece of answer as AsyncIterable<Buffer>) {
       bytes += piece.length
-      // To leave the loop ends the connection.
+      // Leaving the loop closes the connection.
       if (bytes > maxBytes) return { problem: `more than ${maxBytes} bytes` }
       pieces.push(piece)
     }
@@ -49,6 +48,6 @@ export async function readPage(
   } catch (error) {
     signal.throwIfAborted()
     if (limit.signal.aborted) return { problem: late.message }
-    return { problem: (error as NodeJS.ErrnoException).code ?? 'the answer is no HTTP' }
+    return { problem: (error as NodeJS.ErrnoException).code ?? 'the answer is not HTTP' }
   }
 }

@@ -32,7 +32,7 @@ function clientOf(answers: readonly (object | Error)[]) {
 const expired = new ApiError('GET', 410, { reason: 'Expired' })
 const first = { items: [item('a')], resourceVersion: '5', continue: 'more' }
 
-test('pages follow each other up to the last', async () => {
+test('listAll fetches all pages', async () => {
   const last = { items: [item('b')], resourceVersion: '5' }
   const { client, requests } = clientOf([first, last])
   const all = await listAll(client, things, { namespace: 'ns' }, signal)
@@ -43,7 +43,7 @@ test('pages follow each other up to the last', async () => {
   ])
 })
 
-test('a version that is forgotten between pages leads to all in one answer, and nothing twice', async () => {
+test('a version that expires between pages leads to one full list without duplicates', async () => {
   const whole = { items: [item('a'), item('b')], resourceVersion: '9' }
   const { client, requests } = clientOf([first, expired, whole])
   const all = await listAll(client, things, {}, signal)
@@ -53,7 +53,7 @@ test('a version that is forgotten between pages leads to all in one answer, and 
 
 test.each([
   ['the first page', [expired]],
-  ['the whole', [first, expired, expired]],
+  ['the full list', [first, expired, expired]],
 ])('a refusal of %s is reported', async (_, answers) => {
   await expect(listAll(clientOf(answers).client, things, {}, signal)).rejects.toBe(expired)
 })

@@ -17,7 +17,7 @@ const things: Resource = {
   namespaced: true,
 }
 
-/** A minute of a reflector on such a client, and what failed. @param stop ends it sooner */
+/** Runs a reflector for a minute and returns its failures. @param stop ends it early */
 async function reflectFor(
   client: object,
   store = new Store<KubeObject>(),
@@ -41,21 +41,21 @@ async function reflectFor(
 }
 
 test.each<[string, readonly object[]]>([
-  ['nothing in them', []],
-  ['a bookmark of where they began', [{ type: 'BOOKMARK', resourceVersion: '5' }]],
-  ['a bookmark of the past', [{ type: 'BOOKMARK', resourceVersion: '3' }]],
+  ['no event', []],
+  ['a bookmark of their start', [{ type: 'BOOKMARK', resourceVersion: '5' }]],
+  ['an old bookmark', [{ type: 'BOOKMARK', resourceVersion: '3' }]],
   [
     'known events',
     [{ type: 'ADDED', object: { metadata: { name: 'a', uid: '1', resourceVersion: '4' } } }],
   ],
-])('watches that end at once, with %s, are asked for with growing pauses', async (_, events) => {
+])('watches that end at once with %s are retried with growing pauses', async (_, events) => {
   const stop = new AbortController()
   let watches = 0
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '5' }),
     async *watch() {
       watches += 1
-      // Without a guard this would never yield to anything else.
+      // Without this guard, the loop would never yield.
       if (watches > 1_000) stop.abort()
       yield* events
     },
@@ -66,7 +66,7 @@ test.each<[string, readonly object[]]>([
   expect(new Set(failures)).toEqual(new Set(['watch EmptyWatchError']))
 })
 
-/** The changes that a store publishes when a server sends these events, one watch after the other. */
+/** Returns the changes that a store publishes for the events of consecutive watches. */
 async function changesOf(watches: readonly (readonly (readonly [string, string])[])[]) {
   const left = [...watches]
   const client = {
@@ -85,7 +85,7 @@ async function changesOf(watches: readonly (readonly (readonly [string, string])
 
 test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly string[]]>([
   [
-    'a server that goes back in time and is cut off there brings nothing back that is gone',
+    'a server that replays old events does not restore a deleted object',
     [
       [
         ['ADDED', '6'],
@@ -97,7 +97,7 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
     ['added 6', 'deleted 7'],
   ],
   [
-    'nor takes away what came back since',
+    'a server that replays old events does not delete a recreated object',
     [
       [
         ['ADDED', '6'],
@@ -113,7 +113,7 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
     ['added 6', 'deleted 7', 'added 8'],
   ],
   [
-    'versions that are no numbers have no order, so every event counts',
+    'versions that are not numbers have no order, so every event counts',
     [
       [
         ['ADDED', 'x'],
@@ -128,7 +128,7 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
   expect(await changesOf(watches)).toEqual(changes)
 })
 
-test('an answer that is no list, with status 200, is asked for again', async () => {
+test('a list request is retried when its answer with status 200 is not a list', async () => {
   const answers: unknown[] = [null, {}, { error: 'upstream connect error' }]
   const page = {
     items: [{ metadata: { name: 'a', resourceVersion: '3' } }],
@@ -147,7 +147,7 @@ test('an answer that is no list, with status 200, is asked for again', async () 
   expect(store.list().map(({ metadata }) => objectKey(metadata))).toEqual(['a'])
 })
 
-test('a server that asks for a delay of an hour once is asked again within a minute', async () => {
+test('a watch with a Retry-After of an hour is retried within a minute', async () => {
   let watches = 0
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '1' }),

@@ -9,14 +9,14 @@ import { isOlder, type KubeObject, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import type { Store } from './store.ts'
 
-/** The server is asked to end each watch after 5 to 10 minutes, so that load moves when servers do. */
+/** The server ends each watch after 5 to 10 minutes, so that load moves to new API servers. */
 const watchSeconds = { least: 300, spread: 300 }
-/** The API server sends a bookmark about every minute, so this much silence is a dead connection. */
+/** The API server sends a bookmark each minute, so a longer silence means a dead connection. */
 const usualSilenceMs = 150_000
-/** A watch that ends sooner, with nothing new in it, is a failure: else it would be asked for without pause. */
+/** A shorter watch without news is a failure; otherwise it would be repeated without a pause. */
 const minMs = 1_000
 const usualBackoff: BackoffRow = { firstMs: 1_200, maxMs: 45_000, jitter: 0.3 }
-/** After so long without a failure the next one counts as the first. */
+/** After this time without a failure the backoff resets. */
 const forgiveMs = 120_000
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -26,21 +26,21 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly random: Random
   readonly selection?: Selection
-  /** What of an object is kept, such as `withoutManagedFields`. Must keep name, uid and version. */
+  /** Reduces an object before it is stored; must retain name, uid and version. */
   readonly keep?: (object: T) => T
   readonly observer?: KubeObserver
   readonly backoff?: BackoffRow
   readonly silenceMs?: number
-  /** For a kind that the cluster may not have: called when it is found to have it, or not. Counts as listed either way. */
+  /** Reports whether an optional kind exists. An absent kind counts as synced. */
   readonly onServed?: (isServed: boolean) => void
 }
 
-/** How long until a kind that the cluster does not have is looked for again. */
+/** Time until a kind that the cluster does not have is listed again. */
 const relistAfterMs = 60_000
 
 /**
- * Keeps a store equal to what the API server has: a list, then a watch from its version, and both
- * again whenever they end. No failure of the connection ends it; only its signal does.
+ * Keeps a store equal to the API server's state: it lists, watches from the list's version, and
+ * repeats both whenever they end. Only its signal ends it, never a failed connection.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
@@ -63,19 +63,19 @@ export class Reflector<T extends KubeObject> {
     return this.#firstList.promise
   }
 
-  /** Where it looks; null for the whole cluster. */
+  /** The namespace that it watches; null for the whole cluster. */
   get namespace(): string | null {
     return this.#options.selection?.namespace ?? null
   }
 
-  /** Milliseconds since the last list, event or bookmark of the server; before the first, since this was made. */
+  /** Milliseconds since the last list, event or bookmark, or since its construction. */
   get silentMs(): number {
     return this.#options.clock.nowMs() - this.#receivedAtMs
   }
 
   /**
-   * Runs until the signal is aborted, and then resolves, with no request left behind.
-   * @throws whatever a listener of the store throws, as that is a mistake in the program
+   * Runs until the signal aborts, and then resolves with no request in flight.
+   * @throws the error of a listener of the store, since that is a bug
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, observer, onServed, resource } = this.#options
@@ -98,17 +98,17 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** `Retry-After` counts up to the longest of our own delays: it may come from a proxy. */
+  /** Caps `Retry-After` at the longest backoff, since it may come from a proxy. */
   #retryMs(error: KubeError): number {
     const { clock, backoff = usualBackoff } = this.#options
     const nowMs = clock.nowMs()
     if (nowMs - this.#failedAtMs > forgiveMs) this.#backoff.reset()
     this.#failedAtMs = nowMs
-    const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
-    return Math.max(Math.min(askedMs, backoff.maxMs), this.#backoff.next())
+    const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
+    return Math.max(Math.min(retryAfterMs, backoff.maxMs), this.#backoff.next())
   }
 
-  /** Goes on without a kind that does not exist, or that we may not list. */
+  /** Treats a kind that does not exist, or that the operator may not list, as empty. */
   #forget(isUnknown: boolean): void {
     const { store, selection, clock, onServed } = this.#options
     this.#version = null
@@ -127,7 +127,7 @@ export class Reflector<T extends KubeObject> {
     const { client, resource, selection = {}, keep, store, clock, observer } = this.#options
     const startedMs = clock.nowMs()
     const { items, resourceVersion } = await listAll(client, resource, selection, signal, keep)
-    // Stopped in the meantime: the changes are no longer wanted.
+    // The reflector was stopped meanwhile, so nobody wants the changes.
     if (signal.aborted) return
     store.replace(items, selection.namespace)
     this.#received(resourceVersion)
@@ -144,7 +144,7 @@ export class Reflector<T extends KubeObject> {
       if (signal.aborted) return
       this.#take(event)
     }
-    // A bookmark with the version of the start brings nothing new.
+    // A bookmark with the initial version brings nothing new.
     const isEmpty = this.#version === resourceVersion
     if (isEmpty && clock.nowMs() - startedMs < minMs && !signal.aborted)
       throw new EmptyWatchError(
@@ -156,14 +156,14 @@ export class Reflector<T extends KubeObject> {
     const { store, keep = (object: T) => object } = this.#options
     if (event.type === 'BOOKMARK') return this.#received(event.resourceVersion)
     const version = event.object.metadata.resourceVersion as string
-    // A server that begins further back repeats known events, also of objects that are gone by now.
+    // A server that starts further back repeats known events, even of deleted objects.
     if (this.#hasPassed(version)) return this.#received(version)
     if (event.type === 'DELETED') store.delete(keep(event.object))
     else store.set(keep(event.object))
     this.#received(version)
   }
 
-  /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
+  /** Records news from the server. The version of the next watch never moves back. */
   #received(version: string): void {
     const { clock, onServed } = this.#options
     this.#receivedAtMs = clock.nowMs()
@@ -177,7 +177,7 @@ export class Reflector<T extends KubeObject> {
   }
 }
 
-/** Resolves when all have listed their kind, or when the signal is aborted. */
+/** Resolves when all reflectors have listed their kind, or when the signal aborts. */
 export async function synced(
   reflectors: readonly Pick<Reflector<KubeObject>, 'synced'>[],
   signal: AbortSignal,
@@ -189,7 +189,7 @@ export async function synced(
   await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
 }
 
-/** The server ends watches as soon as they begin. */
+/** The server ended a watch at once, without news. */
 class EmptyWatchError extends KubeError {
   readonly code = 'OP_KUBE_EMPTY_WATCH'
 }
@@ -202,8 +202,8 @@ export interface FullList<T extends KubeObject> {
 }
 
 /**
- * Every object of the selection, page by page, as of one version. When the version is forgotten
- * between two pages, all comes in one answer instead.
+ * Returns every object of the selection, as of one version. It lists page by page; if the version
+ * expires between two pages, it lists everything in one request instead.
  */
 export async function listAll<T extends KubeObject>(
   client: Pick<KubeClient, 'list'>,

@@ -8,7 +8,7 @@ import { type ApiRequest, Requester } from './requester.ts'
 const resource = { group: '', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true }
 const { signal } = new AbortController()
 
-/** A requester whose requests all get this answer. */
+/** Returns a requester whose requests all get this answer. */
 function requesterOf(status: number, text: string) {
   const transport = {
     async send() {
@@ -33,10 +33,10 @@ const request = (method: ApiRequest['method']): ApiRequest => ({
 
 test.each([
   ['a Status', '{"kind":"Status","message":"things is forbidden"}', 'things is forbidden'],
-  ['a page of a proxy', '<h1>denied by the gateway</h1>', 'denied by the gateway'],
-  ['JSON of a proxy', '{"error":"denied by the gateway"}', 'denied by the gateway'],
+  ["a proxy's page", '<h1>denied by the gateway</h1>', 'denied by the gateway'],
+  ["a proxy's JSON", '{"error":"denied by the gateway"}', 'denied by the gateway'],
   ['null', 'null', 'null'],
-])('a refusal that is %s is reported in its own words', async (_, text, words) => {
+])('a refusal with %s is reported with its text', async (_, text, words) => {
   const requester = requesterOf(403, text)
   await expect(requester.send(request('GET'), signal, readNothing)).rejects.toThrow(words)
 })

@@ -16,11 +16,11 @@ export interface ApiRequest {
   readonly method: WireRequest['method']
   readonly path: string
   readonly query?: Query
-  /** Of another form of the answer than the whole objects. */
+  /** Accept header, when the answer is not the whole object. */
   readonly accept?: string | undefined
   readonly contentType?: string
   readonly body?: unknown
-  /** For the whole answer; of a stream: for its head and for each silence in it. */
+  /** Timeout of the whole answer; in a stream, of its head and of each silence. */
   readonly timeoutMs: number
 }
 
@@ -41,20 +41,20 @@ export class Requester {
     this.#bucket = new TokenBucket(options.limit, options.clock)
   }
 
-  /** What `read` makes of the JSON of the answer. */
+  /** Sends the request and returns the result of `read` for the answer's JSON. */
   async send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
-    await this.#turn(request, signal)
+    await this.#throttle(request, signal)
     using limit = this.#deadline(request, signal)
-    const answer = await this.#ask(request, limit.signal)
+    const answer = await this.#exchange(request, limit.signal)
     return read(nameOf(request), parseJson(request, await text(answer.body)))
   }
 
-  /** The pieces of an answer without end. */
+  /** Yields the chunks of a streamed answer. */
   async *stream(request: ApiRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using limit = this.#deadline(request, signal)
-    await this.#turn(request, limit.signal)
+    await this.#throttle(request, limit.signal)
     limit.renew()
-    const answer = await this.#ask(request, limit.signal)
+    const answer = await this.#exchange(request, limit.signal)
     for await (const piece of answer.body) {
       limit.renew()
       yield piece
@@ -68,16 +68,16 @@ export class Requester {
     })
   }
 
-  /** What a server asks to wait for, callers do: a call that fails says how long. */
-  async #turn({ resource, verb }: ApiRequest, signal: AbortSignal): Promise<void> {
+  /** Waits for the client's rate limit. Callers obey `Retry-After`, which the error carries. */
+  async #throttle({ resource, verb }: ApiRequest, signal: AbortSignal): Promise<void> {
     const { clock, observer } = this.#options
-    const turnMs = this.#bucket.reserve()
-    if (turnMs === 0) return
-    observer.throttled?.(resource.plural, verb, turnMs, 'client')
-    await sleep(clock, turnMs, signal)
+    const waitMs = this.#bucket.reserve()
+    if (waitMs === 0) return
+    observer.throttled?.(resource.plural, verb, waitMs, 'client')
+    await sleep(clock, waitMs, signal)
   }
 
-  async #ask(request: ApiRequest, signal: AbortSignal): Promise<WireAnswer> {
+  async #exchange(request: ApiRequest, signal: AbortSignal): Promise<WireAnswer> {
     const { transport, clock, observer } = this.#options
     const startedMs = clock.nowMs()
     let outcome: number | string = 'aborted'
@@ -125,7 +125,7 @@ function parseJson(request: ApiRequest, body: string): unknown {
   try {
     return JSON.parse(body)
   } catch (cause) {
-    throw new MalformedAnswerError(`${nameOf(request)}: the answer is no JSON`, { cause })
+    throw new MalformedAnswerError(`${nameOf(request)}: the answer is not JSON`, { cause })
   }
 }
 
@@ -136,18 +136,18 @@ async function readRefusal(request: ApiRequest, answer: WireAnswer): Promise<Api
   return new ApiError(nameOf(request), answer.status, statusIn(words), retryAfterMs)
 }
 
-/** A refusal that is no Status comes from something on the way; its words are shown as they are, in part. */
+/** Parses a refusal. If it is not a Status, a proxy sent it, and the message is its first text. */
 function statusIn(body: string): Status {
   try {
     const parsed = JSON.parse(body) as Status | null
     if (parsed?.kind === 'Status') return parsed
   } catch {
-    // No JSON at all.
+    // The body is not JSON, so its text is the message.
   }
   return { message: body.slice(0, 200).trim() }
 }
 
-/** A rate with a burst. Each caller gets its turn, in order. */
+/** Token bucket that serves callers in order. */
 class TokenBucket {
   readonly #limit: RequesterOptions['limit']
   readonly #clock: Clock
@@ -161,7 +161,7 @@ class TokenBucket {
     this.#atMs = clock.nowMs()
   }
 
-  /** Takes a token, a future one if none is left. @returns the milliseconds to wait for it */
+  /** Takes a token, or reserves a future one. @returns milliseconds until it is valid */
   reserve(): number {
     const { perSecond, burst } = this.#limit
     const nowMs = this.#clock.nowMs()

@@ -33,7 +33,7 @@ test('changes are published with the object before them', () => {
   expect(changes).toEqual(['added a -', 'updated a 1', 'deleted a 1'])
 })
 
-test('the same version again is no change', () => {
+test('a repeated version is not a change', () => {
   const { store, changes } = storeOf()
   const object = thing('a', '1')
   store.set(object)
@@ -41,7 +41,7 @@ test('the same version again is no change', () => {
   expect(changes).toEqual(['added a -'])
 })
 
-test('another object under the same name is a deletion and an addition', () => {
+test('another object of the same name is a deletion and an addition', () => {
   const { store, changes } = storeOf()
   store.set(thing('a', '1'))
   store.set(thing('a', '2'))
@@ -49,16 +49,16 @@ test('another object under the same name is a deletion and an addition', () => {
   expect(changes).toEqual(['added a -', 'deleted a 1', 'added a -', 'deleted a 2', 'added a -'])
 })
 
-test('a full list deletes what is not in it', () => {
+test('a full list deletes the objects that it lacks', () => {
   const { store, changes } = storeOf()
-  const kept = thing('kept', '1')
-  store.replace([kept, thing('gone', '2')])
+  const stays = thing('stays', '1')
+  store.replace([stays, thing('gone', '2')])
   changes.length = 0
-  store.replace([kept, thing('new', '3')])
+  store.replace([stays, thing('new', '3')])
   expect(changes).toEqual(['deleted gone 2', 'added new -'])
 })
 
-test('an index finds an object under its present values alone', () => {
+test('an index finds an object only under its current values', () => {
   const { store } = storeOf()
   const names = (colour: string) =>
     store.byIndex('colour', colour).map((each) => each.metadata.name)
@@ -71,7 +71,7 @@ test('an index finds an object under its present values alone', () => {
   expect(names('green')).toEqual([])
 })
 
-test('objects in it cannot be changed', () => {
+test('stored objects are frozen', () => {
   const { store } = storeOf()
   store.set(thing('a', '1', 'red'))
   const object = store.get('a') as unknown as { colours: string[]; metadata: { name: string } }
@@ -79,7 +79,7 @@ test('objects in it cannot be changed', () => {
   expect(() => (object.metadata.name = 'b')).toThrow(TypeError)
 })
 
-test('a late subscriber gets the objects that are there', () => {
+test('a late subscriber gets the existing objects', () => {
   const { store } = storeOf()
   store.set(thing('a', '1'))
   const late: string[] = []
@@ -87,7 +87,7 @@ test('a late subscriber gets the objects that are there', () => {
   expect(late).toEqual(['added a'])
 })
 
-test('an event that comes late changes nothing', () => {
+test('a late event changes nothing', () => {
   const { store, changes } = storeOf()
   const [first, second] = [thing('a', '1'), thing('a', '1')]
   store.set(second)
@@ -96,7 +96,7 @@ test('an event that comes late changes nothing', () => {
   expect([changes, store.get('a')]).toEqual([['added a -'], second])
 })
 
-test('a full list holds, even where it goes back', () => {
+test('a full list is taken over even if it is older', () => {
   const { store, changes } = storeOf()
   const old = thing('a', '1')
   store.set(thing('a', '1'))
@@ -104,7 +104,7 @@ test('a full list holds, even where it goes back', () => {
   expect([changes, store.get('a')]).toEqual([['added a -', 'updated a 1'], old])
 })
 
-test('a list of one namespace says nothing of the others', () => {
+test('a list of one namespace leaves the others unchanged', () => {
   const { store, changes } = storeOf()
   const inside = (namespace: string) => {
     const object = thing('a', '1')
@@ -133,7 +133,7 @@ const steps = fc.oneof(
   }),
 )
 
-test('a subscriber that follows the changes has what the store has, and so have the indexes', () => {
+test('the changes and the indexes match the store', () => {
   fc.assert(
     fc.property(fc.array(steps, { maxLength: 40 }), (script) => {
       const store = new Store<Thing, 'colour'>({ colour: ({ colours }) => colours })

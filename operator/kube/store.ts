@@ -2,22 +2,23 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isOlder, objectKey, type KubeObject } from './object.ts'
 
-/** One object came, changed or went. A deleted one is in `object`, in the last state that was seen. */
+/** One object was added, updated or deleted. `object` has the last observed state. */
 export interface Change<T extends KubeObject> {
   readonly type: 'added' | 'updated' | 'deleted'
   readonly object: T
-  /** The object before the change; null for one that is added. */
+  /** The object before the change; null for an added one. */
   readonly previous: T | null
 }
 
-/** The values under which an object is found by an index. */
+/** Returns the values under which an index lists an object. */
 export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 
 /**
- * What is known of the objects of one kind, by key and by indexes. Objects are frozen to their depth:
- * all readers share them, and a write to one throws.
+ * The known objects of one kind, by key and by indexes. Objects are deeply frozen, since all
+ * readers share them: a write to one throws.
  *
- * A reflector keeps it. Another object under the same name is reported as a deletion and an addition, never as an update.
+ * A reflector writes it. Another object of the same name is published as a deletion and an
+ * addition, never as an update.
  */
 export class Store<T extends KubeObject, I extends string = never> {
   readonly #objects = new Map<string, T>()
@@ -37,19 +38,19 @@ export class Store<T extends KubeObject, I extends string = never> {
     return [...this.#objects.values()]
   }
 
-  /** The objects that the index has under the value, in no particular order. */
+  /** Returns the objects under a value of the index, in no particular order. */
   byIndex(index: I, value: string): T[] {
     const keys = this.#indexes.get(index)?.keys.get(value) ?? []
     return [...keys].map((key) => this.#objects.get(key) as T)
   }
 
-  /** Calls the listener with every change from now on, and at once with the present objects, as added. */
+  /** Calls the listener at once with the existing objects, as added, and then with every change. */
   subscribe(listener: (change: Change<T>) => void): void {
     for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
     this.#listeners.add(listener)
   }
 
-  /** Takes over the state of one object. A version that is known, or one before it, is no change. */
+  /** Stores one object. A known or older version is ignored. */
   set(object: T): void {
     const key = objectKey(object.metadata)
     const known = this.#objects.get(key)
@@ -57,14 +58,14 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (known === undefined || !isSame(known, object)) this.#put(key, object)
   }
 
-  /** Removes an object, given its last state. Nothing happens when there is none, or a newer one. */
+  /** Removes an object by its last state, unless the store has none or a newer one. */
   delete(last: T): void {
     const key = objectKey(last.metadata)
     const known = this.#objects.get(key)
     if (known !== undefined && !isPast(last, known)) this.#remove(key, last)
   }
 
-  /** Takes over a full list, of one namespace or of all, which holds even where it goes back: what is not in it is deleted. */
+  /** Stores a full list, of one namespace or of all, even an older one; deletes what it lacks. */
   replace(objects: readonly T[], namespace?: string): void {
     const listed = new Map(objects.map((object) => [objectKey(object.metadata), object]))
     for (const [key, { metadata }] of this.#objects)

@@ -24,7 +24,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** An API server that would rather speak HTTP/2, as the real one does. It says what it was spoken to in. */
+/** Starts an API server that prefers HTTP/2, and answers with the request's version. */
 async function apiServer(): Promise<Cluster> {
   const authority = await createAuthority('test authority')
   const server = createSecureServer(
@@ -41,7 +41,7 @@ async function apiServer(): Promise<Cluster> {
   }
 }
 
-/** An HTTP proxy that knows CONNECT. */
+/** Starts an HTTP proxy that supports CONNECT. */
 async function tunnel(): Promise<string> {
   const server = createServer((client) => {
     client.on('error', () => {})
@@ -58,7 +58,7 @@ async function tunnel(): Promise<string> {
 }
 
 test.each([
-  ['straight', false],
+  ['directly', false],
   ['through a proxy', true],
 ])('speaks HTTP/1.1 %s', async (_, isProxied) => {
   const cluster = await apiServer()

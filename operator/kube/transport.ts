@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import type { Cluster, Credentials, TlsMaterial } from './cluster.ts'
 import { ConnectionError, KubeError } from './errors.ts'
 
-/** How long credentials are used before their files or plugins are read again. */
+/** Age at which credentials are read again from their files or plugins. */
 const credentialsMs = 60_000
 const connectTimeoutMs = 10_000
 const keepAliveMs = 30_000
@@ -23,18 +23,18 @@ export interface WireAnswer {
   readonly status: number
   /** A header that occurs once; null when it is absent. */
   header(name: string): string | null
-  /** The body, in pieces. Must be read to its end or left by aborting the request. */
+  /** The body in chunks. Callers must read it to its end or abort the request. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
 export interface TransportOptions {
   readonly cluster: Cluster
   readonly clock: Clock
-  /** `rpc-operator/0.1.0`: the name in the audit log of the API server. */
+  /** `rpc-operator/0.1.0`: appears in the audit log of the API server. */
   readonly userAgent: string
 }
 
-/** The wire to one API server: one pool of kept-alive connections, and credentials that stay fresh. */
+/** Connects to one API server with a pool of keep-alive connections, and refreshes credentials. */
 export class Transport {
   readonly #options: TransportOptions
   readonly #origin: string
@@ -52,19 +52,19 @@ export class Transport {
   }
 
   /**
-   * Sends one request. The caller limits its time by the signal, which also ends the body.
+   * Sends one request. The caller's signal bounds its time and also ends the body.
    * @throws ConnectionError, or the signal's reason
    */
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const answer = await this.#sendOnce(request, signal)
     if (answer.status !== 401) return answer
-    // A token may end before its minute: read it again, once.
+    // The token may have expired: read it again, once.
     for await (const _ of answer.body);
     this.#credentials = null
     return this.#sendOnce(request, signal)
   }
 
-  /** Ends all connections, and with them the requests in flight. */
+  /** Closes all connections and aborts the requests in flight. */
   async close(): Promise<void> {
     await this.#agent?.destroy()
   }
@@ -106,7 +106,7 @@ export class Transport {
     }
   }
 
-  /** What the library threw, in our own words. Its messages name addresses and codes, no headers. */
+  /** Wraps an error of the library. Its messages name addresses and codes, never headers. */
   #explain(error: unknown, { method, path }: WireRequest, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason
     if (error instanceof KubeError) return error
@@ -128,13 +128,13 @@ export class Transport {
     } catch (cause) {
       this.#credentials = null
       throw new ConnectionError(
-        `the credentials for ${this.#origin} cannot be had: ${(cause as Error).message}`,
+        `the credentials for ${this.#origin} cannot be read: ${(cause as Error).message}`,
         { cause },
       )
     }
   }
 
-  /** Certificates belong to connections: others need another pool. What is in flight goes on in the old one. */
+  /** New certificates need a new pool. Requests in flight finish in the old one. */
   #agentFor(tls: TlsMaterial): Dispatcher {
     if (this.#agent !== null && isDeepStrictEqual(tls, this.#tls)) return this.#agent
     void this.#agent?.close()
@@ -148,15 +148,15 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
   const connect = {
     ...tls,
     timeout: connectTimeoutMs,
-    // A write that is aborted while its body is on its way can block the process for ever: decision 0027.
+    // With HTTP/2, a write aborted while its body is sent can block the process: decision 0027.
     allowH2: false,
-    // Below the 60 s after which common load balancers forget an idle connection.
+    // Common load balancers drop an idle connection after 60 s.
     keepAliveInitialDelay: 30_000,
   }
   const options = {
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
-    // The caller limits the time: its signal ends a request.
+    // The caller's signal bounds a request's time.
     headersTimeout: 0,
     bodyTimeout: 0,
   }

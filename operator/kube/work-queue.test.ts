@@ -18,13 +18,13 @@ test('a key that is added twice is taken once', async () => {
   expect(queue.isIdle).toBe(true)
 })
 
-test('keys are taken in the order in which they came', async () => {
+test('keys are taken in the order of their arrival', async () => {
   const { queue } = queueOf()
   for (const key of ['b', 'a', 'c', 'a']) queue.add(key)
   expect([await queue.take(), await queue.take(), await queue.take()]).toEqual(['b', 'a', 'c'])
 })
 
-test('a key that is added while it is worked on comes again once, and only after that', async () => {
+test('a key that is added while being processed comes back once, after it is done', async () => {
   const { clock, queue } = queueOf()
   queue.add('a')
   expect(await queue.take()).toBe('a')
@@ -41,7 +41,7 @@ test('a key that is added while it is worked on comes again once, and only after
   expect(queue.isIdle).toBe(true)
 })
 
-test('of several delays the earliest holds', async () => {
+test('the earliest of several delays wins', async () => {
   const { clock, queue } = queueOf()
   queue.addAfter('a', 100)
   queue.addAfter('a', 50)
@@ -54,7 +54,7 @@ test('of several delays the earliest holds', async () => {
   expect([queue.depth, clock.pending]).toEqual([1, 0])
 })
 
-test('a shut queue gives nothing, keeps no timer, and lets its takers go', async () => {
+test('a queue that is shut down resolves its takers, returns no key, and leaves no timer', async () => {
   const { clock, queue } = queueOf()
   const waiting = queue.take()
   queue.addAfter('a', 50)
@@ -65,7 +65,7 @@ test('a shut queue gives nothing, keeps no timer, and lets its takers go', async
   expect(clock.pending).toBe(0)
 })
 
-test('what metrics ask for', async () => {
+test('the queue reports its metrics', async () => {
   const reported: unknown[] = []
   const clock = new VirtualClock()
   const observer = {
@@ -86,14 +86,14 @@ test('what metrics ask for', async () => {
   expect(reported).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
 })
 
-test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', async () => {
+test('a failed key waits 5 ms, doubling up to two minutes; forget resets the delay', async () => {
   const clock = new VirtualClock()
   let takenMs = 0
   const observer = { queueTaken: () => (takenMs = clock.nowMs()) }
   const queue = new WorkQueue({ name: 'q', clock, observer })
-  const delayOf = async (key: string, askedMs?: number) => {
+  const delayOf = async (key: string, retryAfterMs?: number) => {
     const failedMs = clock.nowMs()
-    queue.addRateLimited(key, askedMs)
+    queue.addRateLimited(key, retryAfterMs)
     const taken = queue.take()
     await clock.advance(200_000)
     queue.done((await taken) ?? '')
@@ -111,14 +111,14 @@ test('an item that fails stays away for 5 ms, doubling up to two minutes; forget
   expect(await delayOf('a', 86_400_000)).toBe(120_000)
 })
 
-test('the longest work of none is nothing, on a clock that goes on between two looks', () => {
+test('an idle queue has no longest work, even on a clock that advances with each reading', () => {
   let nowMs = 0
   const clock = { ...new VirtualClock(), nowMs: () => (nowMs += 0.002) } as unknown as VirtualClock
   const queue = new WorkQueue({ name: 'test', clock })
   expect(queue.longestMs).toBe(0)
 })
 
-/** What happens to a queue: keys come, workers take and finish, time passes. */
+/** Steps of the property test: keys are added, workers take and finish them, time passes. */
 const keys = fc.constantFrom('a', 'b', 'c', 'd')
 const steps = fc.oneof(
   fc.record({ do: fc.constant('add' as const), key: keys }),
@@ -129,12 +129,12 @@ const steps = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), ms: fc.nat(30) }),
 )
 
-test('nothing is lost, nothing is worked on twice at once, and nothing comes unasked', async () => {
+test('no key is lost, processed twice at the same time, or taken without a request', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { maxLength: 80 }), async (script) => {
       const { clock, queue } = queueOf()
       const active = new Set<string>()
-      /** Since when a key has been wanted and not taken; the oracle of what must come. */
+      /** Keys that were requested and not taken yet: the oracle. */
       const wanted = new Set<string>()
       const requests = new Map<string, number>()
       const taken = new Map<string, number>()
@@ -164,7 +164,7 @@ test('nothing is lost, nothing is worked on twice at once, and nothing comes una
           else queue.addRateLimited(step.key)
         }
       }
-      // As many workers as it takes, and as much time: in the end, all that was asked for was done.
+      // With enough workers and time, every requested key is processed.
       for (let more = 0; more < script.length; more++) void work(1)
       await clock.advance(2_000_000)
       expect([...wanted]).toEqual([])

@@ -4,31 +4,31 @@ import type { Cancel, Clock } from './clock.ts'
 import type { KubeObserver } from './observer.ts'
 
 const firstDelayMs = 5
-/** No watch reports that a quota or a webhook was fixed: no user should have to wait long for it. */
+/** Bounds how long a user waits after fixing a quota or a webhook, which no watch reports. */
 const maxDelayMs = 120_000
 
 export interface WorkQueueOptions {
-  /** For metrics. */
+  /** Label of its metrics. */
   readonly name: string
   readonly clock: Clock
   readonly observer?: KubeObserver
 }
 
 /**
- * Keys that wait for work. A key is in it at most once, however often it is added, and no two
- * workers have the same key: one that is added while it is worked on comes again afterwards.
+ * Queue of keys to process. It has each key at most once, and no two workers have the same key: one
+ * that is added while being processed comes back afterwards.
  *
- * Three sets make it so: `waiting` is what the next `take` gives, in order; `dirty` is what needs
- * work; `processing` is what a worker has.
+ * Three sets ensure this: `waiting` has the keys for `take`, in order; `dirty` has the keys that
+ * need work; `processing` has the keys of workers.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
-  /** How often in a row each key has failed. */
+  /** Consecutive failures of each key. */
   readonly #failures = new Map<string, number>()
-  /** With the time at which each was added. */
+  /** Time at which each key was added. */
   readonly #waiting = new Map<string, number>()
   readonly #dirty = new Set<string>()
-  /** With the time at which each was taken. */
+  /** Time at which each key was taken. */
   readonly #processing = new Map<string, number>()
   readonly #later = new Map<string, { readonly atMs: number; readonly cancel: Cancel }>()
   readonly #takers: ((key: string | null) => void)[] = []
@@ -38,24 +38,24 @@ export class WorkQueue {
     this.#options = options
   }
 
-  /** How many keys wait for a worker. */
+  /** Number of keys that wait for a worker. */
   get depth(): number {
     return this.#waiting.size
   }
 
-  /** How many keys workers have. */
+  /** Number of keys that workers process. */
   get active(): number {
     return this.#processing.size
   }
 
-  /** True when there is nothing to do, now or later. */
+  /** Whether there is no work, now or later. */
   get isIdle(): boolean {
     return this.#dirty.size === 0 && this.#processing.size === 0 && this.#later.size === 0
   }
 
-  /** How long the longest of the present works has taken so far, in milliseconds. */
+  /** Milliseconds since the oldest key being processed was taken; 0 for none. */
   get longestMs(): number {
-    // One reading of the clock: with two, the time between them would count as work.
+    // Read the clock once: the time between two readings would count as work.
     const nowMs = this.#options.clock.nowMs()
     return nowMs - Math.min(nowMs, ...this.#processing.values())
   }
@@ -67,7 +67,7 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#wait(key)
   }
 
-  /** Adds the key in `delayMs`. Of several such calls the earliest holds. */
+  /** Adds the key after `delayMs`. The earliest of several such calls wins. */
   addAfter(key: string, delayMs: number): void {
     if (this.#isShutDown) return
     if (delayMs <= 0) return this.add(key)
@@ -85,29 +85,28 @@ export class WorkQueue {
 
   /**
    * Adds the key after a delay that doubles with each failure until `forget`, up to two minutes.
-   *
-   * @param askedMs what a server asked for by `Retry-After`; the page of a proxy must not stop work for a day
+   * @param retryAfterMs delay that the server asked for; capped too, since a proxy may have sent it
    */
-  addRateLimited(key: string, askedMs = 0): void {
+  addRateLimited(key: string, retryAfterMs = 0): void {
     if (this.#isShutDown) return
     this.#options.observer?.queueRetried?.(this.#options.name)
     const before = this.failuresOf(key)
     this.#failures.set(key, before + 1)
-    const delayMs = Math.max(askedMs, firstDelayMs * 2 ** before)
+    const delayMs = Math.max(retryAfterMs, firstDelayMs * 2 ** before)
     this.addAfter(key, Math.min(delayMs, maxDelayMs))
   }
 
-  /** The key's next failure counts as its first. */
+  /** Resets the key's failures. */
   forget(key: string): void {
     this.#failures.delete(key)
   }
 
-  /** How often the key has failed since it was last forgotten. */
+  /** Failures of the key since the last `forget`. */
   failuresOf(key: string): number {
     return this.#failures.get(key) ?? 0
   }
 
-  /** The next key, as soon as there is one; call `done` after the work on it. Null when the queue is shut down. */
+  /** Resolves with the next key, for which the caller must call `done`; null after a shutdown. */
   take(): Promise<string | null> {
     if (this.#isShutDown) return Promise.resolve(null)
     const [next] = this.#waiting
@@ -115,7 +114,7 @@ export class WorkQueue {
     return Promise.resolve(this.#hand(next[0], next[1]))
   }
 
-  /** The work on a key that was taken has ended, well or not. */
+  /** Ends the work on a key, successful or not. */
   done(key: string): void {
     const { clock, name, observer } = this.#options
     const takenMs = this.#processing.get(key)
@@ -125,7 +124,7 @@ export class WorkQueue {
     if (this.#dirty.has(key)) this.#wait(key)
   }
 
-  /** Forgets the keys that wait, and resolves each `take` with null. Work that has begun goes on. */
+  /** Drops the waiting keys and resolves each `take` with null. Running work continues. */
   shutDown(): void {
     this.#isShutDown = true
     for (const { cancel } of this.#later.values()) cancel()

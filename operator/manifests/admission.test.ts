@@ -33,47 +33,47 @@ const thing = {
   }),
 }
 
-test('what is not said gets its default, and what is null is not said', () => {
+test('a missing or null field gets its default', () => {
   expect(admit(thing, { spec: { name: 'ab', mode: null } })).toEqual({
     object: { spec: { name: 'ab', count: 3 } },
   })
 })
 
 test.each<[string, Json, readonly string[]]>([
-  ['it is of another type', 'ab', ['spec: Invalid input: expected object, received string']],
-  ['a field is missing', {}, ['spec.name: Invalid input: expected string, received undefined']],
-  ['a field is unknown', { name: 'ab', nmae: 'ab' }, ['unknown field "spec.nmae"']],
+  ['a wrong type', 'ab', ['spec: Invalid input: expected object, received string']],
+  ['a missing field', {}, ['spec.name: Invalid input: expected string, received undefined']],
+  ['an unknown field', { name: 'ab', nmae: 'ab' }, ['unknown field "spec.nmae"']],
   [
-    'an unknown field is in an item',
+    'an unknown field in an item',
     { name: 'ab', ports: [{ prot: 1 }] },
     ['unknown field "spec.ports[0].prot"'],
   ],
-  ['a text is too long', { name: 'abcde' }, ['spec.name: must be at most 4 characters']],
+  ['a string that is too long', { name: 'abcde' }, ['spec.name: must be at most 4 characters']],
   [
-    'a number is too small',
+    'a number that is too small',
     { name: 'ab', count: 0 },
     ['spec.count: Too small: expected number to be >=1'],
   ],
   [
-    'a word is one that YAML takes for a truth',
+    'a value that YAML reads as a boolean',
     { name: 'ab', mode: false },
     [expect.stringMatching(/^spec\.mode: Invalid option: .*write a text in quotes$/)],
   ],
   [
-    'there are too many names',
+    'too many keys',
     { name: 'ab', labels: { a: '', b: '' } },
     ['spec.labels: must have at most 1 keys'],
   ],
   [
-    'an item is there twice',
+    'a duplicate item',
     { name: 'ab', tags: ['a', 'b', 'a'] },
-    ['spec.tags[2]: must not be twice in the list'],
+    ['spec.tags[2]: must not occur twice in the list'],
   ],
   [
-    'two items have one key',
+    'two items with the same key',
     { name: 'ab', ports: [{ port: 1 }, { port: 1 }] },
-    ['spec.ports[1]: must not be twice in the list, by port'],
+    ['spec.ports[1]: must not occur twice in the list, by port'],
   ],
-])('%s', (_name, spec, faults) => {
+])('%s is refused', (_name, spec, faults) => {
   expect(admit(thing, { spec })).toEqual({ faults })
 })

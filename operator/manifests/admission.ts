@@ -6,46 +6,46 @@ import type { CustomResourceDefinition } from '../api/crd/definition.ts'
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
 import { isList, isMap, type Json, type JsonMap, withoutNulls } from './read-documents.ts'
 
-/** A kind of ours: its definition for the API server, and the schema that the definition is made of. */
+/** One of our kinds: its definition for the API server, and the schema behind it. */
 export interface Kind<T> {
   readonly definition: CustomResourceDefinition
   readonly schema: z.ZodType<T>
 }
 
-/** A new object as the API server would store it, or why it would be refused. */
+/** A new object as the API server would store it, or its faults. */
 export type Admitted<T> = { readonly object: T } | { readonly faults: readonly string[] }
 
 /**
- * Validates a new object by its CustomResourceDefinition without an API server: unknown fields, types, bounds, patterns and
- * duplicate items. The API server alone evaluates the rules in CEL.
+ * Validates a new object by its CustomResourceDefinition: unknown fields, types, bounds, patterns
+ * and duplicate items. Only the API server evaluates the rules in CEL.
  */
-export function admit<T>({ schema, definition }: Kind<T>, given: JsonMap): Admitted<T> {
+export function admit<T>({ schema, definition }: Kind<T>, manifest: JsonMap): Admitted<T> {
   // The API server drops a status that a client sends.
-  const written = withoutNulls({ ...given, status: null })
+  const written = withoutNulls({ ...manifest, status: null })
   const structure = definition.spec.versions[0].schema.openAPIV3Schema
-  const unknown = unknownFields(placesIn({ path: '', schema: structure, value: written }))
+  const unknown = unknownFields(nodesIn({ path: '', schema: structure, value: written }))
   if (unknown.length > 0) return { faults: unknown }
   const parsed = schema.safeParse(written)
   if (!parsed.success)
     return { faults: parsed.error.issues.map((issue) => faultOf(issue, written)) }
-  const faults = duplicates(placesIn({ path: '', schema: structure, value: parsed.data as Json }))
+  const faults = duplicates(nodesIn({ path: '', schema: structure, value: parsed.data as Json }))
   return faults.length === 0 ? { object: parsed.data } : { faults }
 }
 
-/** A value in an object, with its own schema. */
+/** A value in an object with its schema. */
 interface SchemaNode {
-  /** Such as `spec.endpoints[0].port`; empty for the object as a whole. */
+  /** Path such as `spec.endpoints[0].port`; empty for the whole object. */
   readonly path: string
   readonly schema: StructuralSchema
   readonly value: Json
 }
 
-/** A value and all that is inside of it, as far as the schema knows it. */
-function placesIn(place: SchemaNode): readonly SchemaNode[] {
-  return [place, ...partsOf(place).flatMap(placesIn)]
+/** Returns a value and all nested values that the schema defines. */
+function nodesIn(node: SchemaNode): readonly SchemaNode[] {
+  return [node, ...childrenOf(node).flatMap(nodesIn)]
 }
 
-function partsOf({ path, schema, value }: SchemaNode): readonly SchemaNode[] {
+function childrenOf({ path, schema, value }: SchemaNode): readonly SchemaNode[] {
   const { items, properties, additionalProperties: entry } = schema
   if (isList(value) && items !== undefined)
     return value.map((item, at) => ({ path: `${path}[${at}]`, schema: items, value: item }))
@@ -57,8 +57,8 @@ function partsOf({ path, schema, value }: SchemaNode): readonly SchemaNode[] {
   })
 }
 
-function unknownFields(places: readonly SchemaNode[]): readonly string[] {
-  return places.flatMap(({ path, schema, value }) => {
+function unknownFields(nodes: readonly SchemaNode[]): readonly string[] {
+  return nodes.flatMap(({ path, schema, value }) => {
     const { properties, additionalProperties } = schema
     const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true
     if (properties === undefined || additionalProperties || isOpen || !isMap(value)) return []
@@ -68,9 +68,9 @@ function unknownFields(places: readonly SchemaNode[]): readonly string[] {
   })
 }
 
-/** Items that are twice in a list whose items must differ, by themselves or by their keys. */
-function duplicates(places: readonly SchemaNode[]): readonly string[] {
-  return places.flatMap(({ path, schema, value }) => {
+/** Reports duplicate items in lists whose items, or their keys, must be unique. */
+function duplicates(nodes: readonly SchemaNode[]): readonly string[] {
+  return nodes.flatMap(({ path, schema, value }) => {
     const kind = schema['x-kubernetes-list-type']
     if (!isList(value) || (kind !== 'map' && kind !== 'set')) return []
     const keys = schema['x-kubernetes-list-map-keys']
@@ -80,7 +80,7 @@ function duplicates(places: readonly SchemaNode[]): readonly string[] {
     )
     return identities.flatMap((identity, at) => {
       const isAgain = identities.slice(0, at).some((other) => isDeepStrictEqual(other, identity))
-      return isAgain ? [line(`${path}[${at}]`, `must not be twice in the list${by}`)] : []
+      return isAgain ? [line(`${path}[${at}]`, `must not occur twice in the list${by}`)] : []
     })
   })
 }

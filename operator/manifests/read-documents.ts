@@ -3,7 +3,7 @@
 import { type Document, LineCounter, type Tags } from 'yaml'
 import { parseYamlStream } from '../../proxy/config/yaml/parse-yaml.ts'
 
-/** A value of JSON, as it is read from a manifest. */
+/** A JSON value from a manifest. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonMap
 
 export interface JsonMap {
@@ -18,7 +18,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** Without keys whose value is null: the API server takes these as not set. */
+/** Removes keys whose value is null, which the API server treats as unset. */
 export function withoutNulls(value: Json): Json {
   if (isList(value)) return value.map(withoutNulls)
   if (!isMap(value)) return value
@@ -26,13 +26,13 @@ export function withoutNulls(value: Json): Json {
   return Object.fromEntries(set.map(([key, inner]) => [key, withoutNulls(inner)]))
 }
 
-/** One document of a file: its value, or what is wrong with it. */
+/** One document of a file: its value or its fault. */
 export type ManifestDocument = {
-  /** Counted from 1: `document 2, line 14`. */
+  /** Position, counted from 1: `document 2, line 14`. */
   readonly place: string
 } & ({ readonly value: Json } | { readonly fault: string })
 
-/** Reads documents of YAML 1.1, as kubectl does, or of JSON. Never throws, and no fault repeats what may be a key. */
+/** Reads YAML 1.1, like kubectl, or JSON. It never throws, and no fault quotes secrets. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
   const lineCounter = new LineCounter()
   const documents = parseYamlStream(text, {
@@ -51,12 +51,12 @@ export function readDocuments(text: string): readonly ManifestDocument[] {
   })
 }
 
-/** Dates and numbers to the base 60 are texts to kubectl. */
+/** Excludes dates and base 60 numbers, which are strings to kubectl. */
 function isKnownToKubectl(tag: Tags[number]): boolean {
   return typeof tag === 'string' || !(tag.tag.endsWith(':timestamp') || tag.format === 'TIME')
 }
 
-/** Throws for aliases of nothing, and for few lines of aliases that expand to very many values. */
+/** Converts a document; unresolved aliases and excessive expansion are faults. */
 function valueOf(document: Document): { readonly value: Json } | { readonly fault: string } {
   try {
     return { value: document.toJS({ maxAliasCount: 1_000 }) as Json }

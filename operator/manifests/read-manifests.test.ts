@@ -27,7 +27,7 @@ const namesOf = ({ providers }: ReturnType<typeof read>) =>
   providers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
 const problemsOf = ({ problems }: ReturnType<typeof read>) => problems
 
-describe('metadata that cannot be', () => {
+describe('invalid metadata is reported', () => {
   test.each([
     [{ generateName: 'alpha-' }, 'metadata.name: Invalid input: expected string'],
     [null, 'metadata.name: Invalid input: expected string'],
@@ -43,17 +43,17 @@ describe('metadata that cannot be', () => {
 })
 
 test.each([[undefined], [null], ['']])(
-  'a namespace that is %j is that of the command',
+  'the namespace %j is replaced by that of the command',
   (namespace) => {
     const set = read(stringify(provider({ name: 'a', namespace })))
     expect([namesOf(set), problemsOf(set)]).toEqual([['rpc/a'], []])
   },
 )
 
-describe('an object that is there twice', () => {
+describe('a duplicate object', () => {
   const text = stringify(provider({ name: 'a' }))
 
-  test('is reported with both positions, and counts once', () => {
+  test('is reported with both positions and counts once', () => {
     const set = readManifests(
       [
         { name: 'one.yaml', text },
@@ -70,7 +70,7 @@ describe('an object that is there twice', () => {
     expect(namesOf(set)).toEqual(['rpc/a'])
   })
 
-  test('is reported also when the first of them is refused', () => {
+  test('is reported even if the first one is refused', () => {
     const odd = stringify(provider({ name: 'a' }, { chainId: 7 }))
     expect(problemsOf(read(`${odd}---\n${text}`)).at(-1)).toContain(
       'the same object is in a.yaml, document 1',
@@ -100,9 +100,9 @@ describe('lists', () => {
     expect([namesOf(set), problemsOf(set)]).toEqual([['rpc/a', 'rpc/b'], []])
   })
 
-  test('what is no object is reported with its item', () => {
+  test('an item that is not an object is reported with its index', () => {
     expect(problemsOf(read(stringify({ kind: 'List', items: [items[0], 7] })))).toEqual([
-      'a.yaml: document 1, line 1, items[1]: is no Kubernetes object: it has no kind',
+      'a.yaml: document 1, line 1, items[1]: not a Kubernetes object: it has no kind',
     ])
   })
 })
@@ -110,12 +110,12 @@ describe('lists', () => {
 describe('the data of Secrets and ConfigMaps', () => {
   test.each([
     ['base64', { data: { k: 'czNjcmV0' } }, 's3cret'],
-    ['base64 in lines', { data: { k: 'czNj\ncmV0\n' } }, 's3cret'],
-    ['text as it is', { stringData: { k: 's3cret' } }, 's3cret'],
-    ['text as it is over base64', { data: { k: 'YQ==' }, stringData: { k: 'b' } }, 'b'],
+    ['multi-line base64', { data: { k: 'czNj\ncmV0\n' } }, 's3cret'],
+    ['plain text', { stringData: { k: 's3cret' } }, 's3cret'],
+    ['plain text, which overrides base64', { data: { k: 'YQ==' }, stringData: { k: 'b' } }, 'b'],
     ['null', { data: { k: null } }, ''],
     ['no data', { data: null, stringData: null }, null],
-  ])('%s is taken', (_, fields, value) => {
+  ])('%s is read', (_, fields, value) => {
     const set = read(stringify(secret(fields)))
     expect(problemsOf(set)).toEqual([])
     expect(set.secrets.get('rpc/keys')?.get('k')).toBe(value)
@@ -123,11 +123,11 @@ describe('the data of Secrets and ConfigMaps', () => {
 
   test.each([
     [
-      'one that SOPS encrypted',
+      'a Secret encrypted by SOPS',
       secret({ data: { k: 'ENC[AES256_GCM,data:x]' }, sops: { version: '3' } }),
     ],
-    ['a kind of others that is called so', secret({ apiVersion: 'example.com/v1', data: 'x' })],
-  ])('%s is not known', (_, object) => {
+    ['a Secret of another API group', secret({ apiVersion: 'example.com/v1', data: 'x' })],
+  ])('%s is ignored', (_, object) => {
     const set = read(stringify(object))
     expect([problemsOf(set), set.secrets.size]).toEqual([[], 0])
   })

@@ -21,27 +21,27 @@ export interface ManifestText {
   readonly text: string
 }
 
-/** What manifests hold, as far as it concerns the operator. */
+/** The objects in manifests that the operator uses. */
 export interface ManifestSet {
   readonly routers: readonly RpcRouter[]
   readonly providers: readonly UpstreamProvider[]
   /** By `namespace/name`. */
   readonly secrets: ReadonlyMap<string, KeyedData>
   readonly configMaps: ReadonlyMap<string, KeyedData>
-  /** What is wrong with manifests: `a.yaml: RpcRouter rpc/mainnet: …`. */
+  /** Problems of manifests: `a.yaml: RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
-  /** Providers that the API server would refuse: routers that select them are not wrong about that. */
+  /** Providers that the API server would refuse, which routers may still select. */
   readonly refusedProviders: readonly RefusedProvider[]
 }
 
-/** What is known of a provider that cannot be read. */
+/** Identity of an invalid provider. */
 export interface RefusedProvider {
   readonly namespace: string
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Reads manifests in YAML or JSON. Kinds that do not concern the operator are passed over. */
+/** Reads manifests in YAML or JSON, skipping other kinds. */
 export function readManifests(texts: readonly ManifestText[], namespace: string): ManifestSet {
   const reader = new ManifestReader(namespace)
   for (const text of texts) reader.read(text)
@@ -59,7 +59,7 @@ class ManifestReader implements ManifestSet {
     RpcRouter: { definition: rpcRouterDefinition(), schema: rpcRouterSchema },
     UpstreamProvider: { definition: upstreamProviderDefinition(), schema: upstreamProviderSchema },
   }
-  /** Where each object of our kinds was first found. */
+  /** Position of the first occurrence of each object. */
   readonly #found = new Map<string, string>()
   readonly #namespace: string
 
@@ -69,21 +69,21 @@ class ManifestReader implements ManifestSet {
 
   read({ name: file, text }: ManifestText): void {
     for (const document of readDocuments(text)) {
-      if ('value' in document) this.#take(file, document.place, document.value)
+      if ('value' in document) this.#add(file, document.place, document.value)
       else this.problems.push(`${file}: ${document.place}: ${document.fault}`)
     }
   }
 
-  #take(file: string, place: string, document: Json): void {
+  #add(file: string, place: string, document: Json): void {
     if (document === null) return
     if (!isMap(document) || typeof document['kind'] !== 'string') {
-      this.problems.push(`${file}: ${place}: is no Kubernetes object: it has no kind`)
+      this.problems.push(`${file}: ${place}: not a Kubernetes object: it has no kind`)
       return
     }
     const { kind, items, apiVersion } = document
     if (kind.endsWith('List') && isList(items)) {
       for (const [index, item] of items.entries())
-        this.#take(file, `${place}, items[${index}]`, item)
+        this.#add(file, `${place}, items[${index}]`, item)
       return
     }
     const object = this.#inNamespace(document)
@@ -97,7 +97,7 @@ class ManifestReader implements ManifestSet {
       if (first === undefined) problems(this.#admit(kind, object))
       else problems([`${place}: the same object is in ${first}: remove one of them`])
     } else if (apiVersion === 'v1' && kind === 'Secret' && !isMap(object['sops'])) {
-      // One that SOPS encrypted has no data that is known here.
+      // The data of a Secret encrypted by SOPS is unknown here.
       const data = textsOf(object['data'])
       this.secrets.set(key, secretData({ data, stringData: textsOf(object['stringData']) }))
     } else if (apiVersion === 'v1' && kind === 'ConfigMap')
@@ -112,7 +112,7 @@ class ManifestReader implements ManifestSet {
     }
   }
 
-  /** @returns what is wrong with it */
+  /** @returns its faults */
   #admit(kind: string, object: JsonMap & { readonly metadata: JsonMap }): readonly string[] {
     const { apiVersion, metadata } = object
     if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') return [`${group} has no kind ${kind}`]
@@ -129,7 +129,7 @@ class ManifestReader implements ManifestSet {
   }
 }
 
-/** Only the API server checks that the values are texts. */
+/** Returns the string values of a map. Only the API server checks the types of the others. */
 function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = isMap(value) ? Object.entries(value) : []
   const texts = entries.map(([key, text]): [string, Json] => [key, text ?? ''])
@@ -142,7 +142,7 @@ function identityOf({ namespace, name, labels }: JsonMap): RefusedProvider {
   return { namespace: wordOf(namespace), name: wordOf(name), labels: textsOf(labels) }
 }
 
-/** A text as it is; what should be one, and is not, as JSON. */
+/** Returns a string unchanged, and any other value as JSON. */
 function wordOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null)
 }

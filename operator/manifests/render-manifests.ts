@@ -15,17 +15,17 @@ import type { ManifestSet } from './read-manifests.ts'
 
 /** The result of rendering a set of manifests. */
 export interface RenderedManifests {
-  /** What would be applied. Values of Secrets are not known here. */
+  /** Objects to apply. The values of Secrets are unknown. */
   readonly objects: readonly KubeObject[]
-  /** What would keep objects from being accepted: `RpcRouter rpc/mainnet: …`. */
+  /** Problems that prevent acceptance: `RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
-  /** What their owners may not expect: the notes of the condition Accepted. */
+  /** Effects that owners may not expect: the notes of the condition Accepted. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Does what the operator would do with fresh objects. Secrets need not be among the manifests: those that are missing
- * are taken to have what is asked of them.
+ * Renders manifests like the operator does for new objects. A Secret that is not among the
+ * manifests counts as present, with every requested key.
  */
 export function renderManifests(
   manifests: ManifestSet,
@@ -68,7 +68,7 @@ export function renderManifests(
     note(`RpcRouter ${namespace}/${name}`, translation)
     warnings.push(...translation.notes.map((text) => `RpcRouter ${namespace}/${name}: ${text}`))
     for (const { provider, refusals, unresolvedRefs } of translation.providers) {
-      // Their problems are reported with their files.
+      // The problems of invalid providers are reported with their files.
       if (refused.some(({ name: other }) => other === provider)) continue
       selected.add(`${namespace}/${provider}`)
       note(`UpstreamProvider ${namespace}/${provider}`, { refusals, unresolvedRefs })
@@ -93,7 +93,7 @@ export function renderManifests(
   return { objects, problems: [...new Set(problems)], warnings }
 }
 
-/** An owner needs a uid, which only the API server gives. */
+/** Adds a placeholder uid for owner references, since only the API server assigns uids. */
 function withUid(router: RpcRouter): RpcRouter {
   const uid = router.metadata.uid || '00000000-0000-0000-0000-000000000000'
   return { ...router, metadata: { ...router.metadata, uid } }

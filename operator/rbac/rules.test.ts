@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { namespaceRules } from './rules.ts'
 
-test('nothing is allowed as a whole', () => {
+test('no rule has a wildcard', () => {
   for (const { group, resource, verbs } of namespaceRules)
     expect([group, resource, ...verbs].join(' ')).not.toContain('*')
 })

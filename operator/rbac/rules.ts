@@ -4,12 +4,12 @@ import { group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Verb } from '../kube/observer.ts'
 
-/** What the operator may do with one kind. */
+/** The operator's rights on one kind. */
 export interface Rule {
   readonly group: string
   readonly resource: string
   readonly verbs: readonly Verb[]
-  /** Names that it is limited to; create cannot be limited so. */
+  /** Object names that the rule is limited to; not possible for create. */
   readonly names?: readonly string[]
 }
 
@@ -25,19 +25,19 @@ const rows: readonly (readonly [group: string, resource: string, verbs: readonly
   [group, providers, follow],
   [group, `${routers}/status`, ['patch']],
   [group, `${providers}/status`, ['patch']],
-  // To own objects, so that they go with their router.
+  // For owner references, so that objects are deleted with their router.
   [group, `${routers}/finalizers`, ['update']],
-  // Configs of routers; CA certificates and chain specs that users keep there.
+  // Configs of routers; CA certificates and chain specs of users.
   ['', 'configmaps', own],
-  // Whether keys exist and when they change; the password of a managed Redis.
+  // Existence and changes of keys; the password of a managed Redis.
   ['', 'secrets', own],
   ['', 'serviceaccounts', own],
   ['', 'services', own],
   ['apps', 'deployments', own],
   ['apps', 'statefulsets', own],
-  // Which configs are still in use.
+  // Configs that are still in use.
   ['apps', 'replicasets', follow],
-  // Why a rollout does not go on, and where pods can be asked how their upstreams are.
+  // Causes of stalled rollouts, and addresses of pods to observe.
   ['', 'pods', follow],
   ['policy', 'poddisruptionbudgets', own],
   ['autoscaling', 'horizontalpodautoscalers', own],
@@ -47,12 +47,12 @@ const rows: readonly (readonly [group: string, resource: string, verbs: readonly
   ['events.k8s.io', 'events', ['create', 'patch']],
 ]
 
-/** Everything that the operator does in the namespaces of routers. The tests run it under exactly these rules. */
+/** Rights in the namespaces of routers. The tests run the operator with exactly these. */
 export const namespaceRules: readonly Rule[] = rows.map(([group, resource, verbs]) => {
   return { group, resource, verbs }
 })
 
-/** What electing a leader needs, in the namespace of the lease alone. */
+/** Rights for leader election, only in the namespace of the lease. */
 function leaseRules(leaseName: string): readonly Rule[] {
   const lease = { group: 'coordination.k8s.io', resource: 'leases' }
   return [
@@ -65,20 +65,20 @@ const apiGroup = 'rbac.authorization.k8s.io'
 const labels = { 'app.kubernetes.io/part-of': 'rpc-router' }
 
 export interface RbacOptions {
-  /** Namespaces that the operator looks at; null for all. */
+  /** Namespaces that the operator watches; null for all. */
   readonly namespaces: readonly string[] | null
   readonly serviceAccount: { readonly namespace: string; readonly name: string }
   readonly lease: { readonly namespace: string; readonly name: string }
 }
 
-/** A role, or the binding of one. */
+/** A role or its binding. */
 interface RbacObject extends KubeObject {
   readonly rules?: readonly object[]
   readonly roleRef?: object
   readonly subjects?: readonly object[]
 }
 
-/** The roles that let the operator do its work, and their bindings: Roles where namespaces are named. */
+/** Returns the operator's roles and bindings: a Role per namespace, or one ClusterRole. */
 export function rbacManifests({
   namespaces,
   serviceAccount,
@@ -127,8 +127,8 @@ function policyRule({ group, resource, verbs, names }: Rule): object {
 }
 
 /**
- * The account that the roles are bound to, and its namespace where the roles are of the whole cluster: a user who may
- * write only into existing namespaces cannot create any.
+ * Returns the account of the roles. It adds namespaces only for cluster-wide roles, since a user
+ * with rights only in existing namespaces cannot create any.
  */
 export function accountManifests({
   namespaces,
@@ -150,8 +150,8 @@ const kinds = [rpcRouterNames.plural, upstreamProviderNames.plural]
 const write = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 /**
- * The rights of users: they extend the cluster's own roles `view`, `edit` and `admin` to the routers and providers of a
- * namespace. Only the operator writes the status.
+ * Roles that extend the cluster's roles `view`, `edit` and `admin` to routers and providers. Only
+ * the operator may write the status.
  */
 export const userRoles: readonly KubeObject[] = [
   userRole('view', ['view', 'edit', 'admin'], [{ resources: kinds, verbs: read }]),

@@ -19,14 +19,14 @@ import { childOf, selectorLabels } from './labels.ts'
 import type { PodPorts } from './ports.ts'
 import { buildMetricsService, buildMonitor, buildNetworkPolicy, buildService } from './service.ts'
 
-/** Images of objects that name none, and the Secrets with which routers that name none pull theirs. */
+/** Default images, and default pull secrets for routers without their own. */
 export interface Images {
   readonly router: string
   readonly redis: string
   readonly pullSecrets?: readonly string[]
 }
 
-/** The router with the pull secrets that its pods and those of its Redis have. */
+/** Adds the default pull secrets to a router without its own. */
 export function withPullSecrets(router: RpcRouter, { pullSecrets = [] }: Images): RpcRouter {
   const { spec } = router
   if (pullSecrets.length === 0 || spec.pod.imagePullSecrets !== undefined) return router
@@ -34,23 +34,22 @@ export function withPullSecrets(router: RpcRouter, { pullSecrets = [] }: Images)
   return { ...router, spec: { ...spec, pod: { ...spec.pod, imagePullSecrets } } }
 }
 
-/** What the children of a router are made of, its config apart. */
+/** Inputs of a router's children, apart from its config. */
 export interface BuildContext {
   readonly images: Images
-  /** Kinds of the Prometheus operator that the cluster knows. */
+  /** Kinds of the Prometheus operator that exist in the cluster. */
   readonly monitors: ReadonlySet<string>
-  /** The id of a chain, for an alias of it as well. */
+  /** Returns the id of a chain, also for an alias. */
   readonly chainIdOf: (chainId: string) => string
   /** Whether pods may connect to link-local addresses. */
   readonly allowLinkLocal: boolean
-  /** Where an operator runs that asks the pods for their status; null: none does. */
+  /** Namespace of an operator that observes the pods; null if none does. */
   readonly operatorNamespace?: string | null
 }
 
 /**
- * Every object of a router but its Redis, in the order in which they are applied.
- *
- * @param others ports of the other configs of the router that are kept
+ * Builds every object of a router except its Redis, in the order of their application.
+ * @param others ports of the router's other retained configs
  */
 export function buildFleet(
   router: RpcRouter,
@@ -66,10 +65,10 @@ export function buildFleet(
     buildNetworkPolicy(router, config, others, context),
     buildAutoscaler(router),
     buildDeployment(withPullSecrets(router, images), config, images.router, chainIdOf),
-    // Clients use it: it changes only together with the pods.
+    // Clients use the Service, so it changes only together with the pods.
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
-    // None for one replica: it could never be moved.
+    // A single replica has no budget, since it could never be evicted.
     mostReplicas(spec) < 2
       ? null
       : buildDisruptionBudget(router, 'router', spec.pod.maxUnavailable),
@@ -78,12 +77,12 @@ export function buildFleet(
   return objects.filter((object) => object !== null)
 }
 
-/** An identity for the pods that may do nothing: they never talk to the API server. */
+/** Builds a ServiceAccount without rights: the pods never talk to the API server. */
 function buildServiceAccount(router: RpcRouter): ServiceAccount {
   return { ...childOf(router, serviceAccounts), automountServiceAccountToken: false }
 }
 
-/** How many pods a drain of nodes may take away at once. */
+/** Limits how many pods node drains may evict at once. */
 export function buildDisruptionBudget(
   router: RpcRouter,
   component: Component,
@@ -93,7 +92,7 @@ export function buildDisruptionBudget(
     ...childOf(router, podDisruptionBudgets, { component }),
     spec: {
       maxUnavailable,
-      // A pod that does not work is no reason to keep a node.
+      // A pod that is not ready must not block a drain.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
       selector: { matchLabels: { ...selectorLabels(router, component) } },
     },
@@ -102,7 +101,7 @@ export function buildDisruptionBudget(
 
 const usualCpuPercent = 70
 
-/** Scales the Deployment by load: up at once, down slowly, since each pod holds connections and sessions. */
+/** Scales up at once and down slowly, since each pod has connections and sessions. */
 function buildAutoscaler(router: RpcRouter): HorizontalPodAutoscaler | null {
   const { autoscaling } = router.spec
   if (autoscaling === undefined) return null

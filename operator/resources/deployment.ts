@@ -39,12 +39,12 @@ import { listenerNames, podPorts, portAnnotations } from './ports.ts'
 
 const usualCpu = '250m'
 const usualMemory = '512Mi'
-/** Between the end of the drain and the kill. */
+/** Time between the end of the drain and the kill. */
 const slackSeconds = 10
 
 /**
- * The config of the pods. It changes in what they take over while they run. Any other config is another ConfigMap, so that
- * an old pod which starts again in the middle of a rollout finds one that it can serve, and a rollback really goes back.
+ * Builds the config of the pods. Only settings that pods reload change in place; any other change
+ * makes a new ConfigMap. So a restarted old pod, and a rollback, find their own config.
  */
 export function buildConfigMap(router: RpcRouter, config: RenderedConfig): ConfigMap {
   const name = configMapName(router, config.fixedHash)
@@ -52,7 +52,7 @@ export function buildConfigMap(router: RpcRouter, config: RenderedConfig): Confi
   return { ...childOf(router, configMaps, { name, annotations }), data: config.data }
 }
 
-/** The ConfigMap with the last config that a pod reported to serve. No pod mounts it. */
+/** Name of the ConfigMap with the last config that a pod reported to serve. No pod mounts it. */
 export function lastGoodName(router: Pick<RpcRouter, 'metadata'>): string {
   return `${objectName(router)}-last-good`
 }
@@ -70,9 +70,8 @@ export function configMapName(router: RpcRouter, fixedHash: string): string {
 }
 
 /**
- * The pods. With autoscaling it says nothing of `replicas`: the count has one owner at a time.
- *
- * @param usualImage of a router whose spec names none
+ * Builds the Deployment. With autoscaling it has no `replicas`, since the count has one owner.
+ * @param usualImage default for a spec without an image
  */
 export function buildDeployment(
   router: RpcRouter,
@@ -85,7 +84,7 @@ export function buildDeployment(
   return {
     ...childOf(router, deployments, {
       image,
-      // Not of the pods: they are not replaced for these.
+      // Not on the pods, which are not replaced for these.
       annotations: {
         [contentHashAnnotation]: config.contentHash,
         [secretHashAnnotation]: config.keyHash,
@@ -154,15 +153,15 @@ function get(path: string): Plain<V1Probe> {
 }
 
 const probes = {
-  /** Time for chain specs to load, two minutes at most. */
+  /** Allows two minutes to load chain specs. */
   startupProbe: { ...get('/livez'), periodSeconds: 2, failureThreshold: 60 },
-  /** Whether clients are sent here. Fails as soon as a stop begins. */
+  /** Controls traffic from clients. Fails as soon as a shutdown starts. */
   readinessProbe: { ...get('/readyz'), periodSeconds: 5, failureThreshold: 2 },
-  /** Whether the process works; upstreams have no part in it, or their outage would restart the fleet. */
+  /** Ignores upstreams, or their outage would restart the fleet. */
   livenessProbe: { ...get('/livez'), periodSeconds: 10, failureThreshold: 6 },
 }
 
-/** With the usual amount of what is neither requested nor limited. No CPU limit: it would only add latency. */
+/** Adds default requests and limits. There is no CPU limit, which would only add latency. */
 function withUsual({ requests = {}, limits = {} }: Resources = {}): Resources {
   const isSet = (name: string) => name in requests || name in limits
   const cpu = isSet('cpu') ? {} : { cpu: usualCpu }
@@ -170,7 +169,7 @@ function withUsual({ requests = {}, limits = {} }: Resources = {}): Resources {
   return { requests: { ...cpu, ...memory, ...requests }, limits: { ...memory, ...limits } }
 }
 
-/** The one container of a router's pod. */
+/** Builds the router container. */
 function routerContainer(
   { spec }: RpcRouter,
   config: RenderedConfig,
@@ -200,11 +199,11 @@ function routerContainer(
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
     resources: resourcesOf(withUsual(resources)),
     ...probes,
-    // Goes on as before until all clients and proxies have learnt that it ends.
+    // Keeps serving until all clients and proxies know that the pod is terminating.
     ...(shutdown.preStopSeconds > 0 && {
       lifecycle: { preStop: { sleep: { seconds: shutdown.preStopSeconds } } },
     }),
-    // The status of a pod that does not start shows the end of its log.
+    // Shows the end of the log in the status of a pod that does not start.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
     volumeMounts: [...volumeMounts(config), ...(spec.pod.volumeMounts ?? [])],
@@ -219,20 +218,20 @@ function volumeMounts({ files }: RenderedConfig): V1VolumeMount[] {
   ]
 }
 
-/** What the profile "restricted" of Pod Security wants of a pod. The image says which user. */
+/** Requirements of the Pod Security profile "restricted" for a pod. The image sets the user. */
 export const podSecurity: Plain<V1PodSecurityContext> = {
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-/** What the profile "restricted" of Pod Security requires of a container, and a read-only root. */
+/** Requirements of the Pod Security profile "restricted" for a container, and a read-only root. */
 export const containerSecurity: V1SecurityContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 }
 
-/** Quantities as texts, which is how the API gives them back. */
+/** Converts quantities to strings, as the API returns them. */
 export function resourcesOf({
   requests,
   limits,
@@ -245,7 +244,7 @@ export function resourcesOf({
   }
 }
 
-/** What all pods have: no token, and where they may run. */
+/** Returns the common fields of all pods: no token, and scheduling. */
 export function commonPodSpec(pod: Pod): Partial<V1PodSpec> {
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = pod
   return {
@@ -258,7 +257,7 @@ export function commonPodSpec(pod: Pod): Partial<V1PodSpec> {
   }
 }
 
-/** How pods are spread: over nodes and zones, unless the user says otherwise. */
+/** Spreads pods over nodes and zones, unless the spec has its own constraints. */
 function spreadOf(
   { topologySpreadConstraints }: Pick<Pod, 'topologySpreadConstraints'>,
   selector: Readonly<Record<string, string>>,
@@ -276,7 +275,7 @@ function spreadOf(
     labelSelector: (labelSelector as V1TopologySpreadConstraint['labelSelector']) ?? {
       matchLabels: { ...selector },
     },
-    // Old pods, which go anyway, do not count in a rollout.
+    // Old pods do not count during a rollout.
     ...(labelSelector === undefined && { matchLabelKeys: ['pod-template-hash'] }),
   }))
 }

@@ -16,7 +16,7 @@ const context = {
   chainIdOf: (chainId: string) => chainId,
 }
 
-/** An input may say under `show` which kinds matter to it. */
+/** Builds the objects of an input, limited to the kinds under its key `show`. */
 function build(input: string): string {
   const scenario = readScenario(input)
   const { config, refusals, unresolvedRefs } = translateScenario(scenario)
@@ -27,10 +27,10 @@ function build(input: string): string {
     ...ownRedisOf(router.spec).flatMap((redis) => buildRedis(router, redis, 'password', context)),
     ...(config === null ? [] : buildFleet(router, config, context)),
   ]
-  const shown = objects.filter(({ kind }) => kinds?.includes(kind) ?? true)
-  return kubeYaml(JSON.parse(JSON.stringify(shown)) as readonly YamlMap[])
+  const selected = objects.filter(({ kind }) => kinds?.includes(kind) ?? true)
+  return kubeYaml(JSON.parse(JSON.stringify(selected)) as readonly YamlMap[])
 }
 
-describe('a router becomes objects', () => {
+describe('the objects of a router', () => {
   testGoldenFiles(join(import.meta.dirname, 'testdata'), build)
 })

@@ -22,11 +22,11 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 
 /*
- * The kinds that the operator deals with, with as much of their types as it looks at. Of the
- * library only types are used: nothing of it is loaded.
+ * The kinds that the operator uses, with the used parts of their types. Only types are imported
+ * from the library, so it is never loaded.
  */
 
-/** A type of the library as what it is on the wire: no class. */
+/** The plain object of a library's class. */
 export type Plain<T> = Pick<T, keyof T>
 
 export interface ConfigMap extends KubeObject {
@@ -69,7 +69,7 @@ export interface ReplicaSet extends KubeObject {
   readonly status?: { readonly replicas?: number }
 }
 
-/** The library writes `_from`, the API takes `from`. */
+/** The library calls it `_from`, the API `from`. */
 export interface IngressRule {
   readonly from?: readonly V1NetworkPolicyPeer[]
   readonly ports: readonly V1NetworkPolicyPort[]
@@ -85,7 +85,7 @@ export type NetworkPolicy = WithSpec<{
 /** A kind of the Prometheus operator. */
 export type Monitor = WithSpec<Readonly<Record<string, unknown>>>
 
-/** A kind with its group and version; in a path it has its plural. */
+/** Creates a resource from `group/version`, kind and plural. */
 function kind<T extends KubeObject>(
   type: string,
   name: string,
@@ -118,7 +118,7 @@ export const networkPolicies = kind<NetworkPolicy>(
 export const podMonitors = kind<Monitor>('monitoring.coreos.com/v1', 'PodMonitor')
 export const serviceMonitors = kind<Monitor>('monitoring.coreos.com/v1', 'ServiceMonitor')
 
-/** What can belong to a router. */
+/** Kinds of objects that can belong to a router. */
 export const childKinds = [
   configMaps,
   secrets,
@@ -133,5 +133,5 @@ export const childKinds = [
   serviceMonitors,
 ] as const satisfies readonly Resource[]
 
-/** The kinds of the Prometheus operator, which a cluster may not have. */
+/** Kinds of the Prometheus operator, which a cluster may lack. */
 export const monitorKinds: readonly Resource[] = [podMonitors, serviceMonitors]

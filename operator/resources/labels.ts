@@ -16,22 +16,22 @@ const managedByLabel = 'app.kubernetes.io/managed-by'
 const instanceLabel = 'app.kubernetes.io/instance'
 const componentLabel = 'app.kubernetes.io/component'
 
-/** The label by which children are watched. */
+/** Label that selects children in watches. */
 const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managedBy }
-/** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
+/** On applied objects: hash of the intent, so that the operator need not apply it again. */
 export const appliedAnnotation = `${group}/applied-hash`
-/** On pods: of the part of their config that they were made with. */
+/** On pods: hash of the part of their config that they cannot reload. */
 export const fixedHashAnnotation = `${group}/fixed-hash`
-/** On the Deployment: of the whole config that its pods have, or will have in a moment. */
+/** On the Deployment: hash of the whole config that its pods have or will soon have. */
 export const contentHashAnnotation = `${group}/content-hash`
-/** On the Deployment: hash of the config in `lastGoodName`. Without it, the operator does not trust that ConfigMap. */
+/** On the Deployment: hash of the config in `lastGoodName`, to detect forged ConfigMaps. */
 export const goodHashAnnotation = `${group}/last-good-hash`
 /** On the Deployment: identifies the config that pods refuse, so the operator does not retry it. */
 export const refusedAnnotation = `${group}/refused-config`
-/** Of keys of Secrets; on pods those that they were started with, on the Deployment those that they take over. */
+/** Hash of Secret values; on pods of those read at startup, on the Deployment of those reloaded. */
 export const secretHashAnnotation = `${group}/secret-hash`
 
-/** What selects the pods of a component: of fixed labels alone, since a selector can never change. */
+/** Returns the pod selector of a component. It has only fixed labels, since it can never change. */
 export function selectorLabels(
   { metadata }: RpcRouter,
   component: Component,
@@ -43,7 +43,7 @@ export function selectorLabels(
   }
 }
 
-/** The recommended labels of a child; the version, where there is an image to take it from. */
+/** Returns the recommended labels of a child; the version comes from the image, if given. */
 export function childLabels(
   router: RpcRouter,
   component: Component,
@@ -58,33 +58,33 @@ export function childLabels(
   }
 }
 
-/** Whether an object is labelled as one of ours. */
+/** Whether an object has the operator's label. */
 export function isChild({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
   return metadata.labels?.[managedByLabel] === managedBy
 }
 
-/** What a list of all children selects by. */
+/** Label selector of all children. */
 export const childSelector = `${managedByLabel}=${managedBy}`
-/** What a list of the pods of all routers selects by. */
+/** Label selector of the pods of all routers. */
 export const routerPodSelector = `${childSelector},${componentLabel}=router`
 
-/** What a list of the children of one router selects by, ReplicaSets included. */
+/** Returns the label selector of one router's children, including ReplicaSets. */
 export function childrenOf(router: string): string {
   return `${childSelector},${instanceLabel}=${router}`
 }
 
-/** The key of the router that an object says it is for; none when it does not say. */
+/** Returns the key of the router in an object's labels, if any. */
 export function instanceKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[] {
   const name = metadata.labels?.[instanceLabel]
   return name === undefined ? [] : [objectKey({ namespace: metadata.namespace, name })]
 }
 
-/** Which part an object plays; null when it does not say. */
+/** Returns the component in an object's labels; null if absent. */
 export function componentOf({ metadata }: Pick<KubeObject, 'metadata'>): string | null {
   return metadata.labels?.[componentLabel] ?? null
 }
 
-/** The tag of an image, where it can be a label; null for a digest or none. */
+/** Returns the tag of an image if it is a valid label; else null. */
 function versionOf(image: string): string | null {
   const tag = /:(?<tag>[A-Za-z0-9_][\w.-]{0,61}[A-Za-z0-9]|[A-Za-z0-9])$/.exec(
     image.replace(/@.*$/, ''),
@@ -92,19 +92,19 @@ function versionOf(image: string): string | null {
   return tag?.groups?.['tag'] ?? null
 }
 
-/** What a child adds to the metadata that all have. */
+/** Metadata of a child that differs from the default. */
 export interface ChildOptions {
-  /** By default the name that all objects of the component share. */
+  /** Default: the name that all objects of the component share. */
   readonly name?: string
-  /** By default the router itself. */
+  /** Default: `router`. */
   readonly component?: Component
-  /** Image that the version label is taken from. */
+  /** Image for the version label. */
   readonly image?: string
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly annotations?: Readonly<Record<string, string>> | undefined
 }
 
-/** Type and metadata of an object that belongs to a router: the garbage collector deletes it with its owner. */
+/** Returns type and metadata of a router's object, with its owner reference. */
 export function childOf<T extends KubeObject>(
   router: RpcRouter,
   resource: Resource<T>,

@@ -5,14 +5,14 @@ import { rpcRouterSchema } from '../api/rpc-router.ts'
 import { listenerNames } from './ports.ts'
 import { buildService } from './service.ts'
 
-type Written = readonly [name: string, port: number, chainId: string]
+type EndpointTuple = readonly [name: string, port: number, chainId: string]
 
-const eth: Written = ['eth1', 3360, 'ETH1']
-const btc: Written = ['btc', 3361, 'BTC']
+const eth: EndpointTuple = ['eth1', 3360, 'ETH1']
+const btc: EndpointTuple = ['btc', 3361, 'BTC']
 const ids: Readonly<Record<string, string>> = { ETH: 'ETH1' }
 const chainIdOf = (chainId: string): string => ids[chainId] ?? chainId
 
-function routerOf(endpoints: readonly Written[]) {
+function routerOf(endpoints: readonly EndpointTuple[]) {
   return rpcRouterSchema.parse({
     apiVersion: 'rpcrouter.dev/v1alpha1',
     kind: 'RpcRouter',
@@ -25,8 +25,8 @@ function routerOf(endpoints: readonly Written[]) {
   })
 }
 
-/** Which chain a client of each port of the Service meets in pods of a router; null where they are no endpoints of it. */
-function chainsMet(service: readonly Written[], pods: readonly Written[]) {
+/** Returns the chain that each port of the Service reaches in these pods; null for none. */
+function reachedChains(service: readonly EndpointTuple[], pods: readonly EndpointTuple[]) {
   const { endpoints } = routerOf(pods).spec
   const names = listenerNames(endpoints, chainIdOf)
   const ports = buildService(routerOf(service), chainIdOf).spec.ports ?? []
@@ -38,9 +38,9 @@ function chainsMet(service: readonly Written[], pods: readonly Written[]) {
   )
 }
 
-describe('while a rollout goes on, clients of the Service reach in old pods', () => {
-  test.each<[string, Written[], Written[], Record<number, string | null>]>([
-    ['an endpoint that got another name', [['mainnet', 3360, 'ETH1']], [eth], { 3360: 'ETH1' }],
+describe('during a rollout, clients of the Service reach in old pods', () => {
+  test.each<[string, EndpointTuple[], EndpointTuple[], Record<number, string | null>]>([
+    ['a renamed endpoint', [['mainnet', 3360, 'ETH1']], [eth], { 3360: 'ETH1' }],
     [
       'endpoints that swapped their names',
       [
@@ -50,7 +50,7 @@ describe('while a rollout goes on, clients of the Service reach in old pods', ()
       [eth, btc],
       { 3360: 'ETH1', 3361: 'BTC' },
     ],
-    ['an endpoint that got another port', [['eth1', 3367, 'ETH1']], [eth], { 3367: 'ETH1' }],
+    ['an endpoint with a new port', [['eth1', 3367, 'ETH1']], [eth], { 3367: 'ETH1' }],
     [
       'endpoints that swapped their ports',
       [
@@ -62,21 +62,16 @@ describe('while a rollout goes on, clients of the Service reach in old pods', ()
     ],
     ['endpoints in another order', [btc, eth], [eth, btc], { 3360: 'ETH1', 3361: 'BTC' }],
     ['a chain by its alias', [['eth1', 3360, 'ETH']], [eth], { 3360: 'ETH1' }],
-    [
-      'nothing on a port whose chain is another now',
-      [['eth1', 3360, 'BTC']],
-      [eth],
-      { 3360: null },
-    ],
-    ['nothing on a port that is new', [eth, btc], [eth], { 3360: 'ETH1', 3361: null }],
-  ])('%s', (_, service, pods, met) => {
-    expect(chainsMet(service, pods)).toEqual(met)
+    ['nothing on a port with a new chain', [['eth1', 3360, 'BTC']], [eth], { 3360: null }],
+    ['nothing on a new port', [eth, btc], [eth], { 3360: 'ETH1', 3361: null }],
+  ])('%s', (_, service, pods, reached) => {
+    expect(reachedChains(service, pods)).toEqual(reached)
     const wanted = service.map(([, port, chainId]) => [port, chainId])
-    expect(chainsMet(service, service)).toEqual(Object.fromEntries(wanted))
+    expect(reachedChains(service, service)).toEqual(Object.fromEntries(wanted))
   })
 })
 
-test('names of ports are valid in Kubernetes, and unique', () => {
+test('port names are unique and valid in Kubernetes', () => {
   const endpoints = (['jsonrpc', 'rest', 'grpc', 'tendermintrpc'] as const).flatMap(
     (apiInterface) =>
       ['ETH1', 'LAVA', 'LAVA'].map((chainId) => {

@@ -9,12 +9,12 @@ const named = (...names: readonly string[]) => names.map((name) => ({ name, a: 1
 test.each<[string, unknown, unknown, unknown]>([
   ['a field is added', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
   ['a field is replaced', { a: 1 }, { a: [2] }, { a: [2] }],
-  ['a field is taken away', { a: 1, b: 2 }, { a: null }, { b: 2 }],
-  ['fields below are merged', { a: { b: 1, c: 2 } }, { a: { c: 3 } }, { a: { b: 1, c: 3 } }],
-  ['null below nothing is nothing', {}, { a: { b: null } }, { a: {} }],
+  ['a field is removed', { a: 1, b: 2 }, { a: null }, { b: 2 }],
+  ['nested fields are merged', { a: { b: 1, c: 2 } }, { a: { c: 3 } }, { a: { b: 1, c: 3 } }],
+  ['null in a missing object is ignored', {}, { a: { b: null } }, { a: {} }],
   ['a list of scalars is replaced', { a: [1, 2] }, { a: [3] }, { a: [3] }],
   ['a list without names is replaced', [{ a: 1 }], [{ b: 2 }], [{ b: 2 }]],
-  ['an empty list changes nothing of one with names', named('x'), [], named('x')],
+  ['an empty list does not change a list with names', named('x'), [], named('x')],
   [
     'an item is merged by its name',
     named('x', 'y'),
@@ -22,9 +22,9 @@ test.each<[string, unknown, unknown, unknown]>([
     [...named('x'), { name: 'y', a: 1, b: 2 }],
   ],
   ['an item is added at the end', named('x'), [{ name: 'y' }], [...named('x'), { name: 'y' }]],
-  ['an item is taken away', named('x', 'y'), [{ name: 'x', $patch: 'delete' }], named('y')],
+  ['an item is removed', named('x', 'y'), [{ name: 'x', $patch: 'delete' }], named('y')],
   [
-    'mounts are merged by their path',
+    'mounts are merged by path',
     [
       { name: 'v', mountPath: '/a' },
       { name: 'v', mountPath: '/b' },
@@ -35,14 +35,14 @@ test.each<[string, unknown, unknown, unknown]>([
       { name: 'v', mountPath: '/b', readOnly: true },
     ],
   ],
-  ['a name that is no field of objects', {}, JSON.parse('{"__proto__":{"x":1}}'), {}],
+  ['__proto__ is ignored', {}, JSON.parse('{"__proto__":{"x":1}}'), {}],
 ])('%s', (_, target, patch, expected) => {
   expect(patched(target, patch)).toEqual(expected)
 })
 
 const json = fc.jsonValue({ maxDepth: 3 })
 
-test('it changes neither side, and what it did once it need not do again', () => {
+test('a patch is idempotent and changes neither argument', () => {
   fc.assert(
     fc.property(fc.object({ values: [json] }), fc.object({ values: [json] }), (target, patch) => {
       const before = structuredClone([target, patch])

@@ -4,8 +4,8 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Lays a patch over a value by RFC 7386, but for lists whose items say what they are called: these are merged item by item,
- * as a strategic merge does it, new ones at the end. `$patch: delete` takes an item away.
+ * Merges a patch into a value by RFC 7386. Lists whose items have names are merged by item, like a
+ * strategic merge, with new items at the end; `$patch: delete` removes one.
  */
 export function patched(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patchedList(Array.isArray(target) ? target : [], patch)
@@ -29,7 +29,7 @@ function patchedList(target: readonly unknown[], patch: readonly unknown[]): unk
   return [...left.values()]
 }
 
-/** A volume may be mounted in several places: then its name says too little. */
+/** Returns the key of a list item; a volume's name is ambiguous if it has several mounts. */
 function itemKey(item: unknown): unknown {
   return isObject(item) ? (item['mountPath'] ?? item['name']) : undefined
 }

@@ -7,7 +7,7 @@ test.each<[PodPorts]>([
   [{ listen: [3360, 3361], egress: [443, 6379] }],
   [{ listen: [3360], egress: 'any' }],
   [{ listen: [3360], egress: [] }],
-])('what is written is read again: %j', (ports) => {
+])('annotations are parsed again: %j', (ports) => {
   expect(portsIn(portAnnotations(ports))).toEqual(ports)
 })
 
@@ -15,7 +15,7 @@ test('pods without annotations may need any port', () => {
   expect(portsIn()).toEqual({ listen: [], egress: 'any' })
 })
 
-test('a text that is no port is ignored', () => {
+test('an invalid port is ignored', () => {
   const [listen, egress] = ['rpcrouter.dev/listen-ports', 'rpcrouter.dev/egress-ports']
   const annotations = { [listen]: '22,abc,0,-1', [egress]: '65536,1.5,,8545' }
   expect(portsIn(annotations)).toEqual({ listen: [22], egress: [8545] })

@@ -5,11 +5,11 @@ import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { digest } from '../translate/object-names.ts'
 import { type RenderedConfig, egressPorts, isPort } from '../translate/rendered-config.ts'
 
-/** The TCP ports of the pods of one config. */
+/** TCP ports of the pods of one config. */
 export interface PodPorts {
-  /** By which clients reach them. */
+  /** Ports for clients. */
   readonly listen: readonly number[]
-  /** To which they connect; `any` when one of them is in a Secret. */
+  /** Ports that the pods connect to; `any` if one of them is in a Secret. */
   readonly egress: readonly number[] | 'any'
 }
 
@@ -20,10 +20,7 @@ export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
   return { listen: config.openPorts, egress: egressPorts(router, config) }
 }
 
-/**
- * Annotations of pods: the ports that they listen on and connect to. They are not in the ConfigMap: users without the
- * right to open ports may write ConfigMaps.
- */
+/** Returns port annotations of pods. Users who may write ConfigMaps cannot open ports. */
 export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<string, string>> {
   return {
     [listenAnnotation]: listen.join(','),
@@ -31,7 +28,7 @@ export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<s
   }
 }
 
-/** The ports in the annotations of pods. Pods without these annotations may need any. */
+/** Parses the ports in the annotations of pods. Pods without these may need any port. */
 export function portsIn(annotations: Readonly<Record<string, string>> = {}): PodPorts {
   const egress = annotations[egressAnnotation]
   return {
@@ -40,7 +37,7 @@ export function portsIn(annotations: Readonly<Record<string, string>> = {}): Pod
   }
 }
 
-/** What pods of any of the configs need: the first in its order, then what the others add. */
+/** Merges the ports of several configs: the first in its order, then additions of the others. */
 export function unitePorts(first: PodPorts, others: readonly PodPorts[]): PodPorts {
   const listen = [first, ...others].flatMap((ports) => ports.listen)
   const egress = [first, ...others].map((ports) => ports.egress)
@@ -57,27 +54,26 @@ function numbers(text: string): readonly number[] {
   return text.split(',').map(Number).filter(isPort)
 }
 
-/** A name of a port has 15 characters at most. */
+/** Together with a dash, a port name has at most 15 characters. */
 const interfaceLength = 4
 const hashLength = 10
 
 /**
- * What the ports of the pods are called: by what is served there, and not by the endpoint's name or number, which can
- * change. So the Service finds the listener in old pods as well as in new ones while a rollout goes on, and never
- * that of another chain.
- *
- * @param chainIdOf the id of a chain, for an alias of it as well
- * @returns a name for each endpoint, in their order
+ * Names the ports of the pods after the served chain and interface, since an endpoint's name and
+ * number can change. So during a rollout the Service finds the same listener in old and new pods,
+ * never one of another chain.
+ * @param chainIdOf returns the id of a chain, also for an alias
+ * @returns one name per endpoint, in order
  */
 export function listenerNames(
   endpoints: readonly Pick<Endpoint, 'chainId' | 'apiInterface'>[],
   chainIdOf: (chainId: string) => string,
 ): readonly string[] {
-  const seen = new Map<string, number>()
+  const counts = new Map<string, number>()
   return endpoints.map(({ chainId, apiInterface }) => {
     const served = `${chainIdOf(chainId).toUpperCase()} ${apiInterface}`
-    const before = seen.get(served) ?? 0
-    seen.set(served, before + 1)
+    const before = counts.get(served) ?? 0
+    counts.set(served, before + 1)
     const hash = digest([served, String(before)]).slice(0, hashLength)
     return `${apiInterface.slice(0, interfaceLength)}-${hash}`
   })

@@ -28,28 +28,26 @@ import {
 } from './kinds.ts'
 import { childOf, childLabels, secretHashAnnotation, selectorLabels } from './labels.ts'
 
-/** An evicted choice would be a session that moves: when that Redis is full, new sessions fail. An answer is asked for again. */
+/** Answers are evicted. Sessions are not, since they would move; new ones fail instead. */
 const purposes = {
   redis: { evicts: 'noeviction', usualMemory: '128Mi' },
   'redis-cache': { evicts: 'allkeys-lru', usualMemory: '256Mi' },
 }
-/** The user and the group of the official images. */
+/** User and group id in the official images. */
 const redisUser = 999
 const usersDirectory = '/etc/redis'
-/** The key of the Secret with the users of Redis. */
+/** Key of the Secret for the ACL file. */
 const usersKey = 'users.acl'
-/** The user of the probes: it may ask whether Redis answers, and nothing else. */
+/** User of the probes, which may only send PING. */
 const probeUser = 'probe'
 
 interface Instance extends OwnRedis {
   readonly image: string
-  /** Redis reads its users when it starts, and no later. */
+  /** Part of the pod template, since Redis reads its users only at startup. */
   readonly usersHash: string
 }
 
-/**
- * A Redis of a router. It comes first, since the config refers to its password.
- */
+/** Builds a Redis of a router, applied before the config, which refers to its password. */
 export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
@@ -65,12 +63,12 @@ export function buildRedis(
     buildService(router, component),
     buildNetworkPolicy(router, component),
     buildStatefulSet(withPullSecrets(router, images), { component, settings, image, usersHash }),
-    // A single instance may always be moved; the budget states it explicitly.
+    // A single instance may always be evicted; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]
 }
 
-/** The password, and the file of the users, which holds only the hash of it. */
+/** Builds the Secret with the password and the ACL file, which has only the password's hash. */
 function buildSecret(
   router: RpcRouter,
   component: RedisComponent,
@@ -82,7 +80,7 @@ function buildSecret(
   return { ...childOf(router, secrets, { component }), type: 'Opaque', data }
 }
 
-/** The name under which the pods find Redis. */
+/** Builds the headless Service through which the pods find Redis. */
 function buildService(router: RpcRouter, component: RedisComponent): Service {
   return {
     ...childOf(router, services, { component }),
@@ -95,7 +93,7 @@ function buildService(router: RpcRouter, component: RedisComponent): Service {
   }
 }
 
-/** Only the pods of its router reach Redis, and Redis connects to nothing. */
+/** Admits only the pods of the router; Redis itself may connect to nothing. */
 function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): NetworkPolicy {
   const clients = { podSelector: { matchLabels: { ...selectorLabels(router, 'router') } } }
   return {
@@ -109,7 +107,7 @@ function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): Netwo
   }
 }
 
-/** A single Redis: while it is away, calls with a session id fail closed, and answers are misses. */
+/** Builds a single Redis. While it is down, calls with a session id fail. */
 function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
   const { component, image, settings, usersHash } = redis
   const { storage } = settings
@@ -118,7 +116,7 @@ function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
     spec: {
       serviceName: objectName(router, component),
       replicas: 1,
-      // With OrderedReady, a pod that never became ready would not be replaced by one of a corrected template.
+      // With OrderedReady, a corrected template would not replace a pod that never became ready.
       podManagementPolicy: 'Parallel',
       revisionHistoryLimit: 2,
       selector: { matchLabels: { ...selectorLabels(router, component) } },
@@ -199,7 +197,7 @@ function container({ component, image, settings }: Instance): V1Container {
 }
 
 const ping: Plain<V1Probe> = {
-  // An error counts as one with -e: also "loading", while the file is read.
+  // With -e, an error reply fails the probe, including LOADING at startup.
   exec: {
     command: ['redis-cli', '-e', '--no-auth-warning', '--user', probeUser, '--pass', '-', 'ping'],
   },

@@ -24,10 +24,10 @@ import {
 import { childOf, selectorLabels } from './labels.ts'
 import { listenerNames, type PodPorts, podPorts, unitePorts } from './ports.ts'
 
-/** On the metrics Service, and on no other. */
+/** Label of the metrics Service only. */
 const metricsLabel = 'rpcrouter.dev/metrics-of'
 
-/** The Service that clients use. No session affinity: sticky sessions use a header. */
+/** Builds the Service for clients. It has no session affinity: sticky sessions use a header. */
 export function buildService(router: RpcRouter, chainIdOf: (chainId: string) => string): Service {
   const { endpoints, service } = router.spec
   const listeners = listenerNames(endpoints, chainIdOf)
@@ -48,7 +48,7 @@ function servicePort({ name, port, apiInterface }: Endpoint, targetPort: string)
   return { name, port, targetPort, protocol: 'TCP', appProtocol }
 }
 
-/** A Service for a ServiceMonitor alone: metrics are not for clients, nor for load balancers. */
+/** Builds a Service for a ServiceMonitor, so that clients and load balancers do not get metrics. */
 export function buildMetricsService(router: RpcRouter): Service {
   const port = { name: 'metrics', port: metricsPort, targetPort: 'metrics', protocol: 'TCP' }
   return {
@@ -65,7 +65,7 @@ export function buildMetricsService(router: RpcRouter): Service {
   }
 }
 
-/** Makes the Prometheus operator collect the metrics: of the pods, or through the metrics Service. */
+/** Builds the monitor for Prometheus, which scrapes the pods directly or the metrics Service. */
 export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMonitor'): Monitor {
   const { interval, labels } = router.spec.monitoring
   const scrape = { port: 'metrics', path: '/metrics', ...(interval && { interval }) }
@@ -83,9 +83,8 @@ export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMon
 }
 
 /**
- * The clients that may reach the pods, and the ports to which the pods may connect.
- *
- * @param others ports of other configs that pods still run, or may run again: old pods need theirs to the end
+ * Builds the policy: the clients of the pods, and the ports to which the pods may connect.
+ * @param others ports of other configs that pods still run or may run again
  */
 export function buildNetworkPolicy(
   router: RpcRouter,
@@ -121,7 +120,7 @@ function ingress(
   return { ports: ports.map(tcp), ...(peers && { from: [...peers.map(peer), ...others] }) }
 }
 
-/** The pods of the operator: the one label that whoever installs it has no reason to replace. */
+/** Selects the operator's pods, by the one label that installations have no reason to change. */
 function operatorPeers(namespace: string | null): readonly V1NetworkPolicyPeer[] {
   if (namespace === null) return []
   const matchLabels = { 'app.kubernetes.io/component': 'operator' }
@@ -144,17 +143,18 @@ function tcp(port: number): V1NetworkPolicyPort {
   return { protocol: 'TCP', port }
 }
 
-/** DNS, and the ports of whatever the config names. One that is hidden in a Secret may be any. */
+/** Allows DNS and the ports of the config; any port if one is in a Secret. */
 function egressRules(
   ports: PodPorts['egress'],
   to: Pick<V1NetworkPolicyEgressRule, 'to'> | false,
 ): V1NetworkPolicyEgressRule[] {
-  // Of any address: a node's own DNS cache has a link-local one. The pods behind the Service of OpenShift listen on 5353.
+  // To any address: a node-local DNS cache has a link-local one. OpenShift's DNS pods use port
+  // 5353.
   const dns = { ports: [53, 5353].flatMap((port) => [{ protocol: 'UDP', port }, tcp(port)]) }
   return [dns, { ...to, ...(ports !== 'any' && { ports: ports.map(tcp) }) }]
 }
 
-/** All pods, which some networks do not count among the addresses, and all addresses but link-local ones. */
+/** All pods, which some networks do not match by IP block, and all but link-local addresses. */
 const beyondTheLink: V1NetworkPolicyPeer[] = [
   { namespaceSelector: {} },
   { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } },

@@ -12,7 +12,7 @@ import type { Occurrence } from '../kube/event-recorder.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { contentHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 
-/** One condition as observed; `settle` adds the time of its last change. */
+/** One observed condition; `settle` adds its generation and transition time. */
 export interface ObservedCondition<Type extends string = string> extends Omit<
   Condition,
   'lastTransitionTime' | 'observedGeneration'
@@ -20,10 +20,10 @@ export interface ObservedCondition<Type extends string = string> extends Omit<
   readonly type: Type
 }
 
-/** The API takes 32,768 characters. */
+/** Limit of a message, well below the API's limit of 32,768 characters. */
 const maxMessageLength = 4096
 
-/** Findings of one kind. Their status follows from the reason, by the table that is also the reference. */
+/** Returns a constructor of conditions. The table gives the status for a reason. */
 function findingsOf<M extends ConditionTable>(table: M) {
   return <T extends keyof M & string>(
     type: T,
@@ -35,14 +35,13 @@ function findingsOf<M extends ConditionTable>(table: M) {
   }
 }
 
-/** A condition of an RpcRouter. */
+/** Creates a condition of an RpcRouter. */
 export const routerFinding = findingsOf(rpcRouterConditions)
-/** A condition of an UpstreamProvider. */
+/** Creates a condition of an UpstreamProvider. */
 export const providerFinding = findingsOf(upstreamProviderConditions)
 
 /**
- * Makes conditions of findings: one keeps the time of its last transition until its status changes.
- *
+ * Completes conditions: each keeps its last transition time until its status changes.
  * @param now RFC 3339
  */
 export function settle(
@@ -63,15 +62,15 @@ function cut(message: string): string {
   return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`
 }
 
-/** Joins sentences, each with a full stop. */
+/** Joins distinct sentences, each with a full stop. */
 export function sentences(texts: readonly string[]): string {
   return [...new Set(texts)].map((text) => (/[.?!]$/.test(text) ? text : `${text}.`)).join(' ')
 }
 
-/** The template of the pods of a Deployment. */
+/** Pod template of a Deployment. */
 type PodTemplate = Deployment['spec']['template']
 
-/** Whether the template of the pods changes. */
+/** Whether the pod template changes. */
 export function isOtherTemplate(before: PodTemplate | null, after: PodTemplate | null): boolean {
   return after !== null && !isDeepStrictEqual(before, after)
 }
@@ -83,7 +82,7 @@ function occurrence(reason: EventReason, note: string): EventContent {
   return { type, reason, action, note }
 }
 
-/** The events when what the pods of a router have changes. */
+/** Returns the Events for a change to a router's Deployment. */
 export function deploymentOccurrences(
   before: Deployment | null,
   after: Deployment | null,
@@ -94,19 +93,19 @@ export function deploymentOccurrences(
     config: each?.metadata.annotations?.[contentHashAnnotation],
     live: each?.metadata.annotations?.[secretHashAnnotation],
     fixed: each?.spec.template.metadata?.annotations?.[secretHashAnnotation],
-  })) as [Contents, Contents]
+  })) as [PodInputs, PodInputs]
   const isNew = isOtherTemplate(old.template, now.template)
-  const how = isNew ? 'the pods are replaced' : 'the pods take it over'
+  const how = isNew ? 'the pods are replaced' : 'the pods reload it'
   if (before === null)
     return [occurrence('ConfigRendered', `Config ${now.config} was applied: the first pods start`)]
   if (old.config !== now.config)
     return [occurrence('ConfigRendered', `Config ${now.config} was applied: ${how}`)]
   if (old.fixed !== now.fixed || old.live !== now.live)
     return [occurrence('SecretRotated', `The values of Secrets changed: ${how}`)]
-  return isNew ? [occurrence('RolloutStarted', 'The template of the pods was changed')] : []
+  return isNew ? [occurrence('RolloutStarted', 'The pod template changed')] : []
 }
 
-interface Contents {
+interface PodInputs {
   readonly template: PodTemplate | null
   readonly config: string | undefined
   readonly live: string | undefined
@@ -116,9 +115,8 @@ interface Contents {
 type Conditions = Pick<RpcRouterStatus, 'conditions'>
 
 /**
- * The events when the status of a router or a provider changes.
- *
- * @param refused the reason for an object that is not accepted
+ * Returns the Events for a change to the status of a router or a provider.
+ * @param refused the reason of the Event for an object that is not accepted
  */
 export function conditionOccurrences(
   refused: EventReason,
@@ -129,9 +127,9 @@ export function conditionOccurrences(
   const changed = changedConditions(before?.conditions, after.conditions)
   return changed.flatMap(({ type, reason, status, message }): readonly EventContent[] => {
     if (type === 'Accepted' && status === 'False') return [occurrence(refused, message)]
-    // When a router is first seen, its rollout may have been complete for a long time.
+    // The rollout of a router without a status may have been complete for a long time.
     if (reason === 'RolloutComplete' && !before) return []
-    // An event is named by the reason of its condition; of a key, by that of its object.
+    // An Event has the reason of its condition; a missing key counts as a missing object.
     const name = reason.replace('KeyNotFound', 'NotFound')
     return [
       ...(wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []),

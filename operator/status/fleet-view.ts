@@ -2,19 +2,19 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 
-/** Where routers serve it, on their port of metrics. */
+/** Path of a router's status page, on its metrics port. */
 export const statusPath = '/status'
 
 const word = z.string().max(256)
 
-/** The router's reason for a state, on one line. Older routers give none. */
+/** The router's reason for a state, on one line. Older routers have none. */
 const why = z
   .string()
   .transform((text) => text.slice(0, 256).replaceAll(/\p{C}/gu, ' '))
   .nullish()
   .catch(null)
 
-/** The page `/status` of a router, as far as it is read. Pods are not trusted: all is bounded. */
+/** The used parts of a router's page `/status`. Pods are not trusted, so everything is bounded. */
 const page = z.object({
   config: z.object({
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -36,29 +36,29 @@ const page = z.object({
     .max(10_000),
 })
 
-/** How one pod sees one upstream. */
+/** State of one upstream in one pod. */
 export type UpstreamView = z.output<typeof page>['upstreams'][number]
 
-/** The answer of one pod: which config serves, and how its upstreams are. */
+/** Status of one pod: its config and the state of its upstreams. */
 export interface PodView {
   readonly pod: string
-  /** Of the text of its config file. */
+  /** SHA-256 of the config file's text. */
   readonly configSha256: string
-  /** Its file was changed in a way that it does not take over. */
+  /** Whether the pod refuses to reload its changed config file. */
   readonly isRefusing: boolean
-  /** The config that it refuses and does not retry. Older routers report only the time. */
+  /** The config that the pod refuses and does not retry. Older routers report only the time. */
   readonly refusal?: { readonly sha256: string | null; readonly atMs: number } | null
   readonly upstreams: readonly UpstreamView[]
 }
 
-/** One look at the pods of a router that run. */
+/** One observation of the running pods of a router. */
 export interface FleetView {
   readonly pods: readonly PodView[]
-  /** Those that did not answer as a router does, and a clause that says why. */
+  /** Pods without a valid answer, each with the reason. */
   readonly silent: readonly { readonly pod: string; readonly problem: string }[]
 }
 
-/** Reads the page of a pod; null when it is none. */
+/** Parses the status page of a pod; null if it is invalid. */
 export function podView(pod: string, text: string): PodView | null {
   let json: unknown
   try {

@@ -7,16 +7,16 @@ import { type ObservedCondition, providerFinding, routerFinding, settle } from '
 import { type RouterResult, programmedOf, routerStatuses } from './provider-status.ts'
 import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
-/** An object that does not fit the types of this operator: it was stored under older types. */
+/** An object that does not match this operator's schema, such as one stored under an older one. */
 export interface InvalidObject<S> {
   readonly object: KubeObject & { readonly status?: S | undefined }
-  /** What does not fit. */
+  /** The validation errors. */
   readonly faults: string
   /** RFC 3339. */
   readonly now: string
 }
 
-/** The status of such a router. Its fleet goes on, and so do the conditions of the fleet. */
+/** Returns the status of an invalid router. Its fleet keeps running, with up-to-date conditions. */
 export function invalidRouterStatus(
   { object, faults, now }: InvalidObject<RpcRouterStatus>,
   deployment: Deployment | null,
@@ -39,7 +39,7 @@ export function invalidRouterStatus(
   }
 }
 
-/** The same for a provider. */
+/** Returns the status of an invalid provider. */
 export function invalidProviderStatus(
   { object, faults, now }: InvalidObject<UpstreamProviderStatus>,
   routers: readonly RouterResult[],
@@ -58,7 +58,7 @@ export function invalidProviderStatus(
   }
 }
 
-/** Replaces the conditions of the types that were found; the others stay as they are. */
+/** Replaces the conditions of the found types; the others are unchanged. */
 function overlay(
   before: readonly Condition[] = [],
   findings: readonly ObservedCondition[],

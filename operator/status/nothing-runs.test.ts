@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { type Applied, routerStatus } from './router-status.ts'
 
-/** What is said of pods that are not there yet. */
+/** Returns the message of Available while no pods exist. */
 function available(scenario: string, applied: Applied): string | undefined {
   const path = join(import.meta.dirname, '../translate/testdata', `${scenario}.in.yaml`)
   const read = readScenario(readFileSync(path, 'utf8'))
@@ -22,11 +22,11 @@ function available(scenario: string, applied: Applied): string | undefined {
   return conditions.find(({ type }) => type === 'Available')?.message
 }
 
-test('a config that is good and that the API server will not have is not called bad', () => {
+test('a valid config that the API server refuses is not called invalid', () => {
   const refused: Applied = { result: 'refused', message: 'PATCH configmaps: exceeded quota' }
   expect(available('minimal', refused)).toBe('Nothing runs yet: see Programmed.')
 })
 
-test('without a good config nothing runs', () => {
-  expect(available('no-providers', { result: 'held' })).toBe('No config has been good yet.')
+test('without a valid config nothing runs', () => {
+  expect(available('no-providers', { result: 'skipped' })).toBe('No config has been valid yet.')
 })

@@ -37,7 +37,7 @@ function providerWith(before: readonly Condition[]): UpstreamProvider {
 const reasonsOf = (occurrences: readonly { reason: string }[]) =>
   occurrences.map(({ reason }) => reason)
 
-describe('an event of a router', () => {
+describe('an Event of a router', () => {
   const programmed = condition('Programmed', 'True', 'Programmed')
   const paused = condition('Programmed', 'False', 'Paused')
 
@@ -62,7 +62,7 @@ describe('an event of a router', () => {
       ['ConfigMapNotFound'],
     ],
     [
-      'a taken name',
+      'a name conflict',
       [programmed],
       condition('Programmed', 'False', 'NameConflict'),
       ['NameConflict'],
@@ -74,28 +74,28 @@ describe('an event of a router', () => {
       ['ApplyFailed'],
     ],
     ['a pause', [programmed], paused, ['Paused']],
-    ['its end', [paused], programmed, ['Resumed']],
+    ['the end of a pause', [paused], programmed, ['Resumed']],
     [
-      'its end in a conflict',
+      'the end of a pause in a conflict',
       [paused],
       condition('Programmed', 'False', 'NameConflict'),
       ['Resumed', 'NameConflict'],
     ],
     [
-      'a rollout that is stuck',
+      'a stalled rollout',
       [condition('Progressing', 'True', 'RolloutInProgress')],
       condition('Progressing', 'False', 'RolloutStalled'),
       ['RolloutStalled'],
     ],
     [
-      'a rollout that is done',
+      'a complete rollout',
       [condition('Progressing', 'True', 'RolloutInProgress')],
       condition('Progressing', 'False', 'RolloutComplete'),
       ['RolloutComplete'],
     ],
-    ['nothing when nothing changed', [programmed], programmed, []],
+    ['none without a change', [programmed], programmed, []],
     [
-      'nothing when all became well',
+      'none for a recovery',
       [condition('Accepted', 'False', 'NoProviders')],
       condition('Accepted', 'True', 'Accepted'),
       [],
@@ -108,7 +108,7 @@ describe('an event of a router', () => {
     ).toEqual(reasons)
   })
 
-  test('no rollout that was over at first sight', () => {
+  test('none for a rollout that was complete before the first observation', () => {
     const after = condition('Progressing', 'False', 'RolloutComplete')
     expect(
       conditionOccurrences('NotAccepted', routerWith(null).status, { conditions: [after] }),
@@ -116,7 +116,7 @@ describe('an event of a router', () => {
   })
 })
 
-describe('an event of a provider', () => {
+describe('an Event of a provider', () => {
   test.each([
     ['a refusal', condition('Accepted', 'False', 'DuplicateName'), ['InvalidProvider']],
     ['a missing Secret', condition('ResolvedRefs', 'False', 'SecretNotFound'), ['SecretNotFound']],
@@ -125,7 +125,7 @@ describe('an event of a provider', () => {
       condition('ResolvedRefs', 'False', 'ConfigMapNotFound'),
       ['ConfigMapNotFound'],
     ],
-    ['nothing that is well', condition('Ready', 'True', 'Ready'), []],
+    ['none for a healthy provider', condition('Ready', 'True', 'Ready'), []],
   ])('%s', (_, after, reasons) => {
     expect(
       reasonsOf(
@@ -135,7 +135,7 @@ describe('an event of a provider', () => {
   })
 })
 
-test('pods that get something else have an event that names what, and whether they are replaced', () => {
+test('an Event for changed pods names the change and whether pods are replaced', () => {
   const made = { content: 'a', live: 'x', secret: 's', cpu: '1' }
   const deployment = (different: Partial<typeof made>) => {
     const { content, live, secret, cpu } = { ...made, ...different }
@@ -156,18 +156,18 @@ test('pods that get something else have an event that names what, and whether th
     deploymentOccurrences(deployment({}), deployment(different)).map(
       ({ reason, note }) => `${reason}: ${note.replace(/^.*: /, '')}`,
     )
-  const [live, replaced] = ['the pods take it over', 'the pods are replaced']
+  const [live, replaced] = ['the pods reload it', 'the pods are replaced']
   expect(change({})).toEqual([])
   expect(change({ content: 'b', live: 'y' })).toEqual([`ConfigRendered: ${live}`])
   expect(change({ content: 'b', cpu: '2' })).toEqual([`ConfigRendered: ${replaced}`])
   expect(change({ live: 'y' })).toEqual([`SecretRotated: ${live}`])
   expect(change({ secret: 't' })).toEqual([`SecretRotated: ${replaced}`])
-  expect(change({ cpu: '2' })).toEqual(['RolloutStarted: The template of the pods was changed'])
+  expect(change({ cpu: '2' })).toEqual(['RolloutStarted: The pod template changed'])
   expect(reasonsOf(deploymentOccurrences(null, deployment({})))).toEqual(['ConfigRendered'])
   expect(deploymentOccurrences(deployment({}), null)).toEqual([])
 })
 
-test('the note is the message, the type and the action are those of the table', () => {
+test('the note is the message; the table gives type and action', () => {
   const after = { conditions: [condition('Programmed', 'False', 'NameConflict')] }
   const { type, action } = eventReasons.NameConflict
   expect(conditionOccurrences('NotAccepted', routerWith([]).status, after)).toEqual([

@@ -9,7 +9,7 @@ import { routerStatus } from './router-status.ts'
 const golden = join(import.meta.dirname, '../translate/testdata/minimal.in.yaml')
 const scenario = readScenario(readFileSync(golden, 'utf8'))
 
-/** What the condition Programmed says with an annotation. */
+/** Returns the reason of Programmed with these annotations. */
 function programmed(annotations: Readonly<Record<string, string>>) {
   const { router } = scenario
   const { conditions = [] } = routerStatus({
@@ -48,6 +48,6 @@ test.each([
   [{ 'rpcrouter.dev/paused': '' }],
   [{ 'rpcrouter.dev/pause': 'true' }],
   [{}],
-])('%j does not', (annotations) => {
+])('%j does not pause', (annotations) => {
   expect(programmed(annotations)).toBe('Programmed')
 })

@@ -30,26 +30,26 @@ test.each([
       { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
       { terminated: { exitCode: 2, message: 'config:\n  endpoints[0]: no URL\n' } },
     ),
-    'Pod new: CrashLoopBackOff, its container ended with exit code 2: config: endpoints[0]: no URL',
+    'Pod new: CrashLoopBackOff, its container exited with code 2: config: endpoints[0]: no URL',
   ],
   [
     'ended',
     container({ terminated: { exitCode: 1 } }),
-    'Pod new: its container ended with exit code 1',
+    'Pod new: its container exited with code 1',
   ],
   [
     'had too little memory',
     container({ running: {} }, { terminated: { exitCode: 137, reason: 'OOMKilled' } }),
-    'Pod new: its container ended with exit code 137 (out of memory)',
+    'Pod new: its container exited with code 137 (out of memory)',
   ],
-  ['runs', container({ running: {} }), 'Pod new: it runs and is not ready'],
-])('of a pod that %s is said why', (_, status, text) => {
+  ['runs', container({ running: {} }), 'Pod new: it runs but is not ready'],
+])('the problem of a pod that %s', (_, status, text) => {
   const older = pod('old', container({ running: {} }), '2025-01-01T00:00:00Z')
   const later = pod('ready', ready, '2026-02-01T00:00:00Z')
   expect(podProblem([older, pod('new', status), later], true)).toBe(text)
 })
 
-test('a long log is cut at its beginning', () => {
+test('the start of a long log is cut', () => {
   const message = `${'x'.repeat(2_000)} the end`
   const text =
     podProblem([pod('new', container({ terminated: { exitCode: 1, message } }))], false) ?? ''
@@ -57,12 +57,12 @@ test('a long log is cut at its beginning', () => {
   expect(text.endsWith('the end')).toBe(true)
 })
 
-test('pods that are ready say nothing', () => {
+test('ready pods have no problem', () => {
   expect(podProblem([pod('a', ready)], true)).toBeNull()
   expect(podProblem([], true)).toBeNull()
 })
 
-test('a start as usual is no problem until it is late, and hides none of an older pod', () => {
+test('a normal start is a problem only when it is late, and does not hide an older pod', () => {
   const starting = pod('new', container({ waiting: { reason: 'ContainerCreating' } }))
   expect(podProblem([starting], false)).toBeNull()
   expect(podProblem([pod('new', container({ running: {} }))], false)).toBeNull()

@@ -10,8 +10,8 @@ import { providerStatus, type RouterResult } from './provider-status.ts'
 const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
 const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`
 
-/** A look at pods, each with the state of the upstream there and the minute since when. */
-function look(
+/** An observation of pods, each with the state of its upstream, its start minute and its reason. */
+function observe(
   ...pods: readonly (readonly [state: string, minute: number, why?: string | null])[]
 ): FleetView {
   return {
@@ -31,67 +31,67 @@ function before(reason: string, message: string, status: Condition['status'] = '
 }
 const failed = before('Disabled', 'Since a while ago.')
 
-const up = look(['eligible', 1], ['eligible', 2])
-const down = look(['disabled', 3], ['disabled', 2])
-const half = look(['eligible', 1], ['disabled', 2])
+const up = observe(['eligible', 1], ['eligible', 2])
+const down = observe(['disabled', 3], ['disabled', 2])
+const half = observe(['eligible', 1], ['disabled', 2])
 
 describe.each<[string, readonly FleetView[] | null, Condition | undefined, string]>([
   [
-    'an operator that does not look',
+    'an operator that does not observe pods',
     null,
     failed,
-    'NotObserved: It is not known: the operator does not look',
+    'NotObserved: Unknown: the operator does not observe',
   ],
-  ['no look yet', [], undefined, 'NotObserved: It is not known: it was just begun'],
-  ['no look yet, after another operator', [], failed, 'Disabled: Since a while ago.'],
-  ['one look', [up], failed, 'Disabled: Since a while ago.'],
+  ['no observation yet', [], undefined, 'NotObserved: Unknown: the first check is still running'],
+  ['no observation yet by a new leader', [], failed, 'Disabled: Since a while ago.'],
+  ['one observation', [up], failed, 'Disabled: Since a while ago.'],
   [
-    'two looks that agree',
+    'two equal observations',
     [up, up],
     failed,
     'Serving: Its node answers, and calls go to it. Since 2026-01-01T00:01:00Z.',
   ],
   [
-    'all pods, since the first of them',
+    'a state of all pods, with the earliest start',
     [down, down],
     undefined,
-    'Disabled: It failed too often in a row: calls go elsewhere until it answers. Since 2026-01-01T00:02:00Z.',
+    'Disabled: Too many consecutive failures: calls go elsewhere until it answers. Since 2026-01-01T00:02:00Z.',
   ],
-  ['the same reason again', [down, down], failed, 'Disabled: Since a while ago.'],
-  ['looks that do not agree', [up, down], failed, 'Disabled: Since a while ago.'],
+  ['the same reason as before', [down, down], failed, 'Disabled: Since a while ago.'],
+  ['different observations', [up, down], failed, 'Disabled: Since a while ago.'],
   [
-    'looks that do not agree, at first',
+    'different first observations',
     [up, down],
     undefined,
-    'NotObserved: It is not known: it was just begun',
+    'NotObserved: Unknown: the first check is still running',
   ],
   ['pods that differ', [half, half], failed, 'PodsDiffer: Of 2 pods, it is Disabled in 1, Serving'],
   [
     'pods that do not answer',
     [silent('x'), silent('x')],
     failed,
-    'NotObserved: It is not known: no pod answers at :7779/status: x.',
+    'NotObserved: Unknown: no pod answers at :7779/status: x.',
   ],
-  ['no pods', [look(), look()], failed, 'NotObserved: It is not known: no pod runs.'],
-  ['a state of later routers', [look(['new', 1]), look(['new', 1])], failed, 'NotObserved'],
+  ['no pods', [observe(), observe()], failed, 'NotObserved: Unknown: no pod runs.'],
+  ['a state of newer routers', [observe(['new', 1]), observe(['new', 1])], failed, 'NotObserved'],
   [
-    'states that are none, in some pods',
-    [look(['constructor', 1], ['eligible', 1]), look(['__proto__', 1], ['eligible', 1])],
+    'invalid states in some pods',
+    [observe(['constructor', 1], ['eligible', 1]), observe(['__proto__', 1], ['eligible', 1])],
     failed,
     'Serving: ',
   ],
-])('%s', (_, looks, known, expected) => {
-  const found = healthIn(looks, upstream, known)
+])('%s', (_, observations, known, expected) => {
+  const found = healthIn(observations, upstream, known)
 
-  test('is said', () => expect(`${found.reason}: ${found.message}`).toContain(expected))
+  test('is reported', () => expect(`${found.reason}: ${found.message}`).toContain(expected))
 
-  test('is no news the next time', () => {
+  test('does not change the next time', () => {
     const settled = { ...found, lastTransitionTime: at(0) }
-    expect(healthIn(looks, upstream, settled)).toBe(settled)
+    expect(healthIn(observations, upstream, settled)).toBe(settled)
   })
 })
 
-test('a pod without it does not count, nor does another upstream of its name', () => {
+test('pods without the upstream and other upstreams of the same name do not count', () => {
   const others = [
     { ...upstream, chain: 'BTC', state: 'rejected', since: at(1) },
     { ...upstream, interface: 'rest', state: 'rejected', since: at(1) },
@@ -103,8 +103,8 @@ test('a pod without it does not count, nor does another upstream of its name', (
   ]
   const view = { pods, silent: [] }
   expect(healthIn([view, view], upstream, undefined).reason).toBe('Serving')
-  // By another name of its chain, when there is no other of its name.
-  const alias = look(['eligible', 1])
+  // The chain may have another name if only one upstream has this name.
+  const alias = observe(['eligible', 1])
   expect(healthIn([alias, alias], { ...upstream, chain: 'ETH' }, undefined).reason).toBe('Serving')
 })
 
@@ -117,7 +117,7 @@ const provider = upstreamProviderSchema.parse({
 
 function conditionsWith(...views: readonly FleetView[]) {
   const routers = views.map((view, index): RouterResult => {
-    return { router: `r${index}`, refusals: [], fate: 'used', looks: [view, view] }
+    return { router: `r${index}`, refusals: [], usage: 'used', observations: [view, view] }
   })
   const status = providerStatus({
     ...{ provider, upstream, refusals: [], unresolvedRefs: [], routers, now: at(9) },
@@ -137,48 +137,48 @@ test.each([
   ['down everywhere', [down, down], 'Disabled', 'NotHealthy'],
   ['down in one router', [up, down], 'PodsDiffer', 'Ready'],
   ['down in some pods', [half], 'PodsDiffer', 'Ready'],
-  ['limited for a while', [look(['held-off', 1])], 'HeldOff', 'Ready'],
-  ['never reached', [look(['unverified', 1])], 'Unverified', 'NotHealthy'],
+  ['in cooldown', [observe(['held-off', 1])], 'HeldOff', 'Ready'],
+  ['never reached', [observe(['unverified', 1])], 'Unverified', 'NotHealthy'],
   ['unknown', [silent('x')], 'NotObserved', 'Ready'],
 ])('%s: Healthy and Ready', (_, views, Healthy, Ready) => {
   expect(conditionsWith(...views)).toMatchObject({ Healthy, Ready })
 })
 
 test.each([
-  ['disabled', 'connection-refused', 'It failed too often in a row: connection-refused'],
+  ['disabled', 'connection-refused', 'Too many consecutive failures: connection-refused'],
   ['lagging', 'says that it is syncing', 'It is behind the chain: says that it is syncing'],
   [
     'held-off',
     'rate limited: nothing goes to https://a.example for 30 s',
-    'Each of its URLs is in cooldown: rate limited: nothing goes to https://a.example for 30 s',
+    'All of its URLs are in cooldown: rate limited: nothing goes to https://a.example for 30 s',
   ],
   [
     'rejected',
     'https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
-    'None of its URLs passes its verifications: https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
+    'None of its URLs passes verification: https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
   ],
   [
     'unverified',
     'https://a.example is not used: reach: $& timeout',
-    'None of its URLs was verified yet: https://a.example is not used: reach: $& timeout',
+    'None of its URLs has been verified yet: https://a.example is not used: reach: $& timeout',
   ],
   ['eligible', '2 failures in a row', 'Its node answers, and calls go to it'],
-])('the reason of a router is in the message: %s', (state, why, message) => {
+])('the message has the reason of the router: %s', (state, why, message) => {
   // Older routers give no reason.
-  const views = look([state, 1], [state, 3, why], [state, 4, null])
+  const views = observe([state, 1], [state, 3, why], [state, 4, null])
   expect(healthIn([views, views], upstream, undefined).message).toBe(
     `${message}. Since ${at(1).replace('.000', '')}.`,
   )
 })
 
-test('each router has its own', () => {
+test('each router has its own condition', () => {
   expect(conditionsWith(up, down)).toMatchObject({ routers: ['Serving', 'Disabled'] })
 })
 
 const sha256 = 'ab'.repeat(32)
 const page = { config: { sha256 }, upstreams: [{ ...upstream, state: 'eligible', since: at(1) }] }
 
-test('the page of a pod is read, with what a later version adds', () => {
+test('a page is parsed, including one with unknown fields', () => {
   const more = { ...page, upstreams: page.upstreams.map((each) => ({ ...each, tip: 1 })), x: 1 }
   const upstreams = page.upstreams
   const view = { pod: 'p', configSha256: sha256, isRefusing: false, refusal: null, upstreams }
@@ -196,24 +196,27 @@ test.each([
   ['no reason', null, null],
   ['a long reason', 'x'.repeat(9_999), 'x'.repeat(256)],
   ['a reason of several lines', 'a\n\u001b[31mb', 'a  [31mb'],
-  ['a reason that is no text', { a: 1 }, null],
-])('a page with %s is read', (_, why, read) => {
+  ['a reason that is not a string', { a: 1 }, null],
+])('a page with %s is parsed', (_, why, read) => {
   const upstreams = [{ ...page.upstreams[0], why }]
   expect(podView('p', JSON.stringify({ ...page, upstreams }))?.upstreams[0]?.why).toEqual(read)
 })
 
 test.each([
-  ['no JSON', 'ready'],
+  ['text instead of JSON', 'ready'],
   ['null', 'null'],
   ['no config', JSON.stringify({ ...page, config: null })],
-  ['a hash that is none', JSON.stringify({ ...page, config: { sha256: 'x' } })],
+  ['an invalid hash', JSON.stringify({ ...page, config: { sha256: 'x' } })],
   [
     'a long name',
     JSON.stringify({ ...page, upstreams: [{ ...page.upstreams[0], name: 'x'.repeat(999) }] }),
   ],
   [
-    'a text as time',
+    'an invalid time',
     JSON.stringify({ ...page, upstreams: [{ ...page.upstreams[0], since: 'now' }] }),
   ],
-  ['too many', JSON.stringify({ ...page, upstreams: Array(10_001).fill(page.upstreams[0]) })],
-])('a page with %s is none', (_, text) => expect(podView('p', text)).toBeNull())
+  [
+    'too many upstreams',
+    JSON.stringify({ ...page, upstreams: Array(10_001).fill(page.upstreams[0]) }),
+  ],
+])('a page with %s is refused', (_, text) => expect(podView('p', text)).toBeNull())

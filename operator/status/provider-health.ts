@@ -9,36 +9,36 @@ import { upstreamNameOf } from '../translate/upstreams.ts'
 import { type ObservedCondition, providerFinding, sentences } from './condition-set.ts'
 import { type FleetView, statusPath, type UpstreamView } from './fleet-view.ts'
 
-/** The last two looks at the pods of a router, the older one first; fewer at the start; null: the operator does not look. */
-export type Looks = readonly FleetView[] | null
+/** Up to two last observations of a router's pods, oldest first; null if pods are not observed. */
+export type Observations = readonly FleetView[] | null
 
 type Reason = UpstreamProviderReason<'Healthy'>
 
-/** By the states that upstreams have in a router: the reason, and what it means. The router's own reason replaces what follows the colon. */
+/** Reason and text by upstream state. The router's own reason replaces the last clause. */
 const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = new Map([
   ['eligible', ['Serving', 'Its node answers, and calls go to it']],
   ['lagging', ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere']],
   [
     'held-off',
-    ['HeldOff', 'Each of its URLs is in cooldown: it limits the rate or is unavailable'],
+    ['HeldOff', 'All of its URLs are in cooldown: the node limits the rate or is unavailable'],
   ],
-  ['disabled', ['Disabled', 'It failed too often in a row: calls go elsewhere until it answers']],
+  ['disabled', ['Disabled', 'Too many consecutive failures: calls go elsewhere until it answers']],
+  ['rejected', ['Rejected', 'None of its URLs passes verification: see the log of a pod']],
   [
-    'rejected',
-    ['Rejected', 'None of its URLs passes its verifications: the log of a pod says why'],
+    'unverified',
+    ['Unverified', 'None of its URLs has been verified yet: it is probably unreachable'],
   ],
-  ['unverified', ['Unverified', 'None of its URLs was verified yet: mostly it cannot be reached']],
 ])
 
-/** With these no call can be answered, now and for the time being. */
+/** With these reasons a provider cannot serve any call. */
 const unusable: readonly string[] = ['Disabled', 'Rejected', 'Unverified'] satisfies Reason[]
 
-/** Whether no pod that was asked can use the provider. */
+/** Whether no observed pod can use the provider. */
 export function isUnusable({ reason }: ObservedCondition): boolean {
   return unusable.includes(reason)
 }
 
-/** How a router names the upstream that a provider becomes. */
+/** Identifies a provider's upstream in a router. */
 export interface UpstreamIdentity extends Pick<UpstreamView, 'chain' | 'interface' | 'name'> {}
 
 export function upstreamOf(provider: UpstreamProvider, chainIdOf: ChainIdOf): UpstreamIdentity {
@@ -47,50 +47,51 @@ export function upstreamOf(provider: UpstreamProvider, chainIdOf: ChainIdOf): Up
 }
 
 /**
- * The health of a provider in the pods of one router. It changes when two looks agree, so that what passes in a moment
- * is no write; until then, `before` holds.
- *
- * @returns `before` itself when nothing has changed
+ * Returns the health of a provider in the pods of one router. It changes only when two observations
+ * agree, so that transient states cause no writes.
+ * @returns `before` itself if nothing changed
  */
 export function healthIn(
-  looks: Looks,
+  observations: Observations,
   upstream: UpstreamIdentity,
   before: ObservedCondition | undefined,
 ): ObservedCondition {
-  const [older, newer] = (looks ?? []).map((look) => verdict(look, upstream))
+  const [older, newer] = (observations ?? []).map((view) => resultIn(view, upstream))
   const isSettled = older !== undefined && newer !== undefined && older.key === newer.key
-  if (looks !== null && !isSettled && before !== undefined) return before
+  if (observations !== null && !isSettled && before !== undefined) return before
   const found = isSettled
     ? newer.finding
     : unobserved(
-        looks === null ? 'the operator does not look at pods' : 'it was just begun to look',
+        observations === null
+          ? 'the operator does not observe pods'
+          : 'the first check is still running',
       )
   const isSame = before?.reason === found.reason && before.message === found.message
-  // Of one reason the times differ with each pod that is replaced: the first one stays.
+  // The times change with each replaced pod, so the message stays while the reason does.
   return isSame || before?.reason === newer?.key ? (before ?? found) : found
 }
 
 function unobserved(why: string): ObservedCondition {
-  return providerFinding('Healthy', 'NotObserved', sentences([`It is not known: ${why}`]))
+  return providerFinding('Healthy', 'NotObserved', sentences([`Unknown: ${why}`]))
 }
 
-/** What one look shows. Looks agree when they have the same key: the reason, or the message where the reason is not all. */
-function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdentity) {
-  // A state that only later routers know does not count.
-  const seen = pods
+/** Returns the result of one observation. Results agree if they have the same key. */
+function resultIn({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdentity) {
+  // States of newer routers are unknown and do not count.
+  const known = pods
     .flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
     .filter(({ state }) => reasons.has(state))
-  const [first, ...others] = Map.groupBy(seen, ({ state }) => reasons.get(state))
+  const [first, ...others] = Map.groupBy(known, ({ state }) => reasons.get(state))
   if (first?.[0] === undefined) {
     const silence = silent
       ? `no pod answers at :${metricsPort}${statusPath}: ${silent.problem}`
       : 'no pod runs'
-    const finding = unobserved(pods.length > 0 ? 'no pod has it in its config' : silence)
+    const finding = unobserved(pods.length > 0 ? 'no pod has this upstream in its config' : silence)
     return { key: finding.message, finding }
   }
   if (others.length > 0) {
-    const counts = [first, ...others].map(([known, { length }]) => `${known?.[0]} in ${length}`)
-    const message = `Of ${seen.length} pods, it is ${counts.toSorted().join(', ')}.`
+    const counts = [first, ...others].map(([row, { length }]) => `${row?.[0]} in ${length}`)
+    const message = `Of ${known.length} pods, it is ${counts.toSorted().join(', ')}.`
     return { key: message, finding: providerFinding('Healthy', 'PodsDiffer', message) }
   }
   const [[reason, text], views] = first
@@ -101,7 +102,7 @@ function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdenti
   return { key: reason, finding: providerFinding('Healthy', reason, `${found}. Since ${since}.`) }
 }
 
-/** A chain of the router's own may be known there by another name: then the rest has to be enough. */
+/** Finds an upstream. The chain only breaks ties, since a router may use another alias. */
 function findIn(
   upstreams: readonly UpstreamView[],
   { chain, interface: iface, name }: UpstreamIdentity,
@@ -110,7 +111,7 @@ function findIn(
   return named.length === 1 ? named[0] : named.find((each) => each.chain === chain)
 }
 
-/** The health of a provider over all routers that select it. Routers of which nothing is known do not count. */
+/** Combines the health of a provider in all routers that select it, ignoring unknown results. */
 export function overallHealth(
   routers: NonNullable<UpstreamProviderStatus['routers']>,
 ): ObservedCondition {

@@ -12,7 +12,7 @@ const provider = upstreamProviderSchema.parse({
   spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url: 'https://a.example' }] },
 })
 
-const mistake: ProviderRefusal = {
+const fault: ProviderRefusal = {
   reason: 'InvalidConfig',
   field: 'spec.nodeUrls[0].url',
   message: 'has a port above 65535',
@@ -24,11 +24,11 @@ const elsewhere = (router: string): ProviderRefusal => ({
   message: `the RpcRouter ${router} has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc`,
 })
 
-const judged = (router: string, ...refusals: readonly ProviderRefusal[]): RouterResult => ({
+const resultOf = (router: string, ...refusals: readonly ProviderRefusal[]): RouterResult => ({
   router,
   refusals,
-  fate: refusals.length === 0 ? 'used' : 'left-out',
-  looks: null,
+  usage: refusals.length === 0 ? 'used' : 'left-out',
+  observations: null,
 })
 
 function accepted(...routers: readonly RouterResult[]): string {
@@ -51,29 +51,29 @@ const notServed =
   'spec.chainId: the RpcRouter r0 has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc'
 
 test.each([
-  ['one takes it', [judged('eth')], 'True/Accepted: It is good.'],
+  ['one router accepts it', [resultOf('eth')], 'True/Accepted: It is valid.'],
   [
-    'one takes it, another is of another chain',
-    [judged('btc', elsewhere('btc')), judged('eth')],
-    'True/Accepted: It is good.',
+    'one accepts it, another serves another chain',
+    [resultOf('btc', elsewhere('btc')), resultOf('eth')],
+    'True/Accepted: It is valid.',
   ],
-  ['its mistake, first', [judged('eth', mistake), judged('btc', elsewhere('btc'))], own],
-  ['its mistake, last', [judged('btc', elsewhere('btc')), judged('eth', mistake)], own],
-  ['its mistake, reported by many', [judged('eth', mistake), judged('eth2', mistake)], own],
+  ['its fault, first', [resultOf('eth', fault), resultOf('btc', elsewhere('btc'))], own],
+  ['its fault, last', [resultOf('btc', elsewhere('btc')), resultOf('eth', fault)], own],
+  ['its fault, reported by many', [resultOf('eth', fault), resultOf('eth2', fault)], own],
   [
     'a router of another chain',
-    [judged('r0', elsewhere('r0'))],
+    [resultOf('r0', elsewhere('r0'))],
     `False/ChainNotServed: ${notServed}.`,
   ],
 ] as const)('%s', (_, routers, expected) => {
   expect(accepted(...routers)).toBe(expected)
 })
 
-test('many routers of other chains are one sentence', () => {
+test('many routers of other chains share one sentence', () => {
   const routers = Array.from({ length: 27 }, (_, index) =>
-    judged(`r${index}`, elsewhere(`r${index}`)),
+    resultOf(`r${index}`, elsewhere(`r${index}`)),
   )
   expect(accepted(...routers)).toBe(
-    `False/ChainNotServed: ${notServed}; nor is there one in any other RpcRouter that selects it (26 more).`,
+    `False/ChainNotServed: ${notServed}; nor do the other RpcRouters that select it (26).`,
   )
 })

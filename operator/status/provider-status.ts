@@ -12,33 +12,33 @@ import { type ObservedCondition, providerFinding, sentences, settle } from './co
 import {
   healthIn,
   isUnusable,
-  type Looks,
+  type Observations,
   overallHealth,
   type UpstreamIdentity,
 } from './provider-health.ts'
 
-/** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */
-type Fate = 'used' | 'held' | 'left-out'
+/** How a router uses a provider; `blocked`: its pods keep their current config. */
+type Usage = 'used' | 'blocked' | 'left-out'
 
-/** What one router made of a provider. */
+/** A router's result for a provider. */
 export interface RouterResult {
   readonly router: string
   readonly refusals: readonly ProviderRefusal[]
-  readonly fate: Fate
-  readonly looks: Looks
+  readonly usage: Usage
+  readonly observations: Observations
 }
 
-function isProgrammed({ fate }: RouterResult): boolean {
-  return fate === 'used'
+function isProgrammed({ usage }: RouterResult): boolean {
+  return usage === 'used'
 }
 
-const fateTexts: Readonly<Record<Fate, string>> = {
+const usageTexts: Readonly<Record<Usage, string>> = {
   used: 'It was applied.',
-  held: 'The router was held back, see its conditions: the pods go on with the config that they have.',
-  'left-out': 'The pods do not run with it.',
+  blocked: 'The router is blocked, see its conditions: its pods keep their current config.',
+  'left-out': 'The pods do not use it.',
 }
 
-/** The results. A router that was held back after it applied this generation counts as one that uses it. */
+/** Counts a blocked router that already applied this generation as using it. */
 function withApplied(
   results: readonly RouterResult[],
   status: UpstreamProviderStatus | undefined,
@@ -50,22 +50,22 @@ function withApplied(
       ({ type, status: is, observedGeneration }) =>
         type === 'Programmed' && is === 'True' && observedGeneration === generation,
     )
-    return result.fate === 'held' && isApplied ? { ...result, fate: 'used' } : result
+    return result.usage === 'blocked' && isApplied ? { ...result, usage: 'used' } : result
   })
 }
 
-/** All inputs of the status of a provider. */
+/** All inputs of a provider's status. */
 export interface ProviderObservation extends ProviderFaults {
   readonly provider: UpstreamProvider
   readonly upstream: UpstreamIdentity
-  /** Effects that its owner may not expect. */
+  /** Effects that the owner may not expect. */
   readonly notes?: readonly string[]
   readonly routers: readonly RouterResult[]
   /** RFC 3339. */
   readonly now: string
 }
 
-/** The status of a provider. */
+/** Returns the status of a provider. */
 export function providerStatus(observed: ProviderObservation): UpstreamProviderStatus {
   const { provider, upstream, now } = observed
   const { metadata, spec, status } = provider
@@ -74,8 +74,8 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
   const observation = { ...observed, routers }
   const accepted = acceptance(observation)
   const resolved = resolution(observation)
-  const judged = routerStatuses(routers, status, generation, now, upstream)
-  const health = overallHealth(judged)
+  const statuses = routerStatuses(routers, status, generation, now, upstream)
+  const health = overallHealth(statuses)
   return {
     observedGeneration: generation,
     conditions: settle(
@@ -84,24 +84,23 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
       generation,
       now,
     ),
-    routers: judged,
+    routers: statuses,
     summary: { routers: programmedOf(routers), urls: spec.nodeUrls.length },
   }
 }
 
-/** Whether pods are ready with it is not in this status: each change of a pod would write every provider. */
+/** It omits the readiness of pods, since each change of a pod would write every provider. */
 const readyText =
-  'At least one RpcRouter is configured with it; whether pods serve yet is in its condition Ready, and whether the node works in Healthy.'
+  'At least one RpcRouter uses it. The condition Ready of the router says whether pods serve, and Healthy whether the node works.'
 
-/** `1/2`: routers that run with a provider as it is written, of those that select it. */
+/** `1/2`: routers that use this generation of a provider, of those that select it. */
 export function programmedOf(routers: readonly RouterResult[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
 /**
- * What each router says of a provider.
- *
- * @param upstream null of a provider that cannot be read: its health stays as it is
+ * Returns the status of a provider for each router.
+ * @param upstream null for an unreadable provider, whose health is unchanged
  */
 export function routerStatuses(
   routers: readonly RouterResult[],
@@ -116,34 +115,34 @@ export function routerStatuses(
     .map((result) => {
       const before = status?.routers?.find(({ name }) => name === result.router)?.conditions
       const known = before?.find(({ type }) => type === 'Healthy')
-      const health = upstream === null ? known : healthIn(result.looks, upstream, known)
+      const health = upstream === null ? known : healthIn(result.observations, upstream, known)
       const findings = [...routerFindings(result), ...(health ? [health] : [])]
       return { name: result.router, conditions: settle(findings, before, generation, now) }
     })
 }
 
-/** As many as the status can hold. */
+/** Maximum of the status. */
 const maxRouters = 256
 
 function acceptance({ refusals, routers, notes }: ProviderObservation): ObservedCondition {
   const isServed = routers.some((result) => !result.refusals.some(isElsewhere))
   const all = [...refusals, ...routers.flatMap((result) => result.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
-  // One router may have no endpoint for it while another has.
+  // If one router serves its chain, routers of other chains do not count.
   const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
   return refusalFinding(counted, notes)
 }
 
-/** A refusal by a router that it was probably not meant for. */
+/** Whether the router serves other chains, so that the provider is probably for another router. */
 function isElsewhere({ reason }: ProviderRefusal): boolean {
   return reason === 'ChainNotServed'
 }
 
-/** The same refusal of many routers is one sentence. */
+/** Merges the same refusal of many routers into one. */
 function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
   if (first === undefined) return []
   if (others.length === 0) return [first]
-  const message = `${first.message}; nor is there one in any other RpcRouter that selects it (${others.length} more)`
+  const message = `${first.message}; nor do the other RpcRouters that select it (${others.length})`
   return [{ ...first, message }]
 }
 
@@ -153,7 +152,7 @@ function refusalFinding(
 ): ObservedCondition {
   const [first] = refusals
   if (first === undefined)
-    return providerFinding('Accepted', 'Accepted', sentences(['It is good', ...notes]))
+    return providerFinding('Accepted', 'Accepted', sentences(['It is valid', ...notes]))
   const message = sentences(refusals.map(violationText))
   return providerFinding('Accepted', first.reason, message)
 }
@@ -161,16 +160,16 @@ function refusalFinding(
 function resolution({ unresolvedRefs }: ProviderObservation): ObservedCondition {
   const [first] = unresolvedRefs
   if (first === undefined)
-    return providerFinding('ResolvedRefs', 'ResolvedRefs', 'All references are good.')
+    return providerFinding('ResolvedRefs', 'ResolvedRefs', 'All references are resolved.')
   return providerFinding('ResolvedRefs', first.reason, sentences(unresolvedRefs.map(violationText)))
 }
 
-function routerFindings({ refusals, fate }: RouterResult): readonly ObservedCondition[] {
+function routerFindings({ refusals, usage }: RouterResult): readonly ObservedCondition[] {
   return [
     refusalFinding(refusals),
-    fate === 'used'
-      ? providerFinding('Programmed', 'Programmed', fateTexts[fate])
-      : providerFinding('Programmed', 'NotProgrammed', fateTexts[fate]),
+    usage === 'used'
+      ? providerFinding('Programmed', 'Programmed', usageTexts[usage])
+      : providerFinding('Programmed', 'NotProgrammed', usageTexts[usage]),
   ]
 }
 

@@ -13,8 +13,8 @@ import { type RouterResult, providerStatus } from './provider-status.ts'
 import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
 /*
- * Every reason of the table comes of something that really happens: of the golden files of the translation, or of one
- * of the situations below. That nothing else is ever set, the types see to.
+ * Every reason of the table occurs in a golden file of the translation or in a situation below. The
+ * types ensure that no other reason is set.
  */
 
 const now = '2026-01-31T03:00:00Z'
@@ -35,7 +35,7 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situ
   const { conditions = [] } = routerStatus({
     router: scenario.router,
     translation,
-    applied: { result: translation.config === null ? 'held' : 'applied' },
+    applied: { result: translation.config === null ? 'skipped' : 'applied' },
     deployment: null,
     missingMonitor: null,
     rollsOut: false,
@@ -47,26 +47,26 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situ
 
 const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
 
-/** Pods that have it in these states, as two looks found them. */
-function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
+/** Returns two equal observations of pods with the upstream in these states. */
+function observed(...states: readonly string[]): Pick<RouterResult, 'observations'> {
   const pods = states.map((state) => ({
     pod: 'p',
     configSha256: '',
     isRefusing: false,
     upstreams: [{ ...upstream, state, since: now }],
   }))
-  const look = { pods, silent: [] }
-  return { looks: [look, look] }
+  const view = { pods, silent: [] }
+  return { observations: [view, view] }
 }
 
-/** The statuses of each provider of a golden file, before and after the report of its router. */
-function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly Situation[] {
+/** Returns the statuses of a golden file's providers, before and after their router's report. */
+function ofProviders(name: string, more: Partial<RouterResult> = {}): readonly Situation[] {
   const { scenario, translation } = golden(name)
   return translation.providers.flatMap(({ provider: wanted, refusals, unresolvedRefs, isUsed }) => {
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
-    const fate = isUsed ? ('used' as const) : ('left-out' as const)
-    const result = { router: 'mainnet', refusals, fate, looks: null, ...said }
+    const usage = isUsed ? ('used' as const) : ('left-out' as const)
+    const result = { router: 'mainnet', refusals, usage, observations: null, ...more }
     const about = { provider, upstream, refusals: [], unresolvedRefs, now }
     const status = providerStatus({ ...about, routers: [result] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
@@ -124,7 +124,7 @@ function invalid(): readonly Situation[] {
   ]
 }
 
-/** What comes of how applying ended and of how the pods are. */
+/** Situations that follow from the result of applying and from the pods. */
 const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: complete }),
   ofRouter('minimal', { deployment: complete, missingMonitor: 'PodMonitor' }),
@@ -145,11 +145,11 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),
   ofRouter('minimal', { refusedBy: ['a-pod'] }),
   paused(),
-  ...ofProviders('minimal', { fate: 'left-out' }),
+  ...ofProviders('minimal', { usage: 'left-out' }),
   ...[
     ...[['eligible'], ['lagging'], ['held-off'], ['disabled'], ['rejected'], ['unverified']],
     ['eligible', 'disabled'],
-  ].flatMap((states) => ofProviders('minimal', looksAt(...states))),
+  ].flatMap((states) => ofProviders('minimal', observed(...states))),
   ...invalid(),
 ]
 
@@ -157,7 +157,7 @@ const names = readdirSync(goldens)
   .filter((name) => name.endsWith('.in.yaml'))
   .map((name) => name.replace('.in.yaml', ''))
 
-/** The same with each refusal alone: beside others, the first of them gives its reason. */
+/** Splits a golden file's refusals: only the first of several would set the reason. */
 function oneByOne(name: string): readonly Situation[] {
   const { translation } = golden(name)
   return translation.refusals.map((refusal) =>
@@ -183,7 +183,7 @@ describe.each([
     Object.entries(statuses).map(([reason, status]) => [type, reason, status] as const),
   )
 
-  test.each(reasons)('%s: something leads to %s, which is %s', (type, reason, status) => {
+  test.each(reasons)('%s: the reason %s occurs with the status %s', (type, reason, status) => {
     expect(produced.get(`${kind} ${type} ${reason}`)).toBe(status)
   })
 })

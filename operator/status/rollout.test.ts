@@ -18,20 +18,20 @@ function deployment(replicas: number, available: number): Deployment {
   return { metadata: { generation: 1 }, spec: { replicas }, status } as Deployment
 }
 
-// What the disruption controller lets drains take: a share of the pods is rounded up.
+// The disruption controller rounds a percentage of the pods up.
 test.each([
   [3, '25%', 1],
   [2, '25%', 1],
   [7, '50%', 4],
   [4, '10%', 1],
   [8, '25%', 2],
-  // In binary fractions 0.07 of 100 is more than 7, and 0.28 of 25 more than 7.
+  // In floating point, 0.07 * 100 and 0.28 * 25 are more than 7.
   [100, '7%', 7],
   [25, '28%', 7],
   [3, 1, 1],
   [3, '0%', 0],
   [3, 0, 0],
-])('of %i pods a budget of %s lets %i be away', (wanted, maxUnavailable, away) => {
+])('of %i pods, maxUnavailable %s allows %i to be unavailable', (wanted, maxUnavailable, away) => {
   const drained = deployment(wanted, wanted - away)
   expect(availability(spec(maxUnavailable), drained).status).toBe('True')
   expect(isRolledOut(spec(maxUnavailable), drained)).toBe(true)
@@ -44,10 +44,7 @@ test.each([
   [1, '100%'],
   [2, '100%'],
   [2, 5],
-])(
-  'of %i pods one is needed even where a budget of %s lets all be away',
-  (wanted, maxUnavailable) => {
-    expect(availability(spec(maxUnavailable), deployment(wanted, 0)).status).toBe('False')
-    expect(availability(spec(maxUnavailable), deployment(wanted, 1)).status).toBe('True')
-  },
-)
+])('of %i pods, one is required even with maxUnavailable %s', (wanted, maxUnavailable) => {
+  expect(availability(spec(maxUnavailable), deployment(wanted, 0)).status).toBe('False')
+  expect(availability(spec(maxUnavailable), deployment(wanted, 1)).status).toBe('True')
+})

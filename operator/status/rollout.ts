@@ -8,7 +8,7 @@ import { portsIn } from '../resources/ports.ts'
 import type { RedisComponent } from '../translate/object-names.ts'
 import { type ObservedCondition, routerFinding, sentences } from './condition-set.ts'
 
-/** Pods of a Deployment, as it counts them. */
+/** Returns a Deployment's own counts of its pods. */
 function countsOf(deployment: Deployment | null) {
   const { replicas, updatedReplicas, readyReplicas, availableReplicas } = deployment?.status ?? {}
   return {
@@ -23,7 +23,7 @@ function wantedBy({ spec }: Deployment): number {
   return spec.replicas ?? 1
 }
 
-/** The figures of the pods of a router in its status, independent of its spec. */
+/** Returns the figures of a router's status that do not depend on its spec. */
 export function fleetFigures(deployment: Deployment | null) {
   return {
     configHash: deployment?.metadata.annotations?.[contentHashAnnotation],
@@ -32,42 +32,42 @@ export function fleetFigures(deployment: Deployment | null) {
   } satisfies RpcRouterStatus
 }
 
-/** How many ports are open: those of the config that pods were made with, while any of them is there. */
+/** Returns the number of open listeners: those of the pods' config, if a pod is available. */
 export function openListeners(deployment: Deployment | null): number {
   if (deployment === null || countsOf(deployment).availableReplicas === 0) return 0
   return portsIn(deployment.spec.template.metadata?.annotations).listen.length
 }
 
-/** Whether the Deployment has given up waiting for new pods. */
+/** Whether the Deployment exceeded its progress deadline. */
 export function isStalled(deployment: Deployment | null): boolean {
   return (
     deployment !== null &&
-    isSeen(deployment) &&
+    isObserved(deployment) &&
     conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded'
   )
 }
 
-/** What a Deployment says while it makes pods, and not when it has given up, is paused, or is not let. */
+/** Reasons of a Deployment while it makes progress, not while it is stalled, paused or failing. */
 const rollingReasons = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
 
 /** Whether pods are being replaced. */
 export function isRolling(deployment: Deployment | null): boolean {
   if (deployment === null) return false
   const { reason = '' } = conditionOf(deployment, 'Progressing') ?? {}
-  return !isSeen(deployment) || rollingReasons.includes(reason)
+  return !isObserved(deployment) || rollingReasons.includes(reason)
 }
 
-/** Whether the pod of a Redis is being replaced; also for ever, when the new one does not start. */
+/** Whether the pod of a Redis is being replaced; stays true if the new one does not start. */
 export function isRestarting(redis: StatefulSet | null): boolean {
   if (redis === null) return false
   const { currentRevision, updateRevision } = redis.status ?? {}
-  return !isSeen(redis) || currentRevision !== updateRevision
+  return !isObserved(redis) || currentRevision !== updateRevision
 }
 
-/** Whether all wanted pods are there, and of the newest revision. */
+/** Whether all wanted pods are available with the newest revision. */
 export function isComplete(deployment: Deployment): boolean {
   const isDone = conditionOf(deployment, 'Progressing')?.reason === 'NewReplicaSetAvailable'
-  return isDone && isSeen(deployment) && !isShort(deployment)
+  return isDone && isObserved(deployment) && !isShort(deployment)
 }
 
 function isShort(deployment: Deployment): boolean {
@@ -84,94 +84,94 @@ export function readyOfWanted(deployment: Deployment | null): string {
   return `${countsOf(deployment).readyReplicas}/${wantedBy(deployment)}`
 }
 
-/** A Redis of a router that is not there. */
+/** An unavailable Redis of a router. */
 export interface LostRedis {
   readonly component: RedisComponent
   readonly problem: string | null
 }
 
 const losses = {
-  redis: 'The Redis of the sessions is not available: calls with a session id fail until it is',
-  'redis-cache': 'The Redis of the answers is not available: none is shared until it is',
+  redis: 'The Redis for sessions is not available: until it is, calls with a session id fail',
+  'redis-cache':
+    'The Redis for cached answers is not available: until it is, replicas share no answers',
 } as const satisfies Readonly<Record<RedisComponent, string>>
 
 /**
- * Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained. And the Redis without
- * which sessions fail.
- *
- * @param isGood of the present config: without a Deployment it was not applied
- * @param problem why a pod is not ready, as far as it is known
+ * Reports whether enough pods of any revision are available, as a drain of nodes would leave, and
+ * the Redis without which sessions fail.
+ * @param isValid whether the current config is valid
+ * @param problem why a pod is not ready, if known
  */
 export function availability(
   spec: Disruptable,
   deployment: Deployment | null,
-  isGood = true,
+  isValid = true,
   problem: string | null = null,
   lost: readonly LostRedis[] = [],
 ): ObservedCondition<'Available'> {
   if (deployment === null) {
-    const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been good yet.'
+    const message = isValid ? 'Nothing runs yet: see Programmed.' : 'No config has been valid yet.'
     return routerFinding('Available', 'NotProgrammed', message)
   }
   const wanted = wantedBy(deployment)
   const { availableReplicas: available } = countsOf(deployment)
-  if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
-  const least = minPods(spec, wanted)
+  if (wanted === 0)
+    return routerFinding('Available', 'ScaledToZero', 'The wanted number of pods is 0.')
+  const minimum = minPods(spec, wanted)
   const counts = `${available} of ${wanted} pods are available`
-  const isEnough = available >= least
+  const isEnough = available >= minimum
   const texts = [
-    isEnough ? counts : `${counts}, ${least} are the least`,
+    isEnough ? counts : `${counts}, and at least ${minimum} must be`,
     isShort(deployment) ? problem : null,
     ...lost.flatMap((redis) => [losses[redis.component], redis.problem]),
   ]
   const message = sentences(texts.filter((text) => text !== null))
   if (!isEnough) return routerFinding('Available', 'MinimumReplicasUnavailable', message)
-  // Without the answers all is served, only slower.
+  // Without the Redis for answers, the router only serves more slowly.
   return lost.some(({ component }) => component === 'redis')
     ? routerFinding('Available', 'RedisUnavailable', message)
     : routerFinding('Available', 'MinimumReplicasAvailable', message)
 }
 
 /**
- * Whether as many pods of the newest revision are available as are needed: with them this generation serves. Null while
- * the Deployment has not counted them.
+ * Whether enough pods of the newest revision are available, so that this generation serves. Null
+ * until the Deployment has counted them.
  */
 export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null): boolean | null {
-  if (deployment === null || !isSeen(deployment)) return null
+  if (deployment === null || !isObserved(deployment)) return null
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
-  // The count does not say which pods are available: at worst all that are old.
+  // The count does not say which pods are available: at worst, all old ones.
   const newest = availableReplicas - Math.max(0, replicas - updatedReplicas)
   return newest >= minPods(spec, wantedBy(deployment))
 }
 
-/** Of a spec, how many pods may be away. */
+/** The part of a spec that says how many pods may be unavailable. */
 interface Disruptable {
   readonly pod: Pick<RpcRouterSpec['pod'], 'maxUnavailable'>
 }
 
 function minPods({ pod }: Disruptable, wanted: number): number {
-  return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
+  return Math.max(1, wanted - maxUnavailableOf(pod.maxUnavailable, wanted))
 }
 
-/** As a PodDisruptionBudget counts: it rounds a share up, where a Deployment would round it down. */
-function awayAtMost(count: number | string, wanted: number): number {
+/** Rounds a percentage up, like a PodDisruptionBudget; a Deployment rounds it down. */
+function maxUnavailableOf(count: number | string, wanted: number): number {
   if (typeof count === 'number') return count
   const amount = Number.parseInt(count, 10)
   return count.endsWith('%') ? Math.ceil((amount * wanted) / 100) : amount
 }
 
-/** The controller of Kubernetes has looked at what was applied last. */
-function isSeen({ status, metadata }: Deployment | StatefulSet): boolean {
+/** Whether Kubernetes' controller has observed the current generation. */
+function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
 /**
- * Whether pods of a newest revision are on their way, by the status of the Deployment. A pod that is not ready, or a count
- * that changes, is no rollout.
- *
- * @param before the last finding; it holds until the Deployment reports more, unless `isNew`
- * @param isNew the template was just changed
- * @param problem why a pod is not ready, as far as it is known
+ * Reports whether a rollout is in progress, by the status of the Deployment. A pod that is not
+ * ready or a changed count is not a rollout.
+ * @param before the last condition; valid until the Deployment reports more, unless `isNew`
+ * @param isNew whether the template just changed
+ * @param problem why a pod is not ready, if known
  */
 export function progress(
   deployment: Deployment | null,
@@ -180,23 +180,23 @@ export function progress(
   problem: string | null = null,
 ): ObservedCondition {
   if (deployment === null)
-    return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
+    return routerFinding('Progressing', 'NotProgrammed', 'Nothing has been applied yet.')
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
-  const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods are of the newest revision`
+  const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods have the newest revision`
   const because = problem === null ? [] : [problem]
   const underWay = sentences([`${counts}, ${availableReplicas} are available`, ...because])
-  if (!isSeen(deployment)) {
+  if (!isObserved(deployment)) {
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
     return isKnown ? before : routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
   const failure = conditionOf(deployment, 'ReplicaFailure')
   if (failure?.status === 'True') {
-    const message = `Kubernetes does not create a pod: ${failure.message ?? failure.reason ?? 'it does not say why'}`
+    const message = `Kubernetes does not create a pod: ${failure.message ?? failure.reason ?? 'no reason given'}`
     return routerFinding('Progressing', 'ReplicaFailure', sentences([message]))
   }
   switch (conditionOf(deployment, 'Progressing')?.reason) {
     case 'NewReplicaSetAvailable':
-      return routerFinding('Progressing', 'RolloutComplete', 'All pods are of the newest revision.')
+      return routerFinding('Progressing', 'RolloutComplete', 'All pods have the newest revision.')
     case 'ProgressDeadlineExceeded': {
       const message = `${counts}; there was no progress for ${deployment.spec.progressDeadlineSeconds} s`
       const old = replicas > updatedReplicas ? ['The old pods keep serving'] : []
@@ -211,17 +211,16 @@ export function progress(
   }
 }
 
-/** Of a message: the end of a log says why a process ended. */
+/** Limit of a message, cut at its start: the end of a log says why a process exited. */
 const maxCharacters = 512
 
-/** What a container waits for in any start. */
+/** Wait reasons of a normal start. */
 const usualWaits: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing']
 
 /**
- * Why a pod that is not ready is not, the newest that says why: the reasons that Kubernetes gives, and the end of the log of
- * a container that ended. Null when none says it.
- *
- * @param isLate a pod should have been ready by now: what is usual in a start is a reason too
+ * Says why a pod is not ready: the reason from Kubernetes, and the end of an exited container's
+ * log. It uses the newest pod with a reason; null if there is none.
+ * @param isLate whether pods should be ready by now, so that a normal start is a problem too
  */
 export function podProblem(pods: readonly Pod[], isLate: boolean): string | null {
   const waiting = pods
@@ -230,9 +229,9 @@ export function podProblem(pods: readonly Pod[], isLate: boolean): string | null
     )
     .toSorted((a, b) => (createdAt(a) < createdAt(b) ? 1 : -1))
   const [newest] = waiting
-  const said = waiting.find((pod) => problemOf(pod, false) !== null) ?? newest
-  const problem = said === undefined ? null : problemOf(said, isLate)
-  return problem && `Pod ${said?.metadata.name}: ${problem}`
+  const shown = waiting.find((pod) => problemOf(pod, false) !== null) ?? newest
+  const problem = shown === undefined ? null : problemOf(shown, isLate)
+  return problem && `Pod ${shown?.metadata.name}: ${problem}`
 }
 
 function problemOf(pod: Pod, isLate: boolean): string | null {
@@ -242,16 +241,16 @@ function problemOf(pod: Pod, isLate: boolean): string | null {
     const ended = state?.terminated ?? lastState?.terminated
     const why = ended?.reason === 'OOMKilled' ? ' (out of memory)' : ''
     const how =
-      ended && textOf(`its container ended with exit code ${ended.exitCode}${why}`, ended.message)
+      ended && textOf(`its container exited with code ${ended.exitCode}${why}`, ended.message)
     const { waiting } = state ?? {}
     if (how) return waiting?.reason ? `${waiting.reason}, ${how}` : how
     if (waiting && (isLate || !usualWaits.includes(waiting.reason)))
       return textOf(waiting.reason, waiting.message)
   }
-  return isLate ? 'it runs and is not ready' : null
+  return isLate ? 'it runs but is not ready' : null
 }
 
-function textOf(reason = 'it does not say why', message = ''): string {
+function textOf(reason = 'no reason given', message = ''): string {
   const words = message.replaceAll(/\s+/g, ' ').trim()
   const end = words.length <= maxCharacters ? words : `…${words.slice(1 - maxCharacters)}`
   return end === '' ? reason : `${reason}: ${end}`

@@ -19,60 +19,60 @@ import {
   readyOfWanted,
 } from './rollout.ts'
 
-/** How applying the objects of a router ended. */
+/** Result of applying a router's objects. */
 export type Applied =
   | { readonly result: 'applied' }
-  /** Nothing had to be applied: the config is not good, or the router is paused. */
-  | { readonly result: 'held' }
+  /** Nothing was applied: the config is invalid, or the router is paused. */
+  | { readonly result: 'skipped' }
   | { readonly result: keyof typeof failures; readonly message: string }
 
 const failures = {
-  /** A foreign object has a name that is needed. */
+  /** A foreign object has a required name. */
   conflict: 'NameConflict',
-  /** An object of a name that is needed is still being deleted. */
+  /** An object with a required name is still being deleted. */
   waiting: 'StillDeleting',
-  /** The API server refused an object, or failed at it. */
+  /** The API server refused an object or failed. */
   refused: 'ApplyFailed',
-  /** Too many other routers replace their pods. */
+  /** All rollout slots are taken. */
   queued: 'RolloutQueued',
 } as const
 
-/** All inputs of the status of a router. */
+/** All inputs of a router's status. */
 export interface RouterObservation {
   readonly router: RpcRouter
   readonly translation: Translation
   readonly applied: Applied
-  /** It has no Service of its own: clients do not reach it. */
+  /** Whether it has no own Service, so that clients cannot reach it. */
   readonly isCutOff?: boolean
-  /** Null while there is none. */
+  /** Null if it does not exist. */
   readonly deployment: Deployment | null
   readonly autoscaler?: HorizontalPodAutoscaler | null
-  /** The kind of monitor that is asked for and that the cluster does not know; null when there is none. */
+  /** The wanted kind of monitor if the cluster does not have it; else null. */
   readonly missingMonitor: string | null
-  /** The template of the pods was just changed. */
+  /** Whether the pod template just changed. */
   readonly rollsOut: boolean
-  /** Why a pod is not ready, as far as it is known. */
+  /** Why a pod is not ready, if known. */
   readonly podProblem?: string | null
-  /** Those of its own that are not there. */
+  /** Unavailable managed Redis instances. */
   readonly lost?: readonly LostRedis[]
-  /** Pods that were last seen to serve another config; null before the first look. */
+  /** Pods last observed with another config; null before the first observation. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
-  /** Pods that refuse the desired config, so that the operator restored the last good one; null if it did not. */
+  /** Pods whose refusal made the operator restore the last good config; null if it did not. */
   readonly refusedBy?: readonly string[] | null
   /** RFC 3339. */
   readonly now: string
 }
 
 /**
- * Whether the operator changes nothing of the router: with any value but `false` and an empty one. So `True` and `yes`, as
- * written in a hurry, pause too.
+ * Whether the annotation pauses the router. Any value except `false` and the empty one does, so
+ * that `True` and `yes` work too.
  */
 export function isPaused({ metadata }: RpcRouter): boolean {
   const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
   return word !== '' && word !== 'false'
 }
 
-/** The status of a router. */
+/** Returns the status of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   const { router, translation, deployment, isCutOff = false, autoscaler, now } = observation
   const { metadata, status } = router
@@ -103,16 +103,16 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   }
 }
 
-/** `5/6`: used as written, of those that have an endpoint. A router that is held back goes on with those that it had. */
+/** `5/6`: providers in use, of those with an endpoint. A blocked router keeps its own. */
 function providersSummary({ router, translation, deployment }: RouterObservation): string {
-  const meant = translation.providers.filter((provider) => !isElsewhere(provider))
-  const used = meant.filter(({ isUsed }) => isUsed).length
-  if (translation.config !== null) return `${used}/${meant.length}`
+  const relevant = translation.providers.filter((provider) => !isElsewhere(provider))
+  const used = relevant.filter(({ isUsed }) => isUsed).length
+  if (translation.config !== null) return `${used}/${relevant.length}`
   const before = Number.parseInt(router.status?.summary?.providers ?? '0', 10)
-  return `${deployment === null ? 0 : Math.min(before, meant.length)}/${meant.length}`
+  return `${deployment === null ? 0 : Math.min(before, relevant.length)}/${relevant.length}`
 }
 
-/** A provider of a chain that the router does not serve: probably meant for another router. */
+/** Whether a provider's chain is not served here, so that it is probably for another router. */
 function isElsewhere({ refusals }: ProviderOutcome): boolean {
   return refusals.some(({ reason }) => reason === 'ChainNotServed')
 }
@@ -121,7 +121,7 @@ function findings(observation: RouterObservation): readonly ObservedCondition[] 
   const { router, translation, deployment, rollsOut, podProblem = null, lost } = observation
   const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
   const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem)
-  const parts = [
+  const conditions = [
     acceptance(translation),
     resolution(translation),
     programming(observation),
@@ -130,13 +130,14 @@ function findings(observation: RouterObservation): readonly ObservedCondition[] 
   const ready = before('Ready')
   const wasReady = ready?.status === 'True'
   const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
-  // Pods of this generation wait for others that are to replace them, say because the operator was upgraded: they serve on.
+  // While a rollout of this generation is queued, say after an operator upgrade, its pods still
+  // serve.
   const serveOn =
     observation.applied.result === 'queued' &&
     ready?.observedGeneration === router.metadata.generation &&
     (wasReady || ready.reason === 'NotAvailable')
-  const needed = serveOn ? parts.filter(({ type }) => type !== 'Programmed') : parts
-  return [...parts, progressing, readiness(needed, isReached ? null : progressing)]
+  const needed = serveOn ? conditions.filter(({ type }) => type !== 'Programmed') : conditions
+  return [...conditions, progressing, readiness(needed, isReached ? null : progressing)]
 }
 
 function acceptance({ refusals, providers, notes }: Translation): ObservedCondition<'Accepted'> {
@@ -145,7 +146,7 @@ function acceptance({ refusals, providers, notes }: Translation): ObservedCondit
     return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
   const others = providers.filter((provider) => !provider.isUsed && !isElsewhere(provider))
   if (others.length === 0)
-    return routerFinding('Accepted', 'Accepted', sentences(['The config is good', ...notes]))
+    return routerFinding('Accepted', 'Accepted', sentences(['The config is valid', ...notes]))
   const named = others.map(({ provider, refusals: why, unresolvedRefs }) => {
     const reason = why[0]?.reason ?? unresolvedRefs[0]?.reason ?? 'unused'
     return `UpstreamProvider ${provider} is left out (${reason})`
@@ -155,7 +156,7 @@ function acceptance({ refusals, providers, notes }: Translation): ObservedCondit
 
 function resolution({ unresolvedRefs }: Translation): ObservedCondition<'ResolvedRefs'> {
   const [first] = unresolvedRefs
-  const text = 'Nothing is missing that an endpoint needs.'
+  const text = 'All references that endpoints need are resolved.'
   if (first === undefined) return routerFinding('ResolvedRefs', 'ResolvedRefs', text)
   return routerFinding('ResolvedRefs', first.reason, sentences(unresolvedRefs.map(violationText)))
 }
@@ -169,14 +170,14 @@ function programming({
   refusedBy = null,
 }: RouterObservation): ObservedCondition<'Programmed'> {
   if (isPaused(router)) {
-    const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
+    const message = `The annotation ${pausedAnnotation} has a value other than "false": the operator changes nothing.`
     return routerFinding('Programmed', 'Paused', message)
   }
-  if (applied.result === 'held')
+  if (applied.result === 'skipped')
     return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
   if (applied.result !== 'applied') {
     const { result, message } = applied
-    // An answer of the API server is quoted as it is.
+    // An answer of the API server is quoted verbatim.
     const isOwn = result === 'waiting' || result === 'queued'
     return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
   }
@@ -185,26 +186,28 @@ function programming({
     if (refusedBy.length === 0 && before?.reason === 'LastGoodRestored')
       return { ...before, type: 'Programmed' }
     const by = refusedBy.length === 0 ? 'A pod' : `Pod ${named(refusedBy)}`
-    const message = `${by} refuses this config, and no pod serves it: the log says why. The last good config is restored, also for pods that start`
-    const hint = 'The next change of the router, of a provider or of the image is tried'
+    const message = `${by} refuses this config, and no pod serves it: see the log. The last good config is restored, also for new pods`
+    const hint =
+      'The operator tries again with the next change to the router, a provider or the image'
     return routerFinding('Programmed', 'LastGoodRestored', sentences([message, hint]))
   }
   if (behind === null && before?.reason === 'ConfigPending')
     return { ...before, type: 'Programmed' }
   if (behind !== null && behind.length > 0) {
     const refusing = behind.filter(({ isRefusing }) => isRefusing)
-    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${named(behind.map(({ pod }) => pod))}`
-    const refused = `It is refused by ${named(refusing.map(({ pod }) => pod))}: the log says why`
+    const still = behind.length === 1 ? '1 pod still serves' : `${behind.length} pods still serve`
+    const message = `All objects are applied, but ${still} another config: ${named(behind.map(({ pod }) => pod))}`
+    const refused = `Refused by ${named(refusing.map(({ pod }) => pod))}: see the log`
     const messages = refusing.length === 0 ? [message] : [message, refused]
     return routerFinding('Programmed', 'ConfigPending', sentences(messages))
   }
   if (missingMonitor === null)
     return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
-  const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
+  const message = `All objects except the ${missingMonitor} are applied: the cluster does not have this kind. The operator checks for it every minute.`
   return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
 }
 
-/** A few of many. */
+/** Lists up to three names. */
 function named(pods: readonly string[]): string {
   return (pods.length > 3 ? [...pods.slice(0, 3), '…'] : pods).join(', ')
 }
@@ -214,7 +217,7 @@ function heldText(deployment: Deployment | null): string {
   const isServing = (deployment.status?.availableReplicas ?? 0) > 0
   return isServing
     ? 'The last good config keeps serving.'
-    : 'The last good config is kept, and no pod is available.'
+    : 'The last good config stays in place, but no pod is available.'
 }
 
 const consequences = {
@@ -224,12 +227,12 @@ const consequences = {
   Available: 'NotAvailable',
 } as const
 
-/** @param underWay what is found of the rollout while too few pods are of this generation */
+/** @param underWay state of the rollout if too few pods have this generation; else null */
 function readiness(
-  parts: readonly ObservedCondition<keyof typeof consequences>[],
+  conditions: readonly ObservedCondition<keyof typeof consequences>[],
   underWay: ObservedCondition | null,
 ): ObservedCondition<'Ready'> {
-  const worst = parts.find(({ status }) => status !== 'True')
+  const worst = conditions.find(({ status }) => status !== 'True')
   if (worst === undefined && underWay !== null)
     return routerFinding('Ready', 'NotRolledOut', `Older pods serve. ${underWay.message}`)
   if (worst === undefined) return routerFinding('Ready', 'Ready', 'This generation serves.')

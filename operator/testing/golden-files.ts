@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 /**
- * One test for each `NAME.in.yaml` of a folder: the YAML that `produce` makes of it must be `NAME.out.yaml`.
- * `make golden` writes the outputs anew; they are for readers.
+ * Defines one test per `NAME.in.yaml` of a folder: `produce` must return the text of
+ * `NAME.out.yaml`. `make golden` updates the outputs.
  */
 export function testGoldenFiles(folder: string, produce: (input: string) => string): void {
   const names = readdirSync(folder)
@@ -20,6 +20,6 @@ export function testGoldenFiles(folder: string, produce: (input: string) => stri
     const output = produce(readFileSync(join(folder, `${name}.in.yaml`), 'utf8'))
     const path = join(folder, `${name}.out.yaml`)
     if (process.env['GOLDEN'] === 'write') writeFileSync(path, output)
-    expect(output, 'make golden writes the outputs anew').toBe(readFileSync(path, 'utf8'))
+    expect(output, 'make golden updates the outputs').toBe(readFileSync(path, 'utf8'))
   })
 }

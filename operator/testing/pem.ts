@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 
-/** Of no real party, and valid for a hundred years. */
+/** A self-signed certificate that is valid for a hundred years. */
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIBdDCCARugAwIBAgIUMXZPu44TH4zs6cBgafnrj+MOhFIwCgYIKoZIzj0EAwIw
 DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjExMDM1NDdaGA8yMTI2MTAyODEwMzU0
@@ -32,7 +32,7 @@ function textOf(keyObject: KeyObject): string {
   return keyObject.export({ type: 'pkcs8', format: 'pem' })
 }
 
-/** PEM texts that golden files mean by these words: a certificate, its key, and the key of another one. */
+/** PEM texts by their placeholder in golden files: a certificate, its key, and another key. */
 export const pemTexts: ReadonlyMap<string, string> = new Map([
   ['@certificate', certificate],
   ['@key', textOf(key)],

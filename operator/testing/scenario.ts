@@ -13,18 +13,18 @@ import { testSpecs } from './specs.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** The short form in which golden files describe a world: specs alone, laid over the least that works. */
+/** Short form of a scenario in golden files: specs, merged into the smallest valid objects. */
 interface ScenarioText {
   readonly router?: object
   readonly providers?: Readonly<Record<string, object>>
   readonly secrets?: Readonly<Record<string, Texts>>
   readonly configMaps?: Readonly<Record<string, Texts>>
-  /** The world before: what the pods run with. */
+  /** The previous scenario, whose config the pods have. */
   readonly before?: ScenarioText
   readonly [other: string]: unknown
 }
 
-/** A router, its providers and what they refer to. */
+/** A router, its providers, and their Secrets and ConfigMaps. */
 export interface Scenario {
   readonly router: RpcRouter
   readonly providers: readonly UpstreamProvider[]
@@ -76,11 +76,11 @@ function scenarioOf(text: ScenarioText): Scenario {
     data: {
       secret(name) {
         const stringData = own(secrets, name)
-        return stringData && secretData({ stringData: filled(stringData), uid: `uid-of-${name}` })
+        return stringData && secretData({ stringData: expand(stringData), uid: `uid-of-${name}` })
       },
       configMap(name) {
         const data = own(configMaps, name)
-        return data && configMapData(filled(data))
+        return data && configMapData(expand(data))
       },
     },
     before: before === undefined ? null : scenarioOf(before),
@@ -88,8 +88,8 @@ function scenarioOf(text: ScenarioText): Scenario {
   }
 }
 
-/** With the texts that golden files only name; `@200000` are so many letters. */
-function filled(texts: Texts): Texts {
+/** Replaces the placeholders of golden files; `@200000` stands for that many letters. */
+function expand(texts: Texts): Texts {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, textOf(text)]))
 }
 
@@ -99,9 +99,9 @@ function textOf(text: string): string {
   return words.map((word) => pemTexts.get(word) ?? 'x'.repeat(Number(word.slice(1)))).join('')
 }
 
-/** What the translation of a scenario works on, the world before translated first. */
+/** Returns the translation's input; it translates the previous scenario first. */
 function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
-  const ran = before === null ? null : translate(translateInput(before)).config
+  const previous = before === null ? null : translate(translateInput(before)).config
   return {
     router,
     providers: providers.filter(({ metadata }) =>
@@ -109,7 +109,7 @@ function translateInput({ router, providers, data, before }: Scenario): Translat
     ),
     data,
     bundled: testSpecs,
-    openPorts: ran?.openPorts ?? [],
+    openPorts: previous?.openPorts ?? [],
   }
 }
 

@@ -66,7 +66,7 @@ interfaces:
 `,
 }
 
-/** Chains that do not change with the specs of the project. */
+/** Chain specs for tests, independent of the bundled specs. */
 export const testSpecs = specsOver({
   kind: 'directory',
   files: Object.entries(texts).map(([file, text]) => ({ file, text })),

@@ -10,22 +10,22 @@ const literal = fc
   .map((characters) => ({ literal: characters.join('') }))
 const variable = fc.constantFrom({ variable: 'A' }, { variable: 'B_1' })
 
-test('the router reads what was meant, whatever is in it', () => {
+test('the router reads back any text', () => {
   const environment = { A: 'first', B_1: '${A}' } as const
-  const meant = (piece: Piece) =>
+  const valueOf = (piece: Piece) =>
     'literal' in piece ? piece.literal : environment[piece.variable as 'A' | 'B_1']
   fc.assert(
     fc.property(fc.array(fc.oneof(literal, variable), { maxLength: 6 }), (pieces) => {
       const written = configText(pieces)
       if (written === null) return
       const { scalar, malformed } = renderPlaceholders(written, environment)
-      expect([scalar.reveal(), malformed]).toEqual([pieces.map(meant).join(''), false])
+      expect([scalar.reveal(), malformed]).toEqual([pieces.map(valueOf).join(''), false])
     }),
     { numRuns: 2000 },
   )
 })
 
-test('a dollar before a variable cannot be said', () => {
+test('a dollar directly before a variable cannot be expressed', () => {
   expect(configText([{ literal: 'US$' }, { variable: 'A' }])).toBeNull()
   expect(configText([{ literal: 'US$ ' }, { variable: 'A' }])).toBe('US$ ${A}')
 })

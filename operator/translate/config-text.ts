@@ -4,13 +4,12 @@ import { Document } from 'yaml'
 import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
 import { digest } from './object-names.ts'
 
-/** A part of a text of the router's config: the text itself, or a variable that is replaced by its value. */
+/** A part of a string in the router's config: literal text or a variable. */
 export type Piece = { readonly literal: string } | { readonly variable: string }
 
 /**
- * Writes a text so that the router reads the literals as they are, whatever is in them, and fills in the variables.
- *
- * @returns null for what the syntax of the router cannot say: a variable right behind `$`, or between `$<` and `>`
+ * Writes a string so that the router reads its literals verbatim and replaces its variables.
+ * @returns null if the router's syntax cannot express it: a variable after `$`, or in `$<` and `>`
  */
 export function configText(pieces: readonly Piece[]): string | null {
   let written = ''
@@ -27,17 +26,17 @@ export function configText(pieces: readonly Piece[]): string | null {
   return written + escape(pending)
 }
 
-/** What the router would take for a placeholder, or for the beginning of one. */
+/** Text that the router would read as a placeholder or the start of one. */
 const opening = /\$(?:\{[^{}]*\}|<[^<>]*>|[{<])/g
 
-/** A second dollar makes it literal, to its end. */
+/** Escapes placeholders with a second dollar. */
 function escape(text: string): string {
   return text.replaceAll(opening, (match) => `$${match}`)
 }
 
 export type { YamlMap, YamlValue }
 
-/** An entry of `direct-rpc` or `backup-direct-rpc`: what is read of it again, and more. */
+/** An entry of `direct-rpc` or `backup-direct-rpc`, with types for fields that are read again. */
 export interface UpstreamEntry extends YamlMap {
   readonly 'node-urls': readonly NodeUrlEntry[]
 }
@@ -58,15 +57,15 @@ export interface TlsEntry extends YamlMap {
 }
 
 /**
- * Writes the YAML 1.2 of the router's own files in one way only, so that equal values give equal text: no anchors, no folding, a string that
- * could be read as something else in quotes. Keys and lists keep their order.
+ * Writes canonical YAML 1.2 for the router's files, so that equal values give equal text: no
+ * anchors, no folding, quotes around ambiguous strings. Keys and lists keep their order.
  */
 export function canonicalYaml(value: YamlValue): string {
   const document = new Document(value, { aliasDuplicateObjects: false, version: '1.2' })
   return document.toString({ lineWidth: 0, singleQuote: true })
 }
 
-/** The same items in the order of their names. */
+/** Sorts items by name. */
 export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string): readonly T[] {
   return items.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))))
 }
@@ -74,10 +73,9 @@ export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string): re
 const maxWordLength = 24
 
 /**
- * The name of the variable that carries a key of a Secret. Fields that use the same key share it: pods that have it can take over another
- * field with it.
- *
- * @returns `KEY_ALCHEMY_API_KEY_3F0A…`: both words for readers, a hash of them for uniqueness
+ * Names the variable for a key of a Secret. Fields with the same key share it, so that pods that
+ * have it can reload another field that uses it.
+ * @returns `KEY_ALCHEMY_API_KEY_3F0A…`: both names for readers, and a hash for uniqueness
  */
 export function variableName(source: readonly [secret: string, key: string]): string {
   return ['KEY', ...source.map(shoutingWord), digest(source).toUpperCase()].join('_')

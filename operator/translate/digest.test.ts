@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digest, digestEntries } from './object-names.ts'
 
-test('is short, lower case and stable over versions of the operator', () => {
+test('a digest is short, lower case and stable across operator versions', () => {
   expect(digest(['a', 'b'])).toBe('facdde7abf1eac5b')
 })
 
-test('texts cannot flow into each other', () => {
+test('lists of strings with equal concatenations differ', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.array(fc.string()), (a, b) => {
       expect(digest(a) === digest(b)).toBe(JSON.stringify(a) === JSON.stringify(b))
@@ -18,7 +18,7 @@ test('texts cannot flow into each other', () => {
   expect(digest(['', 'a'])).not.toBe(digest(['a', '']))
 })
 
-test('the order of a map does not count', () => {
+test('the order of a map does not matter', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), (map) => {
       const entries = Object.entries(map)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { egressPorts } from './rendered-config.ts'
 
-/** The ports for a router of which the config has this URL. */
+/** Returns the egress ports of a router whose config has this URL. */
 function portsOf(url: string, spec: object = {}): readonly number[] | 'any' {
   const { router } = readScenario(JSON.stringify({ router: spec, providers: { a: {} } }))
   const { config } = translateScenario(readScenario('providers: { a: {} }'))
@@ -28,7 +28,7 @@ test.each<[string, readonly number[] | 'any']>([
   ['https://a.example:00', []],
   ['https://a.example:65536', []],
   ['https://a.example:700000', []],
-])('of %s', (url, ports) => {
+])('egress ports of %s', (url, ports) => {
   expect(portsOf(url)).toEqual(ports)
 })
 
@@ -44,7 +44,7 @@ test.each<[string, object]>([
     'the cache service of sessions',
     { sharedState: { mode: 'CacheService', cacheService: { address: 'cache.example:0' } } },
   ],
-])('an invalid port of %s is left out', (_, spec) => {
+])('an invalid port of %s is ignored', (_, spec) => {
   expect(portsOf('https://a.example', spec)).toEqual([443])
 })
 
@@ -53,10 +53,14 @@ const redis = { addresses: ['answers.example:6381'] }
 const cacheService = { address: 'cache.example:20100' }
 
 test.each<[string, object, readonly number[]]>([
-  ['a Redis of the operator', { sharedState: { mode: 'Managed' } }, [443, 6379]],
-  ['two of them', { sharedState: { mode: 'Managed' }, cache: { type: 'Managed' } }, [443, 6379]],
-  ['two others', { sharedState, cache: { type: 'Redis', redis } }, [443, 6380, 6381]],
+  ['a managed Redis', { sharedState: { mode: 'Managed' } }, [443, 6379]],
+  [
+    'two managed Redis',
+    { sharedState: { mode: 'Managed' }, cache: { type: 'Managed' } },
+    [443, 6379],
+  ],
+  ['two external Redis', { sharedState, cache: { type: 'Redis', redis } }, [443, 6380, 6381]],
   ['a cache service', { sharedState: { mode: 'CacheService', cacheService } }, [443, 20_100]],
-])('of %s', (_, spec, ports) => {
+])('egress ports of %s', (_, spec, ports) => {
   expect(portsOf('https://a.example', spec)).toEqual(ports)
 })

@@ -15,19 +15,19 @@ import { translate } from './translate.ts'
 import { violationText } from './translation.ts'
 
 /*
- * Each way in which the router refuses a config, and the operator's refusal of the same mistake. Every line of source that
- * reports an error needs a row here; a test counts them. A port in use is no refusal of the config: exit code 1.
+ * Each config error of the router with the operator's refusal of the same fault. Every source line
+ * that reports an error needs a row here; a test counts them. A port in use is not a config error.
  */
 
 type Row = {
-  /** The file that reports it. */
+  /** File that reports the error. */
   readonly of: string
   /** The router's message for the smallest valid file with these keys merged in. */
   readonly says: RegExp
   readonly file: object
 } & (
   | {
-      /** The same mistake in the operator's objects, merged into the smallest router and provider. */
+      /** The same fault in the operator's objects, merged into the smallest router and provider. */
       readonly router?: object
       readonly provider?: object
       readonly more?: readonly object[]
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
     of: 'config/checks.ts',
     says: /two names of one key/,
     file: { endpoints: [{ ...eth, 'network-address': ':1', 'listen-address': ':2' }] },
-    never: 'It writes network-address alone.',
+    never: 'It writes only network-address.',
   },
   {
     of: 'config/checks.ts',
@@ -140,13 +140,13 @@ const rows: readonly Row[] = [
     of: 'config/checks.ts',
     says: /there is no store to share answers in/,
     file: { 'cache-bytes': '1MiB', cache: { shared: true } },
-    never: 'It writes cache.shared true beside a store alone.',
+    never: 'It writes cache.shared true only beside a store.',
   },
   {
     of: 'config/checks.ts',
     says: /resp-cache has no effect/,
     file: { 'cache-bytes': '1MiB', 'cache-be': 'c:1', 'resp-cache': { addresses: 'r:1' } },
-    never: 'It writes the stores that it uses.',
+    never: 'It writes only stores in use.',
   },
   {
     of: 'config/checks.ts',
@@ -165,7 +165,7 @@ const rows: readonly Row[] = [
     file: { 'direct-rpc': [upstream(), upstream({ url: 'https://b.example' })] },
     provider: { upstreamName: 'same' },
     more: [{ upstreamName: 'same', nodeUrls: [{ url: 'https://b.example' }] }],
-    operatorSays: /has the name same for ETH1 jsonrpc already/,
+    operatorSays: /already has the name same for ETH1 jsonrpc/,
   },
   {
     of: 'config/checks.ts',
@@ -250,7 +250,7 @@ const rows: readonly Row[] = [
     of: 'config/store.ts',
     says: /password and password-file exclude each other/,
     file: store({ password: 'x', 'password-file': '/dev/null' }),
-    never: 'It writes passwords as variables alone.',
+    never: 'It writes passwords only as variables.',
   },
   {
     of: 'config/store.ts',
@@ -383,7 +383,7 @@ const rows: readonly Row[] = [
     of: 'config/fields/upstream-auth.ts',
     says: /auth-headers\.x-key: has no value/,
     file: { 'direct-rpc': [upstream({ 'auth-config': { 'auth-headers': { 'x-key': null } } })] },
-    never: 'It writes a text for each header.',
+    never: 'It writes a value for each header.',
   },
   {
     of: 'config/fields/upstream-auth.ts',
@@ -418,33 +418,32 @@ const rows: readonly Row[] = [
   },
 ]
 
-/** Files whose errors no rendered config can cause. */
-const apart: Readonly<Record<string, string>> = {
-  'config/yaml/read-yaml.ts': 'The form of a text. The operator writes its texts by a YAML writer.',
-  'config/live-keys.ts':
-    'Of a reload, not of a start. The operator makes new pods for such a change.',
+/** Files with errors that no rendered config can cause. */
+const impossible: Readonly<Record<string, string>> = {
+  'config/yaml/read-yaml.ts': 'Syntax errors. The operator writes its configs with a YAML library.',
+  'config/live-keys.ts': 'Errors of a reload. The operator replaces pods for such a change.',
 }
 
-/** Files that make problems by themselves, and where the operator has the same refusal, or why it has none. */
+/** Files that create problems without `report`, and where the operator covers them, or why not. */
 const others: Readonly<Record<string, string>> = {
-  'config/problem.ts': 'Makes the problems of `report`, which have rows.',
+  'config/problem.ts': 'Creates the problems of `report`, which have rows.',
   'config/explain.ts':
     'Unknown keys and missing values: the operator runs the same parser on its own text.',
   'config/yaml/read-yaml.ts': 'The same parser.',
   'config/env-file.ts':
-    'Of the machine. The pods have a directory with a file for each variable, which has no form.',
+    'Errors of the machine. Pods have a directory with one file per variable, without syntax.',
   'cli/checked-config.ts':
-    'Of the machine: config and env files that cannot be read. Kubernetes mounts those of pods.',
-  'cli/command-line.ts': "Of the command line. That of pods is the operator's own.",
-  'cli/record.ts': 'Of the command line. Pods record nothing.',
-  'cli/replay.ts': 'Of another command.',
-  'cli/init.ts': 'Of another command.',
-  'cli/admin-clients.ts': 'Of another command.',
-  'cli/cache-server.ts': 'Of another command.',
-  'chain/document.ts': 'Of specs: spec-sources.test.ts compares both in the words of the router.',
-  'chain/read-documents.ts': 'Of specs.',
-  'chain/load-catalog.ts': 'Of specs.',
-  'chain/sources.ts': 'Of the machine and of URLs: the operator sees neither.',
+    'Errors of the machine: unreadable config and env files. Kubernetes mounts those of pods.',
+  'cli/command-line.ts': 'Errors of the command line. The operator writes that of pods.',
+  'cli/record.ts': 'Errors of the command line. Pods record nothing.',
+  'cli/replay.ts': 'Another command.',
+  'cli/init.ts': 'Another command.',
+  'cli/admin-clients.ts': 'Another command.',
+  'cli/cache-server.ts': 'Another command.',
+  'chain/document.ts': 'Errors of specs: spec-sources.test.ts compares both messages.',
+  'chain/read-documents.ts': 'Errors of specs.',
+  'chain/load-catalog.ts': 'Errors of specs.',
+  'chain/sources.ts': 'Errors of the machine and of URLs, which the operator cannot check.',
 }
 
 const bundled = await loadBundledSpecs()
@@ -461,7 +460,7 @@ async function routerErrors(file: object): Promise<string> {
   return errors.map(({ path, message }) => `${path}: ${message}`).join('\n')
 }
 
-/** What the operator says, whatever the rules of the CustomResourceDefinitions have let pass. */
+/** Returns the operator's errors without the rules of the CustomResourceDefinitions. */
 function operatorErrors(router: object, providers: readonly object[]): string {
   const object = (kind: string, name: string) => ({
     ...{ apiVersion, kind },
@@ -506,7 +505,7 @@ describe('the operator refuses what the router would refuse at its start', () =>
   })
 })
 
-/** Lines of a file that report an error. */
+/** Returns the lines of a file that report an error. */
 function errorReports(path: string): readonly number[] {
   const text = readFileSync(path, 'utf8')
   const lines: number[] = []
@@ -523,10 +522,10 @@ function errorReports(path: string): readonly number[] {
   return lines
 }
 
-test('each place in the source that reports an error has its row', () => {
+test('each source line that reports an error has a row', () => {
   const root = join(import.meta.dirname, '../../proxy')
   const files = globSync('{config,chain,validation}/**/*.ts', { cwd: root })
-  const sources = files.filter((file) => !file.includes('.test.') && !(file in apart))
+  const sources = files.filter((file) => !file.includes('.test.') && !(file in impossible))
   const counts = (all: readonly string[]) =>
     Object.fromEntries(
       [...Map.groupBy(all, (file) => file)].map(([file, same]) => [file, same.length]),
@@ -535,7 +534,7 @@ test('each place in the source that reports an error has its row', () => {
   expect(counts(rows.map(({ of }) => of).toSorted())).toEqual(counts(reported.toSorted()))
 })
 
-test('each file that makes problems by itself is known', () => {
+test('each file that creates problems without report is listed', () => {
   const root = join(import.meta.dirname, '../../proxy')
   const makers = globSync('**/*.ts', { cwd: root })
     .filter((file) => !file.includes('.test.'))

@@ -10,8 +10,8 @@ import type { SecretKey } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
 import { type Translation, type Violation, violationText } from './translation.ts'
 
-/** What a translation says, in the form of a golden file. */
-function shown(translation: Translation): YamlMap {
+/** Converts a translation to the form of a golden file. */
+function goldenOf(translation: Translation): YamlMap {
   const { config, refusals, unresolvedRefs, notes, providers, endpoints } = translation
   return {
     applied: config !== null,
@@ -19,10 +19,10 @@ function shown(translation: Translation): YamlMap {
     unresolvedRefs: some(unresolvedRefs.map(violation)),
     notes: some(notes),
     providers: Object.fromEntries(
-      providers.map(({ provider, isUsed, refusals: own, unresolvedRefs: waits }) => {
-        const fate = isUsed ? 'used' : 'left-out'
-        const why = [...own, ...waits].map(violation)
-        return [provider, why.length === 0 ? fate : { fate, why }]
+      providers.map(({ provider, isUsed, refusals: own, unresolvedRefs: missing }) => {
+        const usage = isUsed ? 'used' : 'left-out'
+        const why = [...own, ...missing].map(violation)
+        return [provider, why.length === 0 ? usage : { usage, why }]
       }),
     ),
     endpoints: Object.fromEntries(
@@ -31,7 +31,7 @@ function shown(translation: Translation): YamlMap {
         served ? upstreams : 'closed',
       ]),
     ),
-    ...(config !== null && shownConfig(config)),
+    ...(config !== null && goldenConfig(config)),
   }
 }
 
@@ -39,7 +39,7 @@ function violation(each: Violation): string {
   return `${each.reason}: ${violationText(each)}`
 }
 
-function shownConfig({ variables, environment, files, data }: RenderedConfig): YamlMap {
+function goldenConfig({ variables, environment, files, data }: RenderedConfig): YamlMap {
   const { [configFile]: config = '', ...copies } = data
   return {
     variables: someKeys(variables.map(({ name, secret }) => [name, keyText(secret)])),
@@ -62,8 +62,8 @@ function someKeys(entries: readonly (readonly [string, string])[]): YamlMap | un
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-describe('objects are translated into the config of the router', () => {
+describe('the router config of objects', () => {
   testGoldenFiles(join(import.meta.dirname, 'testdata'), (input) =>
-    canonicalYaml(shown(translateScenario(readScenario(input)))),
+    canonicalYaml(goldenOf(translateScenario(readScenario(input)))),
   )
 })

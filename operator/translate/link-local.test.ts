@@ -5,7 +5,7 @@ import { testSpecs } from '../testing/specs.ts'
 import { readScenario } from '../testing/scenario.ts'
 import { validateProvider } from './translate.ts'
 
-/** The refusals of a provider with this URL, as `reason field`. */
+/** Returns the refusals of a provider with this URL. */
 function refusalsOf(url: string, secret: string | null = null, allowLinkLocal = false) {
   const variables = [{ name: 'URL', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }]
   const { providers, data } = readScenario(
@@ -54,13 +54,13 @@ test.each(linkLocal)('%s is refused', (url) => {
   ])
 })
 
-test.each(linkLocal)('%s is refused when a Secret hides it, and not shown', (url) => {
+test.each(linkLocal)('%s in a Secret is refused without being shown', (url) => {
   const refusals = refusalsOf('${URL}', url)
   expect(refusals).toHaveLength(1)
   expect(JSON.stringify(refusals)).not.toContain(url)
 })
 
-test.each(linkLocal)('%s is taken with --allow-link-local', (url) => {
+test.each(linkLocal)('%s is accepted with --allow-link-local', (url) => {
   expect(refusalsOf(url, null, true)).toEqual([])
 })
 
@@ -80,6 +80,6 @@ test.each([
   'https://alpha.example/169.254.169.254',
   'http://10.0.0.1',
   'http://127.0.0.1',
-])('%s is taken', (url) => {
+])('%s is accepted', (url) => {
   expect(refusalsOf(url)).toEqual([])
 })

@@ -10,7 +10,7 @@ function notesOf(url: string): readonly string[] {
 }
 
 test.each([['https://me:hunter2@a.example'], ['https://a.example/?x=1&apiKey=abc']])(
-  'a literal secret is reported, and not repeated: %s',
+  'a literal secret is reported without being repeated: %s',
   (url) => {
     const [note = ''] = notesOf(url)
     expect(note).toMatch(/^spec\.nodeUrls\[0\]\.url: a password or key is written into the URL/)
@@ -23,6 +23,6 @@ test.each([
   ['https://me:${PASSWORD}@a.example'],
   ['https://a.example/?apiKey=${KEY}'],
   ['https://a.example:8545/a@b'],
-])('nothing is said of %s', (url) => {
+])('%s has no note', (url) => {
   expect(notesOf(url)).toEqual([])
 })

@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 
-/** A Redis that the operator runs: for sessions, and for answers. */
+/** Managed Redis: one for sessions, one for answers. */
 export const redisComponents = ['redis', 'redis-cache'] as const
 export type RedisComponent = (typeof redisComponents)[number]
-/** The part that a child plays. */
+/** Component that a child belongs to. */
 export type Component = 'router' | RedisComponent
 
-/** What every object of a component is called, or begins with. */
+/** Returns the name, or its prefix, of every object of a component. */
 export function objectName(
   { metadata }: { readonly metadata: Pick<RpcRouter['metadata'], 'name'> },
   component: Component = 'router',
@@ -17,41 +17,40 @@ export function objectName(
   return `${metadata.name}-${component}`
 }
 
-/** The key of the Secret of a managed Redis that holds the password. */
+/** Key of the password in the Secret of a managed Redis. */
 export const redisPasswordKey = 'password'
 
 export const redisPort = 6379
 
-/** Where the pods find the ConfigMap with the config. */
+/** Mount path of the config. */
 export const configDirectory = '/etc/rpc-router/config'
 
-/** Where the pods find files from Secrets. */
+/** Mount path of files from Secrets. */
 export const secretDirectory = '/etc/rpc-router/secrets'
 
-/** Below it: a file for each variable of an upstream. */
+/** Subdirectory with one file per variable of an upstream. */
 export const keyDirectory = 'keys'
 
-/** The key of our ConfigMap with the router's config. */
+/** Key of the router's config in the ConfigMap. */
 export const configFile = 'router.yml'
 
-/** The port of metrics and probes. */
+/** Port of metrics and probes. */
 export const metricsPort = 7779
 
-/** The pods that the spec asks for: a count, or the least that autoscaling may go to; two where it says nothing. */
+/** Returns the initial replica count: the spec's, else the minimum of autoscaling, else 2. */
 export function wantedReplicas({ replicas, autoscaling }: RpcRouterSpec): number {
   return replicas ?? autoscaling?.minReplicas ?? 2
 }
 
-/** The most pods that there can be. */
+/** Returns the maximum replica count. */
 export function mostReplicas(spec: RpcRouterSpec): number {
   return spec.autoscaling?.maxReplicas ?? wantedReplicas(spec)
 }
 
 /**
- * A short hash of a list of texts. Each is preceded by its length, so that no two lists make the same input:
- * `['ab', 'c']` and `['a', 'bc']` differ.
- *
- * @returns 16 lower-case hexadecimal digits: 64 bits, short enough for the end of an object's name
+ * Returns a short hash of a list of strings. Each is preceded by its length, so that `['ab', 'c']`
+ * and `['a', 'bc']` differ.
+ * @returns 16 lower-case hexadecimal digits (64 bits), short enough for an object's name
  */
 export function digest(parts: Iterable<string>): string {
   const hash = createHash('sha256')
@@ -59,7 +58,7 @@ export function digest(parts: Iterable<string>): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** The hash of a map, whatever the order of its keys. */
+/** Returns the hash of a map, independent of the order of its keys. */
 export function digestEntries(entries: Iterable<readonly [key: string, value: string]>): string {
   return digest([...entries].toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))).flat())
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** The data of one Secret or ConfigMap, decoded. */
+/** Decoded data of one Secret or ConfigMap. */
 export interface KeyedData {
-  /** Of a Secret of the API server: known only with the right to read it. */
+  /** Uid of a Secret, known only to those who may read it. */
   readonly uid?: string | undefined
-  /** Of a ConfigMap; of a Secret nothing is asked but by its key. */
+  /** Keys of a ConfigMap; empty for a Secret, which is only read by key. */
   readonly keys: readonly string[]
-  /** Null when there is no such key. */
+  /** Returns a value; null if the key does not exist. */
   get(key: string): string | null
 }
 
-/** What the Secrets and ConfigMaps of one namespace hold. */
+/** Data of the Secrets and ConfigMaps of one namespace. */
 export interface ReferenceData {
-  /** Null when there is no such Secret. */
+  /** Returns a Secret; null if it does not exist. */
   secret(name: string): KeyedData | null
-  /** Null when there is no such ConfigMap. */
+  /** Returns a ConfigMap; null if it does not exist. */
   configMap(name: string): KeyedData | null
 }
 
@@ -25,42 +25,42 @@ export interface SecretKey {
   readonly key: string
 }
 
-/** An environment variable of the pods, whose value stays in its Secret. */
+/** Variable of the pods whose value stays in its Secret. */
 export interface Variable {
   readonly name: string
   readonly secret: SecretKey
 }
 
-/** A file of the pods whose text stays in its Secret. */
+/** File of the pods whose content stays in its Secret. */
 export interface SecretFile {
-  /** Below `secretDirectory`. */
+  /** Path below `secretDirectory`. */
   readonly path: string
   readonly secret: SecretKey
 }
 
-/** A text of a ConfigMap of the user's that is copied into ours, so that a rollback gets it back as it was. */
+/** Text of a user's ConfigMap, copied into ours so that a rollback restores it. */
 export interface CopiedFile {
-  /** The key in our ConfigMap, and the name of the file below `configDirectory`. */
+  /** Key in our ConfigMap, and file name below `configDirectory`. */
   readonly name: string
   readonly text: string
 }
 
-/** What pods need of Secrets and ConfigMaps for a part of the config. */
-export interface Needs {
+/** Secrets and ConfigMaps that pods need for a part of the config. */
+export interface RequiredRefs {
   readonly variables: readonly Variable[]
   readonly files: readonly SecretFile[]
   readonly copies: readonly CopiedFile[]
 }
 
-/** The data of a Secret as the API gives it (base64) or as users may write it (`stringData`). */
+/** Data of a Secret, in base64 from the API or as `stringData` in manifests. */
 export interface SecretData {
   readonly data?: Readonly<Record<string, string>>
   readonly stringData?: Readonly<Record<string, string>>
-  /** Of the Secret; undefined when it does not come from the API server. */
+  /** Uid of the Secret; undefined in manifests. */
   readonly uid?: string | undefined
 }
 
-/** Reads a Secret's data, decoding a value only when it is asked for. */
+/** Reads the data of a Secret, decoding each value on access. */
 export function secretData({ data = {}, stringData = {}, uid }: SecretData): KeyedData {
   return {
     uid,
@@ -73,7 +73,7 @@ export function secretData({ data = {}, stringData = {}, uid }: SecretData): Key
   }
 }
 
-/** Reads a ConfigMap's data. */
+/** Reads the data of a ConfigMap. */
 export function configMapData(data: Readonly<Record<string, string>> = {}): KeyedData {
   return {
     keys: Object.keys(data),
@@ -81,20 +81,20 @@ export function configMapData(data: Readonly<Record<string, string>> = {}): Keye
   }
 }
 
-/** Replaces a value that is not known, so that the rest of a config can be judged all the same. */
+/** Placeholder for an unknown value, so that the rest of a config can be validated. */
 export const standIn = 'value-that-is-not-known'
 
-/** The value of a key of a Secret; null when it is missing or empty. */
+/** Returns the value of a Secret's key; null if it is missing or empty. */
 export function valueOf({ name, key }: SecretKey, data: ReferenceData): string | null {
   return data.secret(name)?.get(key) || null
 }
 
-/** What pods would have in their environment. Holds secrets: for the router's parser, and for nothing that is kept. */
+/** Returns the environment of pods. It contains secrets: only for the parser, never stored. */
 export function environmentOf(
-  parts: readonly Pick<Needs, 'variables'>[],
+  all: readonly Pick<RequiredRefs, 'variables'>[],
   data: ReferenceData,
 ): Readonly<Record<string, string>> {
-  const variables = parts.flatMap((part) => part.variables)
+  const variables = all.flatMap((each) => each.variables)
   return Object.fromEntries(
     variables.map(({ name, secret }) => [name, valueOf(secret, data) ?? standIn]),
   )

@@ -26,25 +26,25 @@ const hashesOf = (secrets: Readonly<Record<string, Texts>>, uid?: string) =>
 
 const now = hashesOf({ one: { key: 'guessable' }, two: { key: 'b' } })
 
-test('a changed value changes its own hash alone', () => {
+test('a changed value changes only its own hash', () => {
   const after = hashesOf({ one: { key: 'guessable' }, two: { key: 'c' } })
   const [first, second] = now.keys()
   expect(after.get(first ?? '')).toBe(now.get(first ?? ''))
   expect(after.get(second ?? '')).not.toBe(now.get(second ?? ''))
 })
 
-test('another key of the Secret changes nothing', () => {
+test('another key of the Secret does not change the hashes', () => {
   expect(hashesOf({ one: { key: 'guessable', more: 'x' }, two: { key: 'b' } })).toEqual(now)
 })
 
-test('without the uid of the Secret, values cannot be tried out', () => {
+test('without the uid of the Secret, a hash does not allow guessing the value', () => {
   const other = hashesOf({ one: { key: 'guessable' }, two: { key: 'b' } }, 'another uid')
   expect([...other.values()].some((hash) => [...now.values()].includes(hash))).toBe(false)
   const plain = createHash('sha256').update('guessable').digest('hex').slice(0, 16)
   expect([...now.values()]).not.toContain(plain)
 })
 
-test('without a uid the value does not count', () => {
+test('without a uid the hash is empty', () => {
   const hashes = hashSecrets(used, {
     ...dataOf({}),
     secret: () => secretData({ stringData: { key: 'guessable' } }),

@@ -5,7 +5,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import { inOrder } from './config-text.ts'
 import { digest, digestEntries, configFile, keyDirectory, redisPort } from './object-names.ts'
 import {
-  type Needs,
+  type RequiredRefs,
   type ReferenceData,
   type SecretFile,
   type SecretKey,
@@ -17,35 +17,35 @@ import { redisOf } from './state-store.ts'
 import type { PlainVariable } from './tracing-environment.ts'
 import type { TranslateInput } from './translation.ts'
 
-/** A config that the router accepts, with all that its pods need. */
+/** A valid config with everything that its pods need. */
 export interface RenderedConfig {
-  /** The data of the ConfigMap. */
+  /** Data of the ConfigMap. */
   readonly data: Readonly<Record<string, string>>
   readonly upstreams: readonly UpstreamPlan[]
-  /** Of the environment, in the order of their names: what is read at the start only. */
+  /** Environment variables from Secrets, sorted by name. Pods read them only at startup. */
   readonly variables: readonly Variable[]
-  /** Of the environment as well, behind those: they may name them. */
+  /** Further environment variables, which may refer to the former. */
   readonly environment: readonly PlainVariable[]
-  /** In the order of their paths. The variables of upstreams are among them, since running pods see these change. */
+  /** Files sorted by path. They include variables of upstreams, whose changes pods reload. */
   readonly files: readonly SecretFile[]
-  /** Ports of the endpoints that are open. */
+  /** Ports of open endpoints. */
   readonly openPorts: readonly number[]
-  /** Of the router's config as pods have it: 16 digits, with which `sha256sum` of the file begins. */
+  /** Hash of the config: the first 16 digits of the file's `sha256sum`. */
   readonly contentHash: string
-  /** Of what pods must be made anew for. It names the ConfigMap: pods see only contents that they can take over. */
+  /** Hash of everything that pods cannot reload. It is part of the ConfigMap's name. */
   readonly fixedHash: string
-  /** Of the values of Secrets that pods read at their start only. */
+  /** Hash of the Secret values that pods read only at startup. */
   readonly secretHash: string
-  /** Of the values that running pods take over. */
+  /** Hash of the Secret values that pods reload. */
   readonly keyHash: string
   /** Further annotations of the Deployment that record the state of the config exchange. */
   readonly marks?: Readonly<Record<string, string>>
 }
 
-/** Gathers what a config needs, under hashes that change when it does. */
+/** Collects a config's data and the hashes that change with it. */
 export function renderConfig(
   { text, fixed, upstreams, endpoints }: RouterDocument,
-  plan: Needs & Pick<RenderedConfig, 'environment'>,
+  plan: RequiredRefs & Pick<RenderedConfig, 'environment'>,
   { router, data, image = '' }: Pick<TranslateInput, 'router' | 'data' | 'image'>,
 ): RenderedConfig {
   const variables = inOrder(plan.variables, ({ name }) => name)
@@ -93,8 +93,8 @@ export function contentHashOf(text: string): string {
 }
 
 /**
- * A hash of each key of a Secret that pods use, which changes with its value. It is keyed with the uid of the Secret, which
- * can only be learnt with the right to read the Secret: without it, values cannot be tried out against the hash.
+ * Returns a hash of each Secret key that pods use. It is keyed with the uid of the Secret, known
+ * only to those who may read the Secret, so that nobody else can test guesses against the hash.
  */
 export function hashSecrets(
   used: readonly SecretKey[],
@@ -103,7 +103,7 @@ export function hashSecrets(
   return new Map(used.map((each) => [digest([each.name, each.key]), hashOf(each, data)]))
 }
 
-/** Empty for a value that is gone, or of a Secret which the API server has not made. */
+/** Returns an empty hash for a missing value, and for a Secret without a uid. */
 function hashOf(secret: SecretKey, data: ReferenceData): string {
   const value = valueOf(secret, data)
   const uid = data.secret(secret.name)?.uid
@@ -121,8 +121,8 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * The TCP ports that the pods connect to, in order; `any` when a port is in a Secret. A text that is no port is left out:
- * the API server would refuse the whole NetworkPolicy for it.
+ * Returns the sorted TCP ports that the pods connect to; `any` if one is in a Secret. It ignores
+ * invalid ports, for which the API server would refuse the whole NetworkPolicy.
  */
 export function egressPorts(
   router: RpcRouter,
@@ -147,12 +147,12 @@ export function egressPorts(
   return [...new Set((ports as readonly number[]).filter(isPort))].toSorted((a, b) => a - b)
 }
 
-/** Whether the port of a URL of an upstream is in a Secret. */
+/** Whether the port of an upstream's URL is in a Secret. */
 export function hidesPort({ entry }: UpstreamPlan): boolean {
   return entry['node-urls'].some(({ url }) => portOf(url) === null)
 }
 
-/** The port of a URL as the config writes it; null when a variable is there. */
+/** Returns the port of a URL in the config; null if a variable hides it. */
 function portOf(url: string): number | null {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]*)/i.exec(url) ?? []
   const written = /:(\d+)$/.exec(authority)?.[1]
@@ -161,7 +161,7 @@ function portOf(url: string): number | null {
   return /\$[{<]/.test(host) ? null : (usualPorts.get(scheme.toLowerCase()) ?? null)
 }
 
-/** True for what a TCP port can be. */
+/** Whether a number is a valid TCP port. */
 export function isPort(number: number): boolean {
   return Number.isInteger(number) && number >= 1 && number <= 65_535
 }

@@ -7,7 +7,7 @@ import type { Tier } from '../../proxy/config/types.ts'
 import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './config-text.ts'
 import { keyDirectory, secretDirectory } from './object-names.ts'
-import type { Needs, ReferenceData } from './reference-data.ts'
+import type { RequiredRefs, ReferenceData } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
 import { type ReadSpecs, compileSpecs, readSpecSources } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSections } from './state-store.ts'
@@ -15,18 +15,18 @@ import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts
 import type { UnresolvedRef } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
 
-/** The translation of one provider: an upstream of the config, and what the pods need for it. */
-export interface UpstreamPlan extends Needs {
+/** The translation of one provider: an upstream of the config with its references. */
+export interface UpstreamPlan extends RequiredRefs {
   /** Name of the UpstreamProvider. */
   readonly provider: string
   readonly tier: Tier
-  /** `ETH1 jsonrpc`, with the chain as the config calls it. */
+  /** `ETH1 jsonrpc`, with the chain's name in the config. */
   readonly serves: string
   readonly entry: UpstreamEntry
 }
 
-/** The router object's own part of the config, without upstreams and listeners. */
-export interface RouterPlan extends Needs {
+/** The RpcRouter's part of the config, without upstreams and listeners. */
+export interface RouterPlan extends RequiredRefs {
   readonly settings: YamlMap
   readonly bindHost: string
   readonly state: StateChoice
@@ -37,10 +37,10 @@ export interface RouterPlan extends Needs {
   readonly environment: readonly PlainVariable[]
 }
 
-/** A chain as the config calls it, whatever alias is used. */
+/** Returns a chain's name in the config, for its id or an alias. */
 export type ChainIdOf = (chainId: string) => string
 
-/** Calls a chain by its id where it is known, so that an alias of it means the same chain. */
+/** Maps aliases to ids of known chains, so that an alias means the same chain. */
 export function chainNames(chains: Pick<ChainCatalog, 'find'> | null): ChainIdOf {
   return (chainId) => chains?.find(chainId)?.id ?? chainId
 }
@@ -53,12 +53,12 @@ export interface Listener {
   readonly serves: string
 }
 
-/** A config as text, with what is needed to trace a field in it back to the objects. */
+/** The text of a config, with the data to trace its fields back to objects. */
 export interface RouterDocument {
   readonly text: string
-  /** The part of it that no running router takes over from a changed file. */
+  /** The part that a running router does not reload. */
   readonly fixed: string
-  /** In the order of the config within each tier. */
+  /** Upstreams in the order of the config within each tier. */
   readonly upstreams: readonly UpstreamPlan[]
   readonly endpoints: readonly Endpoint[]
 }
@@ -74,7 +74,7 @@ export function planRouter(
   const stores = storeSections(router, collector)
   const specs = readSpecSources(spec.specSources, collector)
   const hasOwnSpecs = specs.section.length > 0
-  // Only the router knows the names in the user's own specs.
+  // Only the router knows the chain names in the user's own specs.
   const chainIdOf = chainNames(hasOwnSpecs ? null : bundled.catalog)
   const environment = tracingEnvironment(router, collector)
   const settings = {
@@ -106,9 +106,8 @@ export function planRouter(
 }
 
 /**
- * Puts a config together. Upstreams are in the order of their names, so that the same set gives the same text.
- *
- * @param skipsSockets whether it serves chains with subscriptions without a WebSocket URL
+ * Builds the config. Upstreams are sorted by name, so that the same set gives the same text.
+ * @param skipsSockets whether to serve chains with subscriptions without a WebSocket URL
  */
 export function routerDocument(
   { settings, bindHost }: RouterPlan,
@@ -140,7 +139,7 @@ export function routerDocument(
   return { text: canonicalYaml(document), fixed, upstreams: sorted, endpoints }
 }
 
-/** `minGroups` is `min-groups`. */
+/** Converts keys such as `minGroups` to `min-groups`. */
 function inDashes(fields: YamlMap): YamlMap {
   const dashed = (key: string) => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [dashed(key), value]))

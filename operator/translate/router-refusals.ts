@@ -13,9 +13,8 @@ import type { ReadSpecs } from './spec-sources.ts'
 import type { RouterRefusal } from './translation.ts'
 
 /**
- * Why nothing acceptable serves an endpoint, as far as it is known.
- *
- * @param written every provider that the router selects, as it is written
+ * Says why no accepted provider serves an endpoint.
+ * @param written every provider that the router selects
  */
 export function unservedEndpoint(
   router: RpcRouter,
@@ -30,7 +29,7 @@ export function unservedEndpoint(
   const [problem] = checkChains(entries, knownChains(catalog), () => null)
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }
-  // No provider could help: of a chain or an interface that the router does not have.
+  // No provider can help: the router does not have the chain or the interface.
   const key = problem.path.endsWith('chain-id') ? 'chainId' : 'apiInterface'
   return { reason: 'UnknownChain', field: `${field}.${key}`, message: sentenceOf(problem) }
 }
@@ -48,16 +47,16 @@ function whyUnserved(
   const main = requests.filter(({ tier }) => tier === 'primary')
   if (main.length > 0)
     return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
-  // What they serve is not known.
+  // The chains of unreadable providers are unknown.
   const unread = written.filter(({ serves }) => serves === '')
   if (requests.length === 0 && unread.length > 0)
-    return `no UpstreamProvider that is accepted serves ${wanted}; these are selected and not accepted: ${names(unread)}`
+    return `no accepted UpstreamProvider serves ${wanted}; selected but not accepted: ${names(unread)}`
   return requests.length > 0
-    ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(requests)}`
+    ? `the UpstreamProviders that serve ${wanted} all have the tier backup, and one must have the tier primary: ${names(requests)}`
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
 }
 
-/** Effects of an accepted router that its owner may not expect. */
+/** Returns effects of an accepted router that its owner may not expect. */
 export function notesOfRouter(
   spec: RpcRouterSpec,
   upstreams: readonly UpstreamPlan[],
@@ -75,12 +74,12 @@ export function notesOfRouter(
   const unscaled = resourcesWithoutRequest(spec)
   if (unscaled.length > 0)
     notes.push(
-      `The HorizontalPodAutoscaler cannot scale by ${unscaled.join(' and ')}: pod.resources.requests must be more than 0 there`,
+      `The HorizontalPodAutoscaler cannot scale by ${unscaled.join(' and ')}: pod.resources.requests must be more than 0`,
     )
   return notes
 }
 
-/** Resources that autoscaling needs and pods do not request. */
+/** Returns the resources that autoscaling needs and pods do not request. */
 function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly string[] {
   if (autoscaling === undefined) return []
   const { targetCpuUtilizationPercent: cpu, targetMemoryUtilizationPercent: memory } = autoscaling
@@ -95,14 +94,14 @@ function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly 
 const userInfo = /^[a-z]+:\/\/[^/?#@]*:(?<secret>[^/?#@]+)@/i
 const keyInQuery = /[?&][^=&#]*(?:key|token|secret|password|auth)[^=&#]*=(?<secret>[^&#]+)/i
 
-/** Effects of an accepted provider that its owner may not expect. */
+/** Returns effects of an accepted provider that its owner may not expect. */
 export function notesOfProvider({ spec }: UpstreamProvider): readonly string[] {
   return spec.nodeUrls.flatMap(({ url }, index) => {
     const secrets = [userInfo, keyInQuery].map((form) => form.exec(url)?.groups?.['secret'])
     const isLiteral = secrets.some((secret) => secret !== undefined && !secret.includes('${'))
     return isLiteral
       ? [
-          `spec.nodeUrls[${index}].url: a password or key is written into the URL, and so into this object and the ConfigMap of each router: put it into a Secret, and \${NAME} of variables instead of it`,
+          `spec.nodeUrls[${index}].url: a password or key is written into the URL, and so into this object and the ConfigMap of each router: move it to a Secret, and write \${NAME} for it, a name in spec.variables`,
         ]
       : []
   })

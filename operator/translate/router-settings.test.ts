@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { settings } from '../../proxy/config/settings.ts'
 import { settingSources } from './router-settings.ts'
 
-/** Settings that are no field of the spec, with the field that sets them. */
-const saidOtherwise: Readonly<Record<string, string>> = {
+/** Settings without a field of the same meaning in the spec, with their source. */
+const otherSources: Readonly<Record<string, string>> = {
   'use-static-spec': 'spec.specSources',
   'shared-state': 'spec.sharedState',
   'env-file': 'the environment of the pods',
@@ -19,7 +19,7 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'subscription-max-topics': 'the default of the router',
 }
 
-test('every setting of the router can be said in the spec', () => {
-  const sayable = new Set([...settingSources.map(({ key }) => key), ...Object.keys(saidOtherwise)])
-  expect(new Set(Object.keys(settings))).toEqual(sayable)
+test('every setting of the router has a source in the spec', () => {
+  const covered = new Set([...settingSources.map(({ key }) => key), ...Object.keys(otherSources)])
+  expect(new Set(Object.keys(settings))).toEqual(covered)
 })

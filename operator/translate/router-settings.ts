@@ -6,16 +6,16 @@ import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { YamlMap, YamlValue } from './config-text.ts'
 import { metricsPort } from './object-names.ts'
 
-/** Where a setting of the router's config comes from in the spec. */
+/** Source of a setting of the router's config in the spec. */
 interface SettingSource {
   readonly key: SettingName
-  /** `spec.relay.strategy`: where it is, also for messages. */
+  /** Path of the field, such as `spec.relay.strategy`; messages use it too. */
   readonly field: string
-  /** What the config says instead of the field. */
+  /** Computes the setting, if it is not the value of the field. */
   readonly write?: (spec: RpcRouterSpec) => YamlValue | undefined
 }
 
-/** Every setting that follows from one field of the spec. Both directions use it: to write, and to name a mistake. */
+/** Every setting with one field in the spec. It serves to write the config and to locate faults. */
 export const settingSources: readonly SettingSource[] = [
   { key: 'strategy', field: 'spec.relay.strategy' },
   { key: 'set-relay-retry-limit', field: 'spec.relay.retryLimit' },
@@ -33,7 +33,7 @@ export const settingSources: readonly SettingSource[] = [
   {
     key: 'skip-websocket-verification',
     field: 'spec.skipWebsocketVerification',
-    // Unset it follows from the upstreams.
+    // If unset, the upstreams decide.
     write: (spec) => spec.skipWebsocketVerification ?? false,
   },
   { key: 'websocket-max-message-bytes', field: 'spec.webSocket.maxMessageSize' },
@@ -46,7 +46,7 @@ export const settingSources: readonly SettingSource[] = [
   {
     key: 'cache-bytes',
     field: 'spec.cache.memory.maxSize',
-    // Answers of a shared store are kept in memory first.
+    // Replicas also cache answers of a shared store in memory.
     write: ({ cache }) => cache && (cache.memory?.maxSize ?? '128Mi'),
   },
   {
@@ -79,7 +79,7 @@ function valueAt(spec: RpcRouterSpec, field: string): YamlValue | undefined {
     ) as YamlValue | undefined
 }
 
-/** The settings at the top of the config. */
+/** Returns the top-level settings of the config. */
 export function settingSection(spec: RpcRouterSpec): YamlMap {
   return Object.fromEntries(
     settingSources.map(({ key, field, write }) => [
@@ -91,7 +91,7 @@ export function settingSection(spec: RpcRouterSpec): YamlMap {
 
 const ofRelay = 'spec.relay.'
 
-/** What one listener does otherwise: the `relay` section of an endpoint. */
+/** Returns the `relay` section of an endpoint, which overrides the router's settings. */
 export function relaySection(relay: EndpointRelay = {}): YamlMap | undefined {
   const entries = settingSources
     .filter(({ field }) => field.startsWith(ofRelay))
@@ -101,7 +101,7 @@ export function relaySection(relay: EndpointRelay = {}): YamlMap | undefined {
   return entries.every(([, value]) => value === undefined) ? undefined : Object.fromEntries(entries)
 }
 
-/** `0.0.0.0:3360`, `[::]:3360`. */
+/** Returns `0.0.0.0:3360` or `[::]:3360`. */
 export function bindAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -10,8 +10,8 @@ test.each([
   ['an empty one selects all', {}, true],
   ['a label with its value', { matchLabels: { pool: 'mainnet' } }, true],
   ['all labels must match', { matchLabels: { pool: 'mainnet', tier: 'free' } }, false],
-  ['a label that is not there', { matchLabels: { zone: '' } }, false],
-  ['a name that every object has', { matchLabels: { toString: 'x' } }, false],
+  ['a missing label does not match', { matchLabels: { zone: '' } }, false],
+  ['a JavaScript property does not match', { matchLabels: { toString: 'x' } }, false],
   ['In', { matchExpressions: [{ key: 'tier', operator: 'In', values: ['paid', 'own'] }] }, true],
   [
     'In, without the label',

@@ -10,7 +10,7 @@ import { ValueCollector } from './value-collector.ts'
 
 const bundled = await loadBundledSpecs()
 
-/** Gathers the specs of a ConfigMap and of further sources, as the operator does. */
+/** Compiles the specs of a ConfigMap and further sources. */
 function compiled(texts: Readonly<Record<string, string>>, ...others: readonly object[]) {
   const data = {
     secret: () => null,
@@ -41,7 +41,7 @@ test.each([
   ['unknown-table.yml', 'id: A\nextends: ETH1\nfailures: [nothing]'],
   ['unknown-import.json', '{"proposal":{"specs":[{"index":"A","imports":["NOTHING"]}]}}'],
   ['deep.yml', '['.repeat(1_000_000)],
-])('%s is refused, with the words of a router that starts with it', async (key, text) => {
+])('%s is refused with the message of the router', async (key, text) => {
   const { refusals, catalog } = compiled({ [key]: text })
   expect(catalog).toBeNull()
   await using folder = await mkdtempDisposable(join(tmpdir(), 'own-spec-'))
@@ -54,10 +54,10 @@ test.each([
 })
 
 test.each([
-  ['a short one', { 'a.yml': 'id: OURS\naliases: [OUR]\nextends: ETH1' }],
-  ['one in two files', { 'a.yml': 'id: OURS\nextends: BASE', 'b.yml': 'id: BASE\nextends: ETH1' }],
-  ['a failure table beside it', { 'a.yml': 'id: OURS\nextends: ETH1', 't.yml': 'failures: x' }],
-])('the chain of a spec is known with all that it has: %s', (_, texts) => {
+  ['a short spec', { 'a.yml': 'id: OURS\naliases: [OUR]\nextends: ETH1' }],
+  ['two files', { 'a.yml': 'id: OURS\nextends: BASE', 'b.yml': 'id: BASE\nextends: ETH1' }],
+  ['a spec beside a failure table', { 'a.yml': 'id: OURS\nextends: ETH1', 't.yml': 'failures: x' }],
+])('the chain of a spec has everything that it extends: %s', (_, texts) => {
   const entries = Object.entries(texts).toReversed()
   const { refusals, catalog } = compiled(Object.fromEntries(entries))
   expect(refusals).toEqual([])
@@ -66,7 +66,7 @@ test.each([
   expect(offered?.addons.has('debug')).toBe(true)
 })
 
-test('next to a URL, specs that may extend its specs are not refused', () => {
+test('beside a URL, specs that may extend its specs are not refused', () => {
   const url = { type: 'Url', url: 'https://git.example/specs.tar.gz' }
   const good = compiled({ 'a.yml': 'id: OURS\nextends: THEIRS' }, url)
   expect(good).toEqual({ refusals: [], catalog: null })

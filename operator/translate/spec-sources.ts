@@ -10,7 +10,7 @@ import type { SpecSource } from '../api/rpc-router.ts'
 import type { ConfigRefusal } from './translation.ts'
 import type { ValueCollector } from './value-collector.ts'
 
-/** Specs that the RpcRouter adds to the bundled ones. The image has the bundled specs, so no config names them. */
+/** Specs that the RpcRouter adds. The image has the bundled specs, so no config names them. */
 export interface SpecsRead {
   /** The `use-static-spec` list of the config: paths in the pod, and URLs. */
   readonly section: readonly string[]
@@ -37,12 +37,12 @@ export function readSpecSources(
     const found = collector.configMapTexts(field, name, keys)
     if (found.length === 0) areAll = false
     return found.map(([key, text]) => {
-      // A missing one was reported before.
+      // The collector has reported a missing text.
       if (text === '') areAll = false
       else texts.push({ field, configMap: name, key, text })
       const words = ['', 'spec', String(index), name, key]
-      const place = { field: `spec.specSources[${index}]`, words }
-      return collector.copiedFile(place, text, isJsonKey(key) ? 'json' : 'yml')
+      const source = { field: `spec.specSources[${index}]`, words }
+      return collector.copiedFile(source, text, isJsonKey(key) ? 'json' : 'yml')
     })
   })
   return { section, texts, areAll }

@@ -6,26 +6,26 @@ import { type YamlMap, configText } from './config-text.ts'
 import { objectName, type RedisComponent, redisPasswordKey, redisPort } from './object-names.ts'
 import { type ValueSource, type ValueCollector, tlsSection } from './value-collector.ts'
 
-/** A Redis that the operator runs. */
+/** A managed Redis. */
 export interface OwnRedis {
   readonly component: RedisComponent
   readonly settings: ManagedRedis
 }
 
-/** A Redis that a router uses, and the field that asks for it. */
+/** A Redis of a router, with its field in the spec. */
 type RedisChoice = { readonly field: string } & (
   OwnRedis | { readonly connection: RedisConnection }
 )
 
-/** The Redis that a router uses; null: none. */
+/** The Redis instances of a router; null for none. */
 export interface StateChoice {
-  /** Of shared sessions; where there are none, of answers. */
+  /** For shared sessions; without these, for answers. */
   readonly main: RedisChoice | null
-  /** Of answers alone, beside that of sessions. */
-  readonly ofAnswers: RedisChoice | null
+  /** A separate one for answers. */
+  readonly forAnswers: RedisChoice | null
 }
 
-/** Decides where state is kept. */
+/** Decides where state is stored. */
 export function chooseState({ sharedState, cache }: RpcRouterSpec): StateChoice {
   const { mode, managed: settings = {}, external } = sharedState
   const sessions: RedisChoice | null =
@@ -40,39 +40,39 @@ export function chooseState({ sharedState, cache }: RpcRouterSpec): StateChoice 
       : cache?.redis
         ? { field: 'spec.cache.redis', connection: cache.redis }
         : null
-  if (mode === 'None') return { main: answers, ofAnswers: null }
+  if (mode === 'None') return { main: answers, forAnswers: null }
   const isOne = external && JSON.stringify(external) === JSON.stringify(cache?.redis)
-  return { main: sessions, ofAnswers: isOne ? null : answers }
+  return { main: sessions, forAnswers: isOne ? null : answers }
 }
 
-/** Every Redis that a router uses. */
+/** Returns every Redis of a router. */
 export function redisOf(spec: RpcRouterSpec): readonly RedisChoice[] {
-  const { main, ofAnswers } = chooseState(spec)
-  return [main, ofAnswers].filter((each) => each !== null)
+  const { main, forAnswers } = chooseState(spec)
+  return [main, forAnswers].filter((each) => each !== null)
 }
 
-/** Those that the operator runs. */
+/** Returns the managed Redis of a router. */
 export function ownRedisOf(spec: RpcRouterSpec): readonly OwnRedis[] {
   return redisOf(spec).filter((each) => 'settings' in each)
 }
 
-/** The sections of the config about what replicas share. */
+/** Returns the sections of the config about shared state. */
 export function storeSections(router: RpcRouter, collector: ValueCollector): YamlMap {
   const { sharedState, cache } = router.spec
-  const { main, ofAnswers } = chooseState(router.spec)
+  const { main, forAnswers } = chooseState(router.spec)
   const isShared = sharedState.mode !== 'None'
-  // A store of sessions alone keeps no answers, which would fill it.
+  // A store for sessions must not fill up with answers.
   const inStore = isShared ? { shared: cache !== undefined && cache.type !== 'Memory' } : undefined
   return {
     'resp-cache': main ? redisSection(router, main, 'redis', collector) : undefined,
-    cache: ofAnswers
-      ? { 'resp-cache': redisSection(router, ofAnswers, 'redis-cache', collector) }
+    cache: forAnswers
+      ? { 'resp-cache': redisSection(router, forAnswers, 'redis-cache', collector) }
       : inStore,
     'shared-state': isShared || undefined,
   }
 }
 
-/** @param word names the section: its variables are called after it */
+/** @param word part of the section's variable names */
 function redisSection(
   router: RpcRouter,
   redis: RedisChoice,

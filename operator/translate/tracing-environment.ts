@@ -4,13 +4,13 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { NamedValue } from '../api/refs.ts'
 import type { ValueCollector } from './value-collector.ts'
 
-/** A variable of the pods with its value, in which `$(NAME)` is another one. */
+/** A variable of the pods; `$(NAME)` in its value refers to another one. */
 export interface PlainVariable {
   readonly name: string
   readonly value: string
 }
 
-/** Tracing as the standard variables of OpenTelemetry; none where the router has no tracing. */
+/** Returns the standard OpenTelemetry variables; none if the router has no tracing. */
 export function tracingEnvironment(
   { metadata, spec: { tracing } }: RpcRouter,
   collector: ValueCollector,
@@ -32,16 +32,16 @@ export function tracingEnvironment(
   return Object.entries(values).map(([name, value]) => ({ name, value }))
 }
 
-/** `name=value`, percent-encoded where the value is known here. */
+/** Returns `name=value`, percent-encoded unless the value is in a Secret. */
 function headerText({ name, value, valueFrom }: NamedValue, collector: ValueCollector): string {
-  const place = { field: `spec.tracing.headers[${name}].valueFrom`, words: ['tracing', name] }
-  const piece = valueFrom ? collector.value(place, valueFrom) : { literal: value ?? '' }
+  const source = { field: `spec.tracing.headers[${name}].valueFrom`, words: ['tracing', name] }
+  const piece = valueFrom ? collector.value(source, valueFrom) : { literal: value ?? '' }
   const text =
     'variable' in piece ? `$(${piece.variable})` : escaped(encodeURIComponent(piece.literal))
   return `${name}=${text}`
 }
 
-/** As text that Kubernetes takes as it is. */
+/** Escapes `$` for Kubernetes. */
 function escaped(text: string): string {
   return text.replaceAll('$', '$$$$')
 }

@@ -29,10 +29,11 @@ import { type Candidate, planUpstreams, upstreamEntry } from './upstreams.ts'
 import { ValueCollector } from './value-collector.ts'
 
 /**
- * Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser.
+ * Translates a router and its providers into the config of the pods. It is pure, and the router's
+ * own parser validates the result.
  *
- * A provider that is refused, or lacks a Secret or ConfigMap, is left out. Where that would close an endpoint which the
- * pods serve, there is no config: the last good one keeps running.
+ * It excludes a provider that is refused or lacks a Secret or ConfigMap. If that would close an
+ * endpoint of the pods, there is no config, and the last good one keeps running.
  */
 export function translate(input: TranslateInput): Translation {
   const { router, data, bundled, openPorts = [], allowLinkLocal = false } = input
@@ -56,16 +57,16 @@ export function translate(input: TranslateInput): Translation {
 
   const closed = listeners
     .filter((listener) => !opened.includes(listener))
-    .map((listener) => ({ listener, isHeld: isHeld(listener, candidates, openPorts) }))
+    .map((listener) => ({ listener, wouldClose: wouldClose(listener, candidates, openPorts) }))
   const unserved = closed
     .filter(({ listener }) => openListeners([listener], accepted.map(planOf)).length === 0)
-    .map(({ listener, isHeld }) => {
+    .map(({ listener, wouldClose }) => {
       const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs)
-      return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText} it` } : refusal
+      return wouldClose ? { ...refusal, message: `${refusal.message}; ${blockedText} it` } : refusal
     })
   const isBlocked =
     blocking.length + plan.unresolvedRefs.length > 0 ||
-    closed.some(({ isHeld }) => isHeld) ||
+    closed.some(({ wouldClose }) => wouldClose) ||
     upstreams.length === 0
   const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
   const document = routerDocument(plan, opened, upstreams, skipsSockets)
@@ -109,7 +110,7 @@ function serves(upstream: UpstreamPlan, listener: Listener): boolean {
   return upstream.serves === listener.serves
 }
 
-/** The listeners that can be opened: the router starts none without a primary upstream. */
+/** Returns the listeners that can open: each needs a primary upstream. */
 function openListeners(
   listeners: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
@@ -118,7 +119,7 @@ function openListeners(
   return listeners.filter((listener) => primaries.some((upstream) => serves(upstream, listener)))
 }
 
-/** The candidates with what the router's own parser says of each; those of the tier backup are read as primaries. */
+/** Adds the parser's refusals to the candidates; it validates backups as primaries. */
 function validateCandidates(
   candidates: readonly Candidate[],
   listeners: readonly Listener[],
@@ -134,7 +135,7 @@ function validateCandidates(
     const opened = openListeners(listeners, upstreams)
     const { ofProviders } = validateConfig(opened, upstreams, plan, data)
     for (const [provider, refusals] of ofProviders) refused.set(provider, refusals)
-    // What is left is read again: one mistake can hide another.
+    // Validate the rest again, since one fault can hide another.
     if (ofProviders.size === 0) break
   }
   return candidates.map((candidate) => ({
@@ -143,7 +144,7 @@ function validateCandidates(
   }))
 }
 
-/** What the parser says about the config that pods would get; upstreams were judged before. */
+/** Validates the complete config of the pods; its upstreams have been validated already. */
 function validateWhole(
   opened: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
@@ -158,7 +159,7 @@ function validateWhole(
   return { ofRouter: [...ofRouter, ...others], withoutSocket }
 }
 
-/** What is wrong with a provider, as its router reports it. */
+/** Converts a provider's violation to one of the router. */
 function ofProvider<R extends string>(
   provider: string,
   { reason, field, message }: Violation<R>,
@@ -173,10 +174,10 @@ function refusalOfSocket(listener: ListenerWithoutSocket): readonly RouterRefusa
 }
 
 /**
- * Whether a listener that the pods serve would close because one of its providers cannot be used. What an unreadable one
- * serves is not known.
+ * Whether a listener of the pods would close because one of its providers is unusable. An
+ * unreadable provider may serve any listener.
  */
-function isHeld(
+function wouldClose(
   { endpoint, serves }: Listener,
   candidates: readonly Candidate[],
   openPorts: readonly number[],
@@ -188,41 +189,40 @@ function isHeld(
   return isBroken && openPorts.includes(endpoint.port)
 }
 
-const holdText = 'nothing is changed as long as this would close'
+const blockedText = 'no change is applied while it would close'
 
-/** What closed endpoints wait for: references of a provider that is otherwise good. */
+/** Returns the unresolved references of a valid provider that closed endpoints wait for. */
 function waitingFor(
   { plan, unresolvedRefs }: Candidate,
-  closed: readonly { readonly listener: Listener; readonly isHeld: boolean }[],
+  closed: readonly { readonly listener: Listener; readonly wouldClose: boolean }[],
 ): readonly UnresolvedRef[] {
   const waiting = closed.filter(({ listener }) => serves(plan, listener))
   if (waiting.length === 0) return []
-  const held = waiting.filter((each) => each.isHeld)
-  const names = held.map(({ listener }) => listener.endpoint.name).join(', ')
-  const hold = names === '' ? '' : `; ${holdText} ${names}`
+  const blocked = waiting.filter((each) => each.wouldClose)
+  const names = blocked.map(({ listener }) => listener.endpoint.name).join(', ')
+  const suffix = names === '' ? '' : `; ${blockedText} ${names}`
   return unresolvedRefs
     .map((each) => ofProvider(plan.provider, each))
-    .map((each) => ({ ...each, message: each.message + hold }))
+    .map((each) => ({ ...each, message: each.message + suffix }))
 }
 
-/** What is wrong with a provider whatever the router. */
-export interface ProviderJudgement extends ProviderFaults {
-  /** Effects that its owner may not expect. */
+/** Validation result of a provider, independent of routers. */
+export interface ProviderValidation extends ProviderFaults {
+  /** Effects that the owner may not expect. */
   readonly notes: readonly string[]
 }
 
 /**
- * Judges a provider by itself.
- *
- * @param bundled for a provider that no router selects, validated as a router of its chain would; null for a provider
- *   that routers judge themselves
+ * Validates a provider by itself.
+ * @param bundled to validate a provider that no router selects against its chain; null for one that
+ *   routers validate
  */
 export function validateProvider(
   provider: UpstreamProvider,
   data: ReferenceData,
   bundled: BundledSpecs | null,
   allowLinkLocal: boolean,
-): ProviderJudgement {
+): ProviderValidation {
   const collector = new ValueCollector(data)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
   const { unresolvedRefs } = collector

@@ -7,44 +7,44 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
 
-/** A provider that the API server took and that does not fit the types of this operator. */
+/** A stored provider that does not match this operator's schema. */
 export interface UnreadableProvider {
   readonly name: string
-  /** What does not fit. */
+  /** The validation errors. */
   readonly faults: string
 }
 
-/** All that a router's config depends on. */
+/** All inputs of a router's config. */
 export interface TranslateInput {
   readonly router: RpcRouter
-  /** Those that the router selects, in any order. */
+  /** Providers that the router selects, in any order. */
   readonly providers: readonly UpstreamProvider[]
-  /** Those that it selects and that cannot be read. */
+  /** Unreadable providers that the router selects. */
   readonly unreadable?: readonly UnreadableProvider[]
   readonly data: ReferenceData
   readonly bundled: BundledSpecs
-  /** Ports of the endpoints that the pods serve now. */
+  /** Ports of the endpoints that the pods currently serve. */
   readonly openPorts?: readonly number[]
-  /** Whether upstreams may be at link-local addresses. */
+  /** Whether upstreams may have link-local addresses. */
   readonly allowLinkLocal?: boolean
-  /** Of pods whose spec names none: a config is read by the image that it was made for. */
+  /** Default image; part of the hash, since a config is for one image. */
   readonly image?: string
 }
 
-/** What is wrong with a provider. */
+/** Faults of a provider. */
 export interface ProviderFaults {
   readonly refusals: readonly ProviderRefusal[]
-  /** References to objects or keys that do not exist. */
+  /** RequiredRefs to objects or keys that do not exist. */
   readonly unresolvedRefs: readonly UnresolvedRef[]
 }
 
-/** What became of one provider. */
+/** Result for one provider. */
 export interface ProviderOutcome extends ProviderFaults {
   readonly provider: string
   readonly isUsed: boolean
 }
 
-/** What became of one endpoint. */
+/** Result for one endpoint. */
 export interface EndpointOutcome {
   readonly endpoint: Endpoint
   /** Upstreams of both tiers that serve it. */
@@ -54,49 +54,49 @@ export interface EndpointOutcome {
 
 /** The result of translating a router. */
 export interface Translation {
-  /** Null when the last good config must keep running; `refusals` or `unresolvedRefs` then say why. */
+  /** Null if the last good config must keep running; `refusals` or `unresolvedRefs` say why. */
   readonly config: RenderedConfig | null
-  /** What is wrong with the router; with a config beside it, the part that it leaves out. */
+  /** Faults of the router; with a config, these affect only the excluded part. */
   readonly refusals: readonly RouterRefusal[]
-  /** References that the router waits for. */
+  /** RequiredRefs that the router waits for. */
   readonly unresolvedRefs: readonly UnresolvedRef[]
-  /** Effects of a good config that its owner may not expect. */
+  /** Effects of a valid config that its owner may not expect. */
   readonly notes: readonly string[]
-  /** By name. */
+  /** Sorted by name. */
   readonly providers: readonly ProviderOutcome[]
   readonly endpoints: readonly EndpointOutcome[]
 }
 
-/** Why a router cannot be accepted; the reason of its condition `Accepted` that is False. */
+/** Reasons of a router's condition `Accepted` that is False. */
 export type RouterRefusalReason = Exclude<
   RpcRouterReason<'Accepted'>,
   'Accepted' | 'PartiallyAccepted'
 >
 
-/** Why a provider cannot be accepted; the reason of its condition `Accepted` that is False. */
+/** Reasons of a provider's condition `Accepted` that is False. */
 export type ProviderRefusalReason = Exclude<UpstreamProviderReason<'Accepted'>, 'Accepted'>
 
-/** Why a reference cannot be resolved; the reason of a condition `ResolvedRefs` that is False. */
+/** Reasons of a condition `ResolvedRefs` that is False. */
 export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'ResolvedRefs'>
 
-/** Something that keeps a router or a provider from being served as it is written. */
+/** A fault of a router or a provider. */
 export interface Violation<
   Reason extends string = RouterRefusalReason | ProviderRefusalReason | DanglingReason,
 > {
   readonly reason: Reason
-  /** Where it is in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
+  /** Path of the field, such as `spec.nodeUrls[0].url`; empty for the whole object. */
   readonly field: string
-  /** What is wrong and what would be right. Never holds the value of a Secret. */
+  /** The fault and its remedy. It never contains the value of a Secret. */
   readonly message: string
 }
 
 export type RouterRefusal = Violation<RouterRefusalReason>
 export type ProviderRefusal = Violation<ProviderRefusalReason>
-/** A refusal of the router or of a provider, by the part of the config that it names. */
+/** A refusal of the router or of a provider, depending on the part of the config. */
 export type ConfigRefusal = Violation<RouterRefusalReason & ProviderRefusalReason>
 export type UnresolvedRef = Violation<DanglingReason>
 
-/** `spec.nodeUrls[0].url: is not a URL.` */
+/** Returns `spec.nodeUrls[0].url: is not a URL`. */
 export function violationText({ field, message }: Violation): string {
   return field === '' ? message : `${field}: ${message}`
 }

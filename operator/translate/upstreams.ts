@@ -21,12 +21,12 @@ import type {
 } from './translation.ts'
 import { type ValueSource, ValueCollector, tlsSection } from './value-collector.ts'
 
-/** A provider as it is written now, and what is wrong with it before the router was asked. */
+/** A provider's plan, with its faults before validation by the router's parser. */
 export interface Candidate extends ProviderFaults {
   readonly plan: UpstreamPlan
 }
 
-/** Plans the providers of a router, in the order of their names. Of two with one name for the same chain, the older one has it. */
+/** Plans the providers of a router, sorted by name. The older of two with the same name wins. */
 export function planUpstreams(
   listeners: readonly Listener[],
   chainIdOf: ChainIdOf,
@@ -94,14 +94,13 @@ function notServed(
 }
 
 function duplicate({ serves }: UpstreamPlan, name: string, holder: string): ProviderRefusal {
-  const message = `the UpstreamProvider ${holder} has the name ${name} for ${serves} already`
+  const message = `the UpstreamProvider ${holder} already has the name ${name} for ${serves}`
   return { reason: 'DuplicateName', field: 'spec.upstreamName', message }
 }
 
 /**
- * Writes a provider as an upstream of the router's config; refuses what is wrong in its own texts.
- *
- * @param chainId the chain as the config calls it, whatever alias the provider uses
+ * Writes a provider as an upstream of the router's config, and refuses faults in its own fields.
+ * @param chainId name of the chain in the config
  */
 export function upstreamEntry(
   provider: UpstreamProvider,
@@ -122,12 +121,12 @@ export function upstreamEntry(
   return { entry, refusals: writer.refusals }
 }
 
-/** The name of the upstream in the router's config. */
+/** Returns the name of the upstream in the router's config. */
 export function upstreamNameOf({ spec, metadata }: UpstreamProvider): string {
   return spec.upstreamName ?? metadata.name
 }
 
-/** `${NAME}`, and `$${NAME}`, which is the text `${NAME}` itself, as in the router's own config. */
+/** Matches `${NAME}`, and `$${NAME}`, which stands for the literal `${NAME}`. */
 const reference = /(?<escape>\$?)\$\{(?<name>[A-Za-z0-9_]+)\}/g
 
 class EntryWriter {
@@ -140,24 +139,24 @@ class EntryWriter {
     this.#collector = collector
   }
 
-  nodeUrl(node: NodeUrl, place: ValueSource): NodeUrlEntry {
+  nodeUrl(node: NodeUrl, source: ValueSource): NodeUrlEntry {
     return {
-      url: this.#template(`${place.field}.url`, node.url),
+      url: this.#template(`${source.field}.url`, node.url),
       timeout: node.timeout,
       addons: node.addons,
       'skip-verifications': node.skipVerifications,
       'trace-context': node.traceContext,
-      'auth-config': this.#auth(node, place),
+      'auth-config': this.#auth(node, source),
     }
   }
 
-  #auth({ auth }: NodeUrl, place: ValueSource): AuthEntry | undefined {
+  #auth({ auth }: NodeUrl, source: ValueSource): AuthEntry | undefined {
     if (auth === undefined) return undefined
     const { headers = [], query = [], tls } = auth
     const section = {
-      'auth-headers': this.#namedValues('headers', headers, place),
-      'auth-query': this.#namedValues('query', query, place),
-      tls: tls && tlsSection(this.#within(place, 'tls'), tls, this.#collector),
+      'auth-headers': this.#namedValues('headers', headers, source),
+      'auth-query': this.#namedValues('query', query, source),
+      tls: tls && tlsSection(this.#within(source, 'tls'), tls, this.#collector),
     }
     return Object.values(section).every((part) => part === undefined) ? undefined : section
   }
@@ -165,23 +164,23 @@ class EntryWriter {
   #namedValues(
     kind: string,
     values: readonly NamedValue[],
-    place: ValueSource,
+    source: ValueSource,
   ): YamlMap | undefined {
     if (values.length === 0) return undefined
     const entries = inOrder(values, ({ name }) => name).map((value) => {
-      const { field, words } = this.#within(place, kind)
+      const { field, words } = this.#within(source, kind)
       const at = { field: `${field}[${value.name}]`, words: [...words, value.name] }
       return [value.name, this.#value(value, at)] as const
     })
     return Object.fromEntries(entries)
   }
 
-  #value({ value, valueFrom }: NamedValue, place: ValueSource): string {
-    if (valueFrom === undefined) return this.#template(place.field, value ?? '')
-    return this.#write(place.field, [this.#collector.value(place, valueFrom)])
+  #value({ value, valueFrom }: NamedValue, source: ValueSource): string {
+    if (valueFrom === undefined) return this.#template(source.field, value ?? '')
+    return this.#write(source.field, [this.#collector.value(source, valueFrom)])
   }
 
-  /** A text of the user in which `${NAME}` is replaced by a variable of the provider. */
+  /** Replaces `${NAME}` in a user's text with a variable of the provider. */
   #template(field: string, text: string): string {
     const pieces: Piece[] = []
     let end = 0
@@ -197,7 +196,7 @@ class EntryWriter {
   #write(field: string, pieces: readonly Piece[]): string {
     const written = configText(pieces)
     if (written === null) {
-      const message = 'a variable cannot be right behind $, nor behind $<'
+      const message = 'a variable cannot directly follow $ or $<'
       this.refusals.push({ reason: 'InvalidSpec', field, message })
     }
     return written ?? ''
@@ -215,8 +214,8 @@ class EntryWriter {
       return { literal: '' }
     }
     const words = [metadata.name, 'variable', name]
-    const place = { field: `spec.variables[${name}].valueFrom`, words }
-    return this.#collector.value(place, variable.valueFrom)
+    const source = { field: `spec.variables[${name}].valueFrom`, words }
+    return this.#collector.value(source, variable.valueFrom)
   }
 
   #within({ field, words }: ValueSource, part: string): ValueSource {

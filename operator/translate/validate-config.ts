@@ -16,7 +16,7 @@ import {
 import type { Endpoint } from '../api/rpc-router.ts'
 import { configDirectory, secretDirectory } from './object-names.ts'
 import {
-  type Needs,
+  type RequiredRefs,
   type ReferenceData,
   environmentOf,
   standIn,
@@ -33,7 +33,7 @@ import { settingSources } from './router-settings.ts'
 import type { StateChoice } from './state-store.ts'
 import type { ConfigRefusal, RouterRefusal } from './translation.ts'
 
-/** What the spec calls otherwise than the config; all else differs by its dashes alone. */
+/** Names that differ between config and spec by more than dashes. */
 const renames: readonly (readonly [RegExp, string])[] = [
   [/auth-config\.auth-(headers|query)/, 'auth.$1'],
   [/tls\.ca-file/, 'tls.ca'],
@@ -52,21 +52,20 @@ const topFields: ReadonlyMap<string, string> = new Map([
   ['cross-validation', 'spec.crossValidation'],
 ])
 
-/** The field of a provider for a place in its entry of the config: `node-urls[0].url` is `spec.nodeUrls[0].url`. */
+/** Maps a path in an upstream entry to a field of the provider: `node-urls[0].url`. */
 function providerField(place: string): string {
   if (place === '') return 'spec'
   return place === 'name' ? 'spec.upstreamName' : `spec.${camelCase(place)}`
 }
 
 /**
- * The field of a router for a place in the config that is of no upstream.
- *
- * @param endpoints that the config has, in its order
+ * Maps a path in the config, outside of upstreams, to a field of the router.
+ * @param endpoints in the order of the config
  */
 function routerField(
   place: string,
   endpoints: readonly Pick<Endpoint, 'name'>[],
-  { main, ofAnswers }: StateChoice,
+  { main, forAnswers }: StateChoice,
 ): string {
   const [, top = '', rest = ''] = /^([^.[]*)(.*)$/.exec(place) ?? []
   if (top === 'endpoints') {
@@ -76,12 +75,12 @@ function routerField(
     return name === undefined ? 'spec.endpoints' : `spec.endpoints[${name}]${key}`
   }
   const [ofRedis, inCache, part = ''] = /^(cache\.)?resp-cache(.*)$/.exec(place) ?? []
-  if (ofRedis) return ((inCache ? ofAnswers : main)?.field ?? 'spec') + camelCase(part)
+  if (ofRedis) return ((inCache ? forAnswers : main)?.field ?? 'spec') + camelCase(part)
   const field = topFields.get(top)
   return field === undefined ? 'spec' : field + camelCase(rest)
 }
 
-/** Not of the name of a header or a parameter, which is the user's. */
+/** Matches a dash, except in the user's names of headers and parameters. */
 const ownDash = /(?<!auth\.(?:headers|query)\..*)-([a-z])/g
 
 function camelCase(place: string): string {
@@ -90,18 +89,18 @@ function camelCase(place: string): string {
     .replaceAll(ownDash, (_, letter: string) => letter.toUpperCase())
 }
 
-/** What the router itself says of a config: of which provider, or of the router object. */
+/** The parser's refusals of a config, by their object. */
 export interface ValidationResult {
   readonly ofRouter: readonly RouterRefusal[]
-  /** By name of the provider. */
+  /** Refusals by name of the provider. */
   readonly ofProviders: ReadonlyMap<string, readonly ConfigRefusal[]>
   /** Listeners whose upstreams have no WebSocket URL; none while the config has errors. */
   readonly withoutSocket: readonly ListenerWithoutSocket[]
 }
 
 /**
- * Lets the router's own parser judge a config, with the values of the Secrets in place, so that a line break at the
- * end of a key is found before a pod fails over it. No message holds a value.
+ * Validates a config with the router's own parser and the values of the Secrets. So a line break at
+ * the end of a key is found before a pod fails. No message contains a value.
  */
 export function validateConfig(
   listeners: readonly Listener[],
@@ -157,11 +156,11 @@ export function validateConfig(
 }
 
 const linkLocalMessage =
-  'the host is a link-local address (169.254.0.0/16, fe80::/10) or another one where clouds keep the credentials of machines; the operator takes such URLs only with --allow-link-local true'
+  'the host is a link-local address (169.254.0.0/16, fe80::/10) or another cloud metadata address; the operator accepts such URLs only with --allow-link-local true'
 
 /**
- * Also of an IPv4 address in any spelling, or within an IPv6 address: the parser gives each one form. What else serves
- * the metadata of clouds counts too: of AWS by IPv6, and the name of Google.
+ * Recognizes IPv4 addresses in any notation, also within IPv6, since the URL parser normalizes
+ * them. Other metadata addresses of clouds count too: AWS over IPv6, and the name of Google.
  */
 function isLinkLocal(url = ''): boolean {
   const host = URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
@@ -170,7 +169,7 @@ function isLinkLocal(url = ''): boolean {
   )
 }
 
-/** A place in the entry of an upstream. */
+/** A path within the entry of an upstream. */
 interface UpstreamPlace {
   readonly upstream: UpstreamPlan
   readonly within: string
@@ -187,8 +186,8 @@ function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPla
 type Environment = Readonly<Record<string, string>>
 
 /**
- * The upstream with a valid URL instead of each that is invalid because a value is missing, be it a port or all of it. A
- * missing value is not wrong. Without a known scheme it counts as https, as most are.
+ * Replaces URLs that are invalid only because a value is missing, such as a port or the whole URL.
+ * A missing value is not a fault. Without a known scheme, https is assumed.
  */
 function withReadableUrls(upstream: UpstreamPlan, environment: Environment): UpstreamPlan {
   const readable = (url: string): string => {
@@ -201,17 +200,17 @@ function withReadableUrls(upstream: UpstreamPlan, environment: Environment): Ups
   return { ...upstream, entry: { ...upstream.entry, 'node-urls': nodeUrls } }
 }
 
-/** `wss://`; null where it is not known. */
+/** Returns a scheme such as `wss://`; null if unknown. */
 function schemeOf(url: string, environment: Environment): string | null {
   const value = renderPlaceholders(url, environment).scalar.reveal() ?? url
   return /^[a-z]+:\/\//i.exec(value)?.[0] ?? null
 }
 
-/** A user of the operator cannot set the environment of the router. */
+/** Replaces the router's hint, since users of the operator cannot set the router's environment. */
 const variableHint =
-  'Only a url, a header value and a query value of an UpstreamProvider can name variables, those of its spec.variables. A literal ${ is written $${.'
+  'Only the url, header values and query values of an UpstreamProvider can refer to variables, those of its spec.variables. Write $${ for a literal ${.'
 
-/** The router's sentence and its remedy, without the lines of a file that users do not see. */
+/** Returns the router's message and hint, without line numbers of a file that users do not see. */
 export function sentenceOf({ message, hint }: Problem): string {
   const remedy = hint === unsetVariableHint ? variableHint : hint
   return [message, ...(remedy === null ? [] : [remedy])]
@@ -221,14 +220,14 @@ export function sentenceOf({ message, hint }: Problem): string {
     .replaceAll('`--use-static-spec`', 'specSources')
 }
 
-/** Files of the pods: a description for messages, and the text if known. */
+/** Returns the files of the pods by path, with a description for messages and the text if known. */
 function filesOf(
-  parts: readonly Needs[],
+  all: readonly RequiredRefs[],
   data: ReferenceData,
 ): ReadonlyMap<string, { readonly source: string; readonly text: string | null }> {
   const found = new Map<string, { readonly source: string; readonly text: string | null }>()
   const known = (text: string | null) => (text === standIn ? null : text)
-  for (const { files, copies } of parts) {
+  for (const { files, copies } of all) {
     for (const { path, secret } of files) {
       const value = valueOf(secret, data)
       const source = `the key ${secret.key} of the Secret ${secret.name}`

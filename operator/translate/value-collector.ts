@@ -13,22 +13,22 @@ import {
 } from './reference-data.ts'
 import type { UnresolvedRef } from './translation.ts'
 
-/** A place in an object: the field, for messages, and stable words that name it, for variables and files. */
+/** A field of an object: its path for messages, and stable words to name variables and files. */
 export interface ValueSource {
   readonly field: string
   readonly words: readonly string[]
 }
 
 /**
- * Gathers what one object (a provider, or the router itself) needs from Secrets and ConfigMaps while its part of the
- * config is written. A value in a Secret becomes a variable or a mounted file; a value in a ConfigMap is
- * copied, since it is no secret and a rollback should find it again.
+ * Collects the references of one object (a provider or the router) while its part of the config is
+ * written. A value in a Secret becomes a variable or a mounted file. A value in a ConfigMap is
+ * copied, since it is not secret and a rollback must restore it.
  */
 export class ValueCollector {
   readonly variables: Variable[] = []
   readonly files: SecretFile[] = []
   readonly copies: CopiedFile[] = []
-  /** Of the variables. */
+  /** Names of the variables. */
   readonly #names = new Set<string>()
   readonly #unresolvedRefs: UnresolvedRef[] = []
   readonly #data: ReferenceData
@@ -37,7 +37,7 @@ export class ValueCollector {
     this.#data = data
   }
 
-  /** What is missing, each thing once, with the places that name it. */
+  /** Returns each missing object or key once, with the fields that refer to it. */
   get unresolvedRefs(): readonly UnresolvedRef[] {
     const byMessage = Map.groupBy(this.#unresolvedRefs, ({ message }) => message)
     return [...byMessage.values()].flatMap((all) => {
@@ -46,20 +46,20 @@ export class ValueCollector {
     })
   }
 
-  /** A value, as it is written into the config. */
-  value(place: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): Piece {
-    if (secretKeyRef !== undefined) return this.secretValue(place, secretKeyRef)
+  /** Returns a value in the form of the config. */
+  value(source: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): Piece {
+    if (secretKeyRef !== undefined) return this.secretValue(source, secretKeyRef)
     if (configMapKeyRef === undefined) return { literal: '' }
-    return { literal: this.#configMapText(place, configMapKeyRef) ?? standIn }
+    return { literal: this.#configMapText(source, configMapKeyRef) ?? standIn }
   }
 
-  /** A value of a Secret, as it is written into the config. */
-  secretValue(place: ValueSource, secret: SecretKeyRef): Piece {
-    this.#checkSecret(place, secret)
+  /** Returns a value of a Secret in the form of the config. */
+  secretValue(source: ValueSource, secret: SecretKeyRef): Piece {
+    this.#checkSecret(source, secret)
     return this.ownSecretValue(secret)
   }
 
-  /** The same of a Secret that the operator makes: that it does not exist yet is not reported. */
+  /** The same for a managed Secret, which may not exist yet. */
   ownSecretValue(secret: SecretKeyRef): Piece {
     const name = variableName([secret.name, secret.key])
     if (!this.#names.has(name)) {
@@ -69,30 +69,30 @@ export class ValueCollector {
     return { variable: name }
   }
 
-  /** A file, as its path is written into the config. */
-  file(place: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): string {
-    if (secretKeyRef !== undefined) return this.secretFile(place, secretKeyRef)
+  /** Adds a file and returns its path in the pods. */
+  file(source: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): string {
+    if (secretKeyRef !== undefined) return this.secretFile(source, secretKeyRef)
     if (configMapKeyRef === undefined) return ''
-    const text = this.#configMapText(place, configMapKeyRef)
-    return this.copiedFile(place, text ?? standIn, 'pem')
+    const text = this.#configMapText(source, configMapKeyRef)
+    return this.copiedFile(source, text ?? standIn, 'pem')
   }
 
-  /** A file of a Secret, as its path is written into the config. */
-  secretFile(place: ValueSource, secret: SecretKeyRef): string {
-    const path = `${digest(place.words)}.pem`
+  /** Adds a file from a Secret and returns its path in the pods. */
+  secretFile(source: ValueSource, secret: SecretKeyRef): string {
+    const path = `${digest(source.words)}.pem`
     this.files.push({ path, secret })
-    this.#checkSecret(place, secret)
+    this.#checkSecret(source, secret)
     return `${secretDirectory}/${path}`
   }
 
-  /** A file with this text, as its path is written into the config. */
-  copiedFile(place: ValueSource, text: string, extension: string): string {
-    const name = `${digest(place.words)}.${extension}`
+  /** Adds a file with this text and returns its path in the pods. */
+  copiedFile(source: ValueSource, text: string, extension: string): string {
+    const name = `${digest(source.words)}.${extension}`
     this.copies.push({ name, text })
     return `${configDirectory}/${name}`
   }
 
-  /** Texts of a ConfigMap by key: of the keys that are named, or of all. */
+  /** Returns texts of a ConfigMap by key, for the given keys or all. */
   configMapTexts(
     field: string,
     name: string,
@@ -104,8 +104,8 @@ export class ValueCollector {
       return []
     }
     return (keys ?? data.keys).map((key) => {
-      const place = { field: `${field}.keys`, words: [] }
-      return [key, this.#configMapText(place, { name, key }) ?? ''] as const
+      const source = { field: `${field}.keys`, words: [] }
+      return [key, this.#configMapText(source, { name, key }) ?? ''] as const
     })
   }
 
@@ -123,7 +123,7 @@ export class ValueCollector {
   }
 }
 
-/** What a reference lacks: the object, its key, or a value under it. */
+/** Describes a missing object, key or value. */
 function missing(
   kind: 'Secret' | 'ConfigMap',
   field: string,
@@ -133,25 +133,26 @@ function missing(
 ): UnresolvedRef {
   if (data === null)
     return { reason: `${kind}NotFound`, field, message: `there is no ${kind} ${name}` }
-  const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
+  const why =
+    data.get(key) === null ? `has no key ${key}` : `has an empty value under the key ${key}`
   return { reason: `${kind}KeyNotFound`, field, message: `the ${kind} ${name} ${why}` }
 }
 
 const namedFields = 3
 
-/** `a`, `a, b`, or `a, b, c and 29 more`. Certificate and key of one Secret are one place. */
+/** Returns `a`, `a, b`, or `a, b, c and 29 more`. Duplicate fields count once. */
 function fieldsText(all: readonly UnresolvedRef[]): string {
   const fields = [...new Set(all.map(({ field }) => field))]
   const named = fields.slice(0, namedFields).join(', ')
   return fields.length <= namedFields ? named : `${named} and ${fields.length - namedFields} more`
 }
 
-/** The `tls` section of the config. Empty when nothing is set, which still means TLS where it is optional. */
-export function tlsSection(place: ValueSource, tls: Tls, collector: ValueCollector): TlsEntry {
+/** Returns the `tls` section of the config. Even an empty one enables optional TLS. */
+export function tlsSection(source: ValueSource, tls: Tls, collector: ValueCollector): TlsEntry {
   const { ca, clientCertificate, serverName, insecureSkipVerify } = tls
   const at = (field: string, word: string): ValueSource => ({
-    field: `${place.field}.${field}`,
-    words: [...place.words, word],
+    field: `${source.field}.${field}`,
+    words: [...source.words, word],
   })
   const clientFile = (word: string, key: string): string | undefined =>
     clientCertificate &&

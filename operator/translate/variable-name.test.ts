@@ -6,11 +6,11 @@ import { variableName } from './config-text.ts'
 
 const text = fc.string({ unit: 'binary' })
 
-test('is readable, and stable over versions of the operator', () => {
+test('a variable name is readable and stable across operator versions', () => {
   expect(variableName(['eth-main', 'X-Api-Key'])).toMatch(/^KEY_ETH_MAIN_X_API_KEY_[0-9A-F]{16}$/)
 })
 
-test('is a name that a shell and Kubernetes take, whatever the Secret and its key are called', () => {
+test('a variable name is valid for any Secret and key', () => {
   fc.assert(
     fc.property(text, text, (secret, key) => {
       expect(variableName([secret, key])).toMatch(/^[A-Z][A-Z0-9_]{0,90}$/)
@@ -18,7 +18,7 @@ test('is a name that a shell and Kubernetes take, whatever the Secret and its ke
   )
 })
 
-test('two keys never share one, even if they read alike', () => {
+test('two keys never share a variable name', () => {
   const word = fc.constantFrom('a', 'A', '-', 'a-', '', 'ab')
   const place = fc.tuple(word, word)
   fc.assert(

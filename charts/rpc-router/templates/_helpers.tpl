@@ -4,7 +4,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* Name of the objects: that of the release, with the name of the chart unless the release has it already. */}}
+{{/* Name of the objects: the release's name, with the chart's name unless the former contains it. */}}
 {{- define "rpc-router.fullname" -}}
 {{- $name := include "rpc-router.name" . -}}
 {{- if .Values.fullnameOverride -}}
@@ -26,7 +26,7 @@
 {{- include "rpc-router.releaseLabels" (concat (list (first .) $own) (rest .)) -}}
 {{- end }}
 
-{{/* Labels of what is not of the operator alone: (list . more...). Of two with one name the first wins, so that no value of a user replaces what selectors ask for. */}}
+{{/* Labels of shared objects: (list . more...). The first of two with the same name wins, so that users' labels cannot break selectors. */}}
 {{- define "rpc-router.releaseLabels" -}}
 {{- $root := first . -}}
 {{- $labels := dict "app.kubernetes.io/part-of" "rpc-router" "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/managed-by" $root.Release.Service -}}
@@ -49,7 +49,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* The flags of the operator that have values. */}}
+{{/* Flags of the operator with values in this chart. */}}
 {{- define "rpc-router.flags" -}}
 {{- with include "rpc-router.namespaces" . -}}
 - --namespaces={{ . }}
@@ -70,7 +70,7 @@
 {{- end }}
 {{- end }}
 
-{{/* All arguments. A flag that is there twice would end the operator at its start. */}}
+{{/* All arguments. The operator refuses to start with a duplicate flag. */}}
 {{- define "rpc-router.args" -}}
 {{- $flags := include "rpc-router.flags" . -}}
 {{- range .Values.operator.extraArgs -}}
@@ -85,12 +85,12 @@
 {{- end }}
 {{- end }}
 
-{{/* The namespaces that are watched, each once, as one text; empty for all. */}}
+{{/* The watched namespaces, separated by commas; empty for all. */}}
 {{- define "rpc-router.namespaces" -}}
 {{- .Values.namespaces | sortAlpha | join "," -}}
 {{- end }}
 
-{{/* The same name as the operator itself chooses, so that one on a developer's machine does not work against it. */}}
+{{/* The operator's own default, so that an operator on a developer's machine uses the same lease. */}}
 {{- define "rpc-router.leaseName" -}}
 {{- $usual := "rpc-router-operator" -}}
 {{- $all := include "rpc-router.namespaces" . -}}

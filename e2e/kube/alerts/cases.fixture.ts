@@ -89,7 +89,7 @@ export const cases: Readonly<Record<string, Case>> = {
     well: [state('rejected', '0x30'), state('disabled', '1x30')],
     at: 1,
     labels: node,
-    says: 'alpha of ETH1 jsonrpc is not what the config says',
+    says: 'alpha of ETH1 jsonrpc does not match the config',
   },
   RouterFinalizedMismatch: {
     broken: [
@@ -121,7 +121,7 @@ export const cases: Readonly<Record<string, Case>> = {
     well: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x8 1x30'],
     at: 14,
     labels: { instance: 'a:7779' },
-    says: 'the config of a:7779 was changed, and the one before goes on',
+    says: 'a:7779 refuses its changed config and keeps the previous one',
   },
   RouterSubscriptionStuck: {
     broken: [
@@ -201,7 +201,7 @@ export const cases: Readonly<Record<string, Case>> = {
     well: ['rpc_operator_queue_longest_seconds{queue="rpcrouter"} 60x30'],
     at: 7,
     labels: { queue: 'rpcrouter' },
-    says: 'one rpcrouter is worked on for 7m 0s',
+    says: 'one rpcrouter has been processed for 7m 0s',
   },
   RpcRouterNotReady: {
     broken: [`rpc_operator_router_ready${on(router)} 1x4 0x30`],

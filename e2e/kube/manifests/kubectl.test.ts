@@ -183,7 +183,9 @@ describe('kubectl scale', () => {
   test('is refused beside autoscaling, with a message', async () => {
     const { code, stderr } = await kubectl(['scale', 'rpcr/scaled', '--replicas=5'])
     expect(code).toBe(1)
-    expect(stderr).toContain('replicas must not be set beside autoscaling, which owns the count')
+    expect(stderr).toContain(
+      'replicas must not be set together with autoscaling, which owns the count',
+    )
     expect(await replicasOf('scaled')).toBe('')
   })
 })

@@ -175,5 +175,7 @@ test('kubectl cannot scale a router with autoscaling', async () => {
   const kubectl = kubectlFor(place.kubeconfig, place.namespace)
   const { code, stderr } = await kubectl(['scale', 'rpcrouter/owned', '--replicas=3'])
   expect(code).not.toBe(0)
-  expect(stderr).toContain('replicas must not be set beside autoscaling, which owns the count')
+  expect(stderr).toContain(
+    'replicas must not be set together with autoscaling, which owns the count',
+  )
 })

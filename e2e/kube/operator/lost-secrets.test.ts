@@ -98,7 +98,7 @@ describe('a provider that alone serves an endpoint', () => {
     const { spec } = await deployment('lost')
     await lose('lost-s1')
     const { message } = await fleet.routerIs('lost', 'ResolvedRefs', 'SecretNotFound')
-    expect(message).toContain('nothing is changed as long as this would close eth1')
+    expect(message).toContain('no change is applied while it would close eth1')
     await fleet.patch(rpcRouters, 'lost', { spec: { pod: { image: 'localhost/other:1' } } })
     await fleet.routerIs('lost', 'Programmed', 'NotAccepted')
     expect((await deployment('lost')).spec.template).toEqual(spec.template)

@@ -74,7 +74,10 @@ async function leads({ url }: Program): Promise<boolean> {
   return /^rpc_operator_leader 1$/m.test(page)
 }
 
-/** A kubeconfig of a service account with the rules for the namespace alone, and the flags that go with it. */
+/**
+ * A kubeconfig of a service account with the rules for the namespace alone, and the flags that go
+ * with it.
+ */
 async function account(): Promise<{ kubeconfig: string; flags: readonly string[] }> {
   const before = await roleNames()
   const access = await grantRules({ ...place, namespaces: [place.namespace] })
@@ -131,7 +134,7 @@ describe('the program', () => {
       expect.arrayContaining([
         'Operator started',
         'Became the leader',
-        'Operator stops',
+        'Operator is stopping',
         'Operator stopped',
       ]),
     )
@@ -144,7 +147,7 @@ describe('the program', () => {
     const second = await start(kubeconfig, ...flags)
     await eventually(async () => expect(await statusOf(second, '/readyz')).toBe(200))
     expect(await leads(second)).toBe(false)
-    await eventually(() => second.log().includes('Waits for the lease: another operator leads'))
+    await eventually(() => second.log().includes('Waiting for the lease: another operator leads'))
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
     await eventually(() => leads(second))
@@ -181,7 +184,7 @@ test('if its port is taken it ends, and names the port and the flag to choose an
   const second = startAt(address, kubeconfig, ...flags)
   expect(await second.ended).toBe(1)
   expect(await second.stderr).toContain(
-    `cannot listen on ${address}: another process has this port. Choose another by --listen-address, or off`,
+    `cannot listen on ${address}: another process uses this port. Choose another with --listen-address, or off`,
   )
   expect(await statusOf(first, '/readyz')).toBe(200)
 })

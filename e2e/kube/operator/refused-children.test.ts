@@ -103,7 +103,7 @@ test('a router whose autoscaler is refused is still changed, with its previous c
   const autoscaling = { minReplicas: 2, maxReplicas: 4 }
   await fleet.patch(rpcRouters, 'run', { spec: { replicas: null, autoscaling } })
   const { message } = await fleet.routerIs('run', 'Programmed', 'ApplyFailed')
-  expect(message).toMatch(/horizontalpodautoscalers.* All else is applied\.$/)
+  expect(message).toMatch(/horizontalpodautoscalers.* All other objects are applied\.$/)
   for (const port of [9001, 9002]) {
     await wish('run', port)
     await eventually(async () => {

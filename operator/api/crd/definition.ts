@@ -13,7 +13,7 @@ import { rpcRouterSchema } from '../rpc-router.ts'
 import { upstreamProviderSchema } from '../upstream-provider.ts'
 import { structuralSchema } from './structural-schema.ts'
 
-/** A column of `kubectl get`; with `wide`, one that only `-o wide` shows. */
+/** A column of `kubectl get`; a `wide` column needs `-o wide`. */
 type Column = readonly [
   name: string,
   type: 'string' | 'integer' | 'date',
@@ -22,21 +22,21 @@ type Column = readonly [
   wide?: 'wide',
 ]
 
-/** What a CustomResourceDefinition is made of. */
+/** Inputs of a CustomResourceDefinition. */
 interface KindDefinition {
   readonly names: KindNames
   readonly schema: z.ZodType
   readonly columns: readonly Column[]
-  /** Where the scale subresource finds its figures. */
+  /** Paths of the scale subresource. */
   readonly scale?: Readonly<Record<string, string>>
-  /** Fields that `kubectl get --field-selector` can select by. */
+  /** Paths for `kubectl get --field-selector`. */
   readonly selectableFields?: readonly string[]
 }
 
-/** A CustomResourceDefinition of apiextensions.k8s.io/v1, as far as we fill it in. */
+/** A CustomResourceDefinition of apiextensions.k8s.io/v1 with the used fields. */
 export type CustomResourceDefinition = ReturnType<typeof customResourceDefinition>
 
-/** The CustomResourceDefinition of a kind. */
+/** Creates the CustomResourceDefinition of a kind. */
 export function customResourceDefinition(of: KindDefinition) {
   const { kind, plural, singular, shortName } = of.names
   return {
@@ -81,10 +81,10 @@ const readyPath = '.status.conditions[?(@.type=="Ready")].status'
 const reasonPath = '.status.conditions[?(@.type=="Ready")].reason'
 const healthyPath = '.status.conditions[?(@.type=="Healthy")].status'
 const summaryOf = (field: string) => `.status.summary.${field}`
-const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'Time since it was created.']
-const reason: Column = ['Reason', 'string', reasonPath, 'Why it is ready or not.', 'wide']
+const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'Time since its creation.']
+const reason: Column = ['Reason', 'string', reasonPath, 'Reason of the condition Ready.', 'wide']
 
-/** The CustomResourceDefinition of RpcRouter. */
+/** Creates the CustomResourceDefinition of RpcRouter. */
 export function rpcRouterDefinition() {
   return customResourceDefinition({
     names: rpcRouterNames,
@@ -96,34 +96,34 @@ export function rpcRouterDefinition() {
     },
     columns: [
       ['Ready', 'string', readyPath, 'Whether the newest generation serves.'],
-      ['Replicas', 'string', summaryOf('replicas'), 'Ready pods, of those wanted.'],
-      ['Providers', 'string', summaryOf('providers'), 'Accepted providers, of those selected.'],
-      ['Listeners', 'integer', summaryOf('listeners'), 'How many listeners there are.'],
+      ['Replicas', 'string', summaryOf('replicas'), 'Ready pods of those wanted.'],
+      ['Providers', 'string', summaryOf('providers'), 'Accepted providers of those selected.'],
+      ['Listeners', 'integer', summaryOf('listeners'), 'Number of open listeners.'],
       reason,
-      ['Config', 'string', '.status.configHash', 'Hash of the config applied last.', 'wide'],
+      ['Config', 'string', '.status.configHash', 'Hash of the last applied config.', 'wide'],
       ['Image', 'string', '.status.image', 'Image of the pods.', 'wide'],
       age,
     ],
   })
 }
 
-/** The CustomResourceDefinition of UpstreamProvider. */
+/** Creates the CustomResourceDefinition of UpstreamProvider. */
 export function upstreamProviderDefinition() {
-  const ready = 'Whether a router runs with it, and its node is not known to be out of use.'
-  const routers = 'Routers that run with it, of those that select it.'
+  const ready = 'Whether a router uses the provider and its node is not known to be unusable.'
+  const routers = 'Routers that use the provider of those that select it.'
   const selectable = ['chainId', 'apiInterface', 'tier', 'groupLabel', 'upstreamName']
   return customResourceDefinition({
     names: upstreamProviderNames,
     schema: upstreamProviderSchema,
     selectableFields: selectable.map((field) => `.spec.${field}`),
     columns: [
-      ['Chain', 'string', '.spec.chainId', 'Chain that it serves.'],
-      ['Interface', 'string', '.spec.apiInterface', 'Interface that it serves.'],
+      ['Chain', 'string', '.spec.chainId', 'Chain of the upstream.'],
+      ['Interface', 'string', '.spec.apiInterface', 'Interface of the upstream.'],
       ['Ready', 'string', readyPath, ready],
-      ['Healthy', 'string', healthyPath, 'Whether its node works, as the pods see it.'],
+      ['Healthy', 'string', healthyPath, 'Whether the node works, as observed by the pods.'],
       ['Routers', 'string', summaryOf('routers'), routers],
-      ['Urls', 'integer', summaryOf('urls'), 'How many URLs it has.', 'wide'],
-      ['Group', 'string', '.spec.groupLabel', 'Its group label.', 'wide'],
+      ['Urls', 'integer', summaryOf('urls'), 'Number of URLs.', 'wide'],
+      ['Group', 'string', '.spec.groupLabel', 'Group label.', 'wide'],
       reason,
       age,
     ],

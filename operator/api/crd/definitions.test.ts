@@ -6,20 +6,20 @@ import { rulesKeyword } from '../field.ts'
 import { rpcRouterDefinition, upstreamProviderDefinition } from './definition.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
-interface Place {
+interface SchemaNode {
   readonly path: string
   readonly schema: StructuralSchema
 }
 
-/** Every schema below one, each with its path. */
-function placesBelow(path: string, schema: StructuralSchema): readonly Place[] {
+/** Returns a schema and all nested ones with their paths. */
+function nodesBelow(path: string, schema: StructuralSchema): readonly SchemaNode[] {
   return [
     { path, schema },
     ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
-      path === '' && name === 'metadata' ? [] : placesBelow(`${path}.${name}`, field),
+      path === '' && name === 'metadata' ? [] : nodesBelow(`${path}.${name}`, field),
     ),
-    ...(schema.items ? placesBelow(`${path}[]`, schema.items) : []),
-    ...(schema.additionalProperties ? placesBelow(`${path}{}`, schema.additionalProperties) : []),
+    ...(schema.items ? nodesBelow(`${path}[]`, schema.items) : []),
+    ...(schema.additionalProperties ? nodesBelow(`${path}{}`, schema.additionalProperties) : []),
   ]
 }
 
@@ -29,18 +29,18 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
   '%s',
   (_, definition) => {
     const { schema } = definition.spec.versions[0]
-    const places = placesBelow('', schema.openAPIV3Schema)
+    const nodes = nodesBelow('', schema.openAPIV3Schema)
     const pathsWhere = (holds: (schema: StructuralSchema) => boolean): readonly string[] =>
-      places.filter((place) => holds(place.schema)).map((place) => place.path)
+      nodes.filter((node) => holds(node.schema)).map((node) => node.path)
 
-    test('every field says what it means', () => {
+    test('every field has a description', () => {
       expect(pathsWhere(({ description = '' }) => !/^[A-Za-z].*[.?]$/m.test(description))).toEqual(
         [],
       )
     })
 
-    test('every field that users write shows an example or a default', () => {
-      const silent = places.filter(
+    test('every spec field has an example or a default', () => {
+      const silent = nodes.filter(
         ({ path, schema: { description = '', default: value } }) =>
           /^\.spec[.[]/.test(path) &&
           !path.endsWith('{}') &&
@@ -50,11 +50,11 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
       expect(silent.map(({ path }) => path)).toEqual([])
     })
 
-    test('every text, list, number and map is bounded', () => {
+    test('every string, list, number and map is bounded', () => {
       expect(pathsWhere(isUnbounded)).toEqual([])
     })
 
-    const partsOfPod = [
+    const openPaths = [
       'tolerations[]',
       ...['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map((each) => `affinity.${each}`),
       ...[
@@ -66,21 +66,21 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
         'patch',
       ],
     ]
-    test('only what is a part of a pod has fields that are not described here', () => {
+    test('only parts of a pod spec accept undescribed fields', () => {
       const open = pathsWhere((field) => field['x-kubernetes-preserve-unknown-fields'] === true)
-      const wanted = partsOfPod.map((each) => `.spec.pod.${each}`)
+      const wanted = openPaths.map((each) => `.spec.pod.${each}`)
       expect(open).toEqual(definition.spec.names.kind === 'RpcRouter' ? wanted : [])
     })
 
-    test('every list says how it is merged', () => {
+    test('every list has a merge strategy', () => {
       const lists = pathsWhere(
         (field) => field.type === 'array' && field['x-kubernetes-list-type'] === undefined,
       )
       expect(lists).toEqual([])
     })
 
-    test('keys of lists are required or have a default', () => {
-      const loose = places.flatMap(({ path, schema: { items, ...list } }) =>
+    test('list map keys are required or have a default', () => {
+      const loose = nodes.flatMap(({ path, schema: { items, ...list } }) =>
         (list['x-kubernetes-list-map-keys'] ?? [])
           .filter(
             (key) =>
@@ -92,8 +92,8 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
       expect(loose).toEqual([])
     })
 
-    test('every rule is short and says what must hold', () => {
-      const rules = places.flatMap(({ path, schema: field }) =>
+    test('every rule is short and has a message with must', () => {
+      const rules = nodes.flatMap(({ path, schema: field }) =>
         (field[rulesKeyword] ?? []).map((rule) => ({ path, ...rule })),
       )
       expect(rules.length).toBeGreaterThan(10)
@@ -101,13 +101,13 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
       expect(rules.filter(({ message }) => !/\bmust\b/.test(message))).toEqual([])
     })
 
-    test('columns, selectable fields and the scale subresource name fields that exist', () => {
+    test('columns, selectable fields and the scale subresource refer to existing fields', () => {
       const {
         additionalPrinterColumns,
         selectableFields = [],
         subresources,
       } = definition.spec.versions[0]
-      const known = new Set(places.map(({ path }) => path))
+      const known = new Set(nodes.map(({ path }) => path))
       const named = [
         ...additionalPrinterColumns.map(({ jsonPath }) => jsonPath.replace(/\[\?\(.*?\)\]/, '[]')),
         ...selectableFields.map(({ jsonPath }) => jsonPath),
@@ -135,7 +135,7 @@ function isUnbounded(schema: StructuralSchema): boolean {
   }
 }
 
-describe('what the router takes, the API takes', () => {
+describe('the API accepts the same values as the router', () => {
   const router = rpcRouterDefinition().spec.versions[0].schema.openAPIV3Schema
   const spec = router.properties?.['spec']?.properties ?? {}
   const relay = spec['relay']?.properties ?? {}
@@ -157,7 +157,7 @@ describe('what the router takes, the API takes', () => {
     ['integrity', relay['integrity']],
     ['log-level', spec['logging']?.properties?.['level']],
     ['log-format', spec['logging']?.properties?.['format']],
-  ])('%s has the same words', (name, field) => {
+  ])('%s has the same enum', (name, field) => {
     expect(field?.enum).toEqual((settings[name] as StructuralSchema).enum)
   })
 })

@@ -3,7 +3,7 @@
 import { Document, parse } from 'yaml'
 import type { KubeObject } from '../../kube/object.ts'
 
-/** A value of JSON. A key whose value is undefined is left out. */
+/** A JSON value. Keys with the value undefined are omitted. */
 export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap
 
 export interface YamlMap {
@@ -11,14 +11,14 @@ export interface YamlMap {
 }
 
 /**
- * Writes a value as YAML that readers of YAML 1.1, kubectl among them, and of YAML 1.2 read alike. No anchors, no folding;
- * keys and lists keep their order.
+ * Writes a value as YAML that YAML 1.1 (kubectl) and YAML 1.2 parsers read alike. It has no anchors
+ * and no folding; keys and lists keep their order.
  */
 export function kubeYaml(value: readonly YamlValue[] | YamlMap): string {
   return documentOf(value).toString({ lineWidth: 0, singleQuote: true })
 }
 
-/** The same in one line: `{drainSeconds: 60}`. */
+/** Writes a value as one line: `{drainSeconds: 60}`. */
 export function kubeYamlLine(value: YamlValue): string {
   const options = { collectionStyle: 'flow', flowCollectionPadding: false } as const
   return documentOf(value)
@@ -26,7 +26,7 @@ export function kubeYamlLine(value: YamlValue): string {
     .trim()
 }
 
-/** Whether a word without quotes is another value to kubectl: `off`, `010`, `1:30`, `2026-01-31`. */
+/** Whether kubectl reads an unquoted word as another type: `off`, `010`, `1:30`, `2026-01-31`. */
 export function needsQuotes(word: string): boolean {
   if (!/^(?:[\w.+~-][\w.+:-]*)?$/.test(word)) return false
   return typeof parse(word, { version: '1.1' }) !== 'string'
@@ -36,7 +36,7 @@ function documentOf(value: YamlValue): Document {
   return new Document(value, { aliasDuplicateObjects: false, version: '1.2', compat: 'yaml-1.1' })
 }
 
-/** Objects as kubectl takes them: YAML documents, or one JSON list. */
+/** Writes objects for kubectl: YAML documents or one JSON list. */
 export function writeObjects(objects: readonly KubeObject[], format: string | null): string {
   const plain = JSON.parse(JSON.stringify(objects)) as readonly YamlMap[]
   if (format === 'json')

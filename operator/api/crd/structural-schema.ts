@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Rule, rulesKeyword, withName } from '../field.ts'
 import { kubeYamlLine, needsQuotes, type YamlValue } from './kube-yaml.ts'
 
-/** A structural OpenAPI v3 schema, as a CustomResourceDefinition holds it. */
+/** A structural OpenAPI v3 schema of a CustomResourceDefinition. */
 export interface StructuralSchema {
   description?: string
   type?: string
@@ -31,7 +31,7 @@ export interface StructuralSchema {
   'x-kubernetes-preserve-unknown-fields'?: boolean
 }
 
-/** What zod makes of a schema: ours and some keywords that the API server does not take. */
+/** zod's JSON Schema, with keywords that the API server does not accept. */
 interface ZodJsonSchema extends StructuralSchema {
   $schema?: string
   example?: unknown
@@ -39,11 +39,11 @@ interface ZodJsonSchema extends StructuralSchema {
 }
 
 /**
- * The schema of a kind, for a CustomResourceDefinition.
- * @throws Error when the zod schema holds what no structural schema can say
+ * Converts the schema of a kind for a CustomResourceDefinition.
+ * @throws Error if a structural schema cannot express the zod schema
  */
 export function structuralSchema(kind: z.ZodType): StructuralSchema {
-  // A tree in which no two places are one object.
+  // Copy the schema, so that no two nodes are the same object.
   const tree = JSON.parse(JSON.stringify(z.toJSONSchema(kind, { io: 'input' }))) as ZodJsonSchema
   delete tree.$schema
   tree.properties = { ...tree.properties, ...metaFields() }
@@ -51,7 +51,7 @@ export function structuralSchema(kind: z.ZodType): StructuralSchema {
   return tree
 }
 
-/** The fields that every object has. The API server knows more of them than any schema can say. */
+/** Fields of every object, which the API server validates itself. */
 function metaFields(): Record<string, StructuralSchema> {
   return {
     apiVersion: {
@@ -73,7 +73,7 @@ function shape(schema: ZodJsonSchema, name: string): void {
     throw new Error(`a structural schema has no anyOf: ${schema.description ?? ''}`)
   }
   if (schema['x-kubernetes-preserve-unknown-fields'] === true) delete schema.additionalProperties
-  // A rule of ours says the same in words.
+  // A rule with a readable message replaces the pattern.
   if (schema.type === 'string' && schema[rulesKeyword] !== undefined) delete schema.pattern
   if (schema.type === 'integer') schema.format = integerFormat(schema.maximum)
   if (schema.description !== undefined) schema.description = describe(schema)
@@ -89,7 +89,7 @@ function shape(schema: ZodJsonSchema, name: string): void {
   orderKeys(schema)
 }
 
-/** A default with those of its fields: the API server judges it by the rules before it fills them in. */
+/** Adds nested defaults to a default, which the API server validates before it fills them in. */
 function withInnerDefaults(schema: StructuralSchema, value: unknown): unknown {
   if (schema.type !== 'object' || typeof value !== 'object') return value
   const inner = Object.entries(schema.properties ?? {})
@@ -104,7 +104,7 @@ function integerFormat(maximum = Infinity): string {
   return maximum <= maxInt32 ? 'int32' : 'int64'
 }
 
-/** The text of a field for `kubectl explain`: what it means, an example, the default. */
+/** Returns the description of a field for `kubectl explain`, with its example and default. */
 function describe({ description = '', example, default: value }: ZodJsonSchema): string {
   // kubectl explain shows neither examples nor defaults by itself.
   const shown = example !== undefined && JSON.stringify(example) !== JSON.stringify(value)
@@ -116,24 +116,24 @@ function describe({ description = '', example, default: value }: ZodJsonSchema):
   ].join('\n')
 }
 
-/** One line of YAML. A text has no quotes, since nothing is around it, unless it would be no text without them. */
+/** Formats a value as one line of YAML, with quotes only around ambiguous strings. */
 function inline(value: unknown): string {
   if (typeof value === 'string' && !needsQuotes(value)) return value
   return kubeYamlLine(value as YamlValue)
 }
 
-/** What a reader wants first: what the field means, then what it takes, then what is inside of it. */
+/** Order for readers: the description first, then the type, then nested fields. */
 const first = ['description', 'type', 'format', 'enum', 'default']
 const last = ['required', 'properties', 'items', 'additionalProperties']
 
-/** Puts the keys of a schema into an order that is easy to read. */
+/** Sorts the keys of a schema for readers. */
 function orderKeys(schema: StructuralSchema): void {
-  const entries = Object.entries(schema).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+  const entries = Object.entries(schema).toSorted(([a], [b]) => rankOf(a) - rankOf(b))
   for (const key of Object.keys(schema)) delete (schema as Record<string, unknown>)[key]
   Object.assign(schema, Object.fromEntries(entries))
 }
 
-function placeOf(key: string): number {
+function rankOf(key: string): number {
   const early = first.indexOf(key)
   return early === -1 ? first.length + 1 + last.indexOf(key) : early
 }

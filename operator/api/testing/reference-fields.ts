@@ -15,17 +15,17 @@ interface Schema {
   readonly [rulesKeyword]?: readonly Rule[]
 }
 
-/** A field that names a Secret or a ConfigMap that the operator reads. */
+/** A field with the name of a Secret or ConfigMap that the operator reads. */
 export interface ReferenceField {
   readonly kind: 'RpcRouter' | 'UpstreamProvider'
-  /** `.spec.tracing.headers[].valueFrom.secretKeyRef.name`. */
+  /** Path such as `.spec.tracing.headers[].valueFrom.secretKeyRef.name`. */
   readonly path: string
   readonly refersTo: 'Secret' | 'ConfigMap'
   /** The smallest valid spec with this field. */
   specWith(name: string): Readonly<Record<string, unknown>>
 }
 
-/** Keys that the specs expect in their Secrets and ConfigMaps. */
+/** Keys of the Secrets and ConfigMaps in these specs. */
 export const referencedKeys = [
   ...['apiKey', 'username', 'password', 'tls.crt', 'tls.key', 'ca.crt', 'ourchain.yml'],
 ]
@@ -33,7 +33,7 @@ export const referencedKeys = [
 /** Placeholder for the referenced name. */
 const standIn = 'the-name'
 
-/** Fields that the kubelet resolves: the operator passes them on. */
+/** Fields that the operator passes on to the kubelet. */
 const ofKubelet = /^\.spec\.pod\./
 
 const kinds = [
@@ -92,7 +92,7 @@ function fieldsBelow(
   )
 }
 
-/** Further fields that an object needs next to the named one: required fields and fields that its rules demand. */
+/** Returns the other fields that an object with this field needs by schema and rules. */
 function neededBeside(
   { properties = {}, required = [], [rulesKeyword]: rules = [] }: Schema,
   name: string,

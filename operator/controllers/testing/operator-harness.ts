@@ -19,10 +19,10 @@ import { Operator } from '../operator.ts'
 
 const namespace = 'ns'
 
-/** The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the test does. */
+/** The operator on a fake API server in virtual time. The test plays Kubernetes' controllers. */
 export class OperatorHarness implements AsyncDisposable {
   readonly clock = new VirtualClock()
-  readonly keeper: FakeApiServer
+  readonly api: FakeApiServer
   readonly failures: string[] = []
   /** The keys of all objects that were reconciled, in order. */
   readonly reconciled: string[] = []
@@ -31,17 +31,17 @@ export class OperatorHarness implements AsyncDisposable {
   readonly #running: Promise<unknown>
 
   /**
-   * @param keeper what an operator before it left behind
+   * @param api of a previous operator, to test a takeover
    * @param namespaces null for all
    */
   constructor(
-    keeper = new FakeApiServer(),
+    api = new FakeApiServer(),
     namespaces: readonly string[] | null = null,
     readPodPage: ReadPodPage | null = null,
     maxRollingRouters = 100,
   ) {
-    this.keeper = keeper
-    const { client } = keeper
+    this.api = api
+    const { client } = api
     this.operator = new Operator({
       client,
       clock: this.clock,
@@ -58,7 +58,7 @@ export class OperatorHarness implements AsyncDisposable {
       bundled: testSpecs,
       workers: 2,
       maxRollingRouters,
-      instance: 'desk',
+      instance: 'operator-0',
       podNamespace: 'system',
       readPodPage,
       generatePassword: (of) => `password-of-${of.split('/')[1]}`,
@@ -72,14 +72,14 @@ export class OperatorHarness implements AsyncDisposable {
     await this.#running
   }
 
-  /** Lets so much time pass, by default enough for all that waits for a moment. */
+  /** Advances the clock, by default enough for all short delays. */
   async pass(ms = 2_000): Promise<void> {
     await this.clock.advance(ms)
   }
 
-  /** @param metadata with a namespace where it is not the usual one */
+  /** @param metadata overrides, such as another namespace */
   router(name: string, spec: object = {}, metadata: object = {}): void {
-    this.keeper.put(rpcRouters, {
+    this.api.put(rpcRouters, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
       kind: 'RpcRouter',
       metadata: { namespace, name, ...metadata },
@@ -97,7 +97,7 @@ export class OperatorHarness implements AsyncDisposable {
     spec: object = {},
     metadata: object = {},
   ): void {
-    this.keeper.put(upstreamProviders, {
+    this.api.put(upstreamProviders, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
       kind: 'UpstreamProvider',
       metadata: { namespace, name, ...metadata },
@@ -106,26 +106,26 @@ export class OperatorHarness implements AsyncDisposable {
   }
 
   get<T extends KubeObject>(resource: Resource<T>, name: string): T {
-    const found = this.keeper.find(resource, { namespace, name })
+    const found = this.api.find(resource, { namespace, name })
     if (found === null) throw new Error(`there is no ${resource.kind} ${name}`)
     return found
   }
 
   names(resource: Resource): readonly string[] {
-    return this.keeper.list(resource).map(({ metadata }) => metadata.name)
+    return this.api.list(resource).map(({ metadata }) => metadata.name)
   }
 
   remove(resource: Resource, name: string): void {
-    this.keeper.remove(resource, { namespace, name })
+    this.api.remove(resource, { namespace, name })
   }
 
-  /** Deletes what belongs to routers that are gone. */
+  /** Deletes the objects of deleted routers. */
   collectGarbage(): void {
-    const uids = this.keeper.list(rpcRouters).map(({ metadata }) => metadata.uid)
+    const uids = this.api.list(rpcRouters).map(({ metadata }) => metadata.uid)
     for (const resource of childKinds)
-      for (const { metadata } of this.keeper.list(resource))
+      for (const { metadata } of this.api.list(resource))
         if (metadata.ownerReferences?.some(({ uid }) => !uids.includes(uid)))
-          this.keeper.remove(resource, metadata)
+          this.api.remove(resource, metadata)
   }
 
   status(resource: Resource, name: string): Readonly<Record<string, unknown>> {
@@ -146,9 +146,9 @@ export class OperatorHarness implements AsyncDisposable {
     )
   }
 
-  /** Reasons of the events that were written, in order. */
+  /** Reasons of the written Events, in order. */
   get events(): readonly string[] {
-    const all = this.keeper.list({
+    const all = this.api.list({
       group: 'events.k8s.io',
       version: 'v1',
       kind: 'Event',
@@ -158,15 +158,15 @@ export class OperatorHarness implements AsyncDisposable {
     return all.map((event) => (event as KubeObject & { reason: string }).reason)
   }
 
-  /** What the Deployment controller does: a ReplicaSet for the present template, whose pods are all there. */
+  /** Plays the Deployment controller: creates a ReplicaSet with all pods. */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
     const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/fixed-hash']
     const name = `${metadata.name}-${hash}`
-    for (const { metadata: old } of this.keeper.list(replicaSets))
+    for (const { metadata: old } of this.api.list(replicaSets))
       if (old.labels?.['app.kubernetes.io/instance'] === router && old.name !== name)
         this.pods(old.name, 0)
-    this.keeper.put(replicaSets, {
+    this.api.put(replicaSets, {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
       metadata: { namespace, name, labels: metadata.labels },
@@ -181,12 +181,12 @@ export class OperatorHarness implements AsyncDisposable {
     })
   }
 
-  /** How many pods a ReplicaSet has. */
+  /** Sets the pods of a ReplicaSet. */
   pods(replicaSet: string, replicas: number): void {
-    this.keeper.putStatus(replicaSets, { namespace, name: replicaSet }, { replicas })
+    this.api.putStatus(replicaSets, { namespace, name: replicaSet }, { replicas })
   }
 
-  /** What the Deployment says of itself; by default that its rollout is over. */
+  /** Sets the status of the Deployment; by default its rollout is complete. */
   count(
     router: string,
     status: object,
@@ -199,7 +199,7 @@ export class OperatorHarness implements AsyncDisposable {
       status: reason === 'ProgressDeadlineExceeded' ? 'False' : 'True',
       reason,
     }
-    this.keeper.putStatus(deployments, metadata, {
+    this.api.putStatus(deployments, metadata, {
       observedGeneration: metadata.generation,
       conditions: [progressing, ...more],
       ...status,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type RpcRouter, rpcRouterSchema } from '../../api/rpc-router.ts'
 
-/** A router with one endpoint and nothing else, as the API server would have it. */
+/** A router with one endpoint and all defaults. */
 export const plainRouter: RpcRouter = rpcRouterSchema.parse({
   apiVersion: 'rpcrouter.dev/v1alpha1',
   kind: 'RpcRouter',

@@ -15,33 +15,33 @@ interface LoggedEvent {
   readonly event: WatchEvent<KubeObject>
 }
 
-/** One request, as a test sees it. */
+/** A request that the server received. */
 export interface ReceivedRequest {
   readonly verb: Verb
   readonly plural: string
   readonly name: string
-  /** Absent for all of them. */
+  /** Absent for all namespaces. */
   readonly namespace?: string
 }
 
 /**
- * Objects as an API server keeps them, for tests of controllers in virtual time: versions, generations, a watch,
- * and refusals and deaf watches where the test says so. It judges nothing; the real one is tried in `e2e/kube`.
+ * An API server for tests of controllers in virtual time: versions, generations, watches, and
+ * faults that the test injects. It validates nothing; `e2e/kube` tests against the real one.
  */
 export class FakeApiServer {
   readonly requests: ReceivedRequest[] = []
-  /** What a request is answered with, instead of what it asked for. */
+  /** Returns the error for a request, or null to serve it. */
   refuse: (request: ReceivedRequest) => Error | null = () => null
-  /** What a request waits for before it is answered. */
+  /** Delays the answer to a request until the promise resolves. */
   hold: (request: ReceivedRequest) => Promise<void> = () => Promise.resolve()
-  /** Kinds whose watches bring nothing. */
+  /** Kinds whose watches deliver no events. */
   readonly deaf = new Set<string>()
-  /** Kinds of monitors that are there, by their plural. */
+  /** Kinds of monitors that exist, by their plural. */
   readonly installed = new Set<string>()
   readonly #objects = new Map<string, Stored>()
   readonly #log: LoggedEvent[] = []
   readonly #wake = new Set<() => void>()
-  /** As of an empty etcd. */
+  /** Version of an empty etcd. */
   #version = 1
 
   get client(): KubeClient {
@@ -79,7 +79,7 @@ export class FakeApiServer {
     return (this.#objects.get(pathOf(resource, ref)) as T | undefined) ?? null
   }
 
-  /** Stores an object, its status apart. What is as it was gets no new version. */
+  /** Stores an object without its status. An unchanged object gets no new version. */
   put(resource: Resource, object: KubeObject): KubeObject {
     const before = this.#objects.get(pathOf(resource, object.metadata))
     const { metadata, status: _, ...rest } = object as Stored
@@ -107,7 +107,7 @@ export class FakeApiServer {
     return this.#store(resource, { ...before, status }, 'MODIFIED')
   }
 
-  /** Deletes an object; one with a finalizer only begins to go. */
+  /** Deletes an object; one with a finalizer only gets a deletion timestamp. */
   remove(resource: Resource, ref: ObjectRef): boolean {
     const before = this.find(resource, ref)
     if (before === null) return false
@@ -121,14 +121,14 @@ export class FakeApiServer {
     return true
   }
 
-  /** Ends what finalizers have held up. */
+  /** Completes the deletion of an object with finalizers. */
   finish(resource: Resource, ref: ObjectRef): void {
     const before = this.#get(resource, ref)
     this.#objects.delete(pathOf(resource, ref))
     this.#publish(resource, 'DELETED', before)
   }
 
-  /** One that is there must have the version that is asked for. */
+  /** Applies an object; refuses it with a conflict if its resource version is stale. */
   #apply(resource: Resource, object: KubeObject): KubeObject {
     const { name, resourceVersion } = object.metadata
     const before = this.find(resource, object.metadata)
@@ -238,7 +238,7 @@ function pathOf({ plural }: Resource, ref: ObjectRef): string {
   return `${plural} ${objectKey({ namespace: ref.namespace, name: ref.name })}`
 }
 
-/** Without keys that are undefined, as on the wire. */
+/** Drops undefined keys, as JSON does. */
 function strip(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }

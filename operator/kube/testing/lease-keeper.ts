@@ -6,8 +6,8 @@ import type { Lease } from '../leader-elector.ts'
 import type { ObjectRef, Resource } from '../object.ts'
 
 /**
- * One lease as an API server keeps it, in virtual time: optimistic locking, and a connection that
- * is slow or cut where the test says so. The real one is tried in `e2e/kube`.
+ * One lease of an API server in virtual time: optimistic locking, and a connection that the test
+ * can slow down or cut. `e2e/kube` tests against the real one.
  */
 export class LeaseKeeper {
   lease: Lease | null = null
@@ -18,7 +18,7 @@ export class LeaseKeeper {
     this.#clock = clock
   }
 
-  /** The client of one process. `wire` may be changed at any time. */
+  /** Returns the client of one process. The test may change `wire` at any time. */
   connect(wire: { delayMs: number; isCut?: boolean; losesAnswers?: boolean } = { delayMs: 5 }) {
     const travel = async (signal: AbortSignal) => {
       await sleep(this.#clock, wire.delayMs, signal)
@@ -34,7 +34,7 @@ export class LeaseKeeper {
       this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion } }
       return this.lease
     }
-    // The types of the client's verbs are wider: here is one kind of object only.
+    // The client's types are wider, since this one serves a single kind.
     return {
       get: async (_: Resource, _ref: ObjectRef, signal: AbortSignal) => {
         await travel(signal)

@@ -13,19 +13,19 @@ import type { WantedObjects } from './apply-order.ts'
 
 type WithPods = Deployment | StatefulSet
 
-/** How soon a router that waits for its turn looks again. */
-export const turnAgainMs = 5_000
+/** Delay until a router that waits for a slot tries again. */
+export const slotRequeueMs = 5_000
 
-/** A Redis that does not start keeps no router waiting for longer: a StatefulSet does not say that it has given up. */
+/** Longest time a restarting Redis occupies a slot, since a StatefulSet never reports a failure. */
 const restartMs = 600_000
 
-/** Lets so many routers replace their pods at a time, and no more: an upgrade of the operator concerns all of them. */
-export class RolloutTurns {
+/** Limits how many routers replace their pods at a time, say after an operator upgrade. */
+export class RolloutSlots {
   readonly #most: number
-  /** Those whose new pods are being asked for. */
-  readonly #beginning = new Set<string>()
-  /** When those of the last minutes began. */
-  readonly #begunMs = new Map<string, number>()
+  /** Routers whose apply is in flight. */
+  readonly #starting = new Set<string>()
+  /** Start times of recent rollouts. */
+  readonly #startedMs = new Map<string, number>()
   readonly #clock: Pick<Clock, 'nowMs'>
 
   constructor(most: number, clock: Pick<Clock, 'nowMs'>) {
@@ -33,46 +33,46 @@ export class RolloutTurns {
     this.#clock = clock
   }
 
-  /** Those whose Redis may be restarting. */
-  begunLately(): readonly string[] {
+  /** Returns routers whose Redis may still be restarting. */
+  recentlyStarted(): readonly string[] {
     const sinceMs = this.#clock.nowMs() - restartMs
-    for (const [router, ms] of this.#begunMs) if (ms < sinceMs) this.#begunMs.delete(router)
-    return [...this.#begunMs.keys()]
+    for (const [router, ms] of this.#startedMs) if (ms < sinceMs) this.#startedMs.delete(router)
+    return [...this.#startedMs.keys()]
   }
 
   /**
-   * Runs `begin`, which asks for new pods of a router, unless as many others have theirs replaced.
-   * @param rolling others whose rollout is under way, as the cluster reports it
-   * @returns null when it has to wait
+   * Runs `begin`, which replaces the pods of a router, if a slot is free.
+   * @param rolling routers with a rollout in progress, as the cluster reports it
+   * @returns null if no slot is free
    */
   async take<T>(
     router: string,
     rolling: readonly string[],
     begin: () => Promise<T>,
   ): Promise<T | null> {
-    const others = new Set([...rolling, ...this.#beginning])
+    const others = new Set([...rolling, ...this.#starting])
     others.delete(router)
     if (others.size >= this.#most) return null
-    this.#beginning.add(router)
-    this.#begunMs.set(router, this.#clock.nowMs())
+    this.#starting.add(router)
+    this.#startedMs.set(router, this.#clock.nowMs())
     try {
       return await begin()
     } finally {
-      this.#beginning.delete(router)
+      this.#starting.delete(router)
     }
   }
 }
 
 /**
- * What is applied of a router that waits for its turn: all that replaces no pod, and that the present pods can use. The
- * config and the Service are theirs as long as what they were made with is the same.
+ * Returns the objects to apply while a router waits for a slot: those that replace no pod and work
+ * with the current pods. That includes config and Service if the pods can reload the config.
  */
 export function withoutNewPods(
   wanted: WantedObjects,
   presentOf: (object: KubeObject) => WithPods | null,
 ): WantedObjects {
   const isSame = wanted.fixedHash === wanted.current
-  const left: readonly string[] = isSame ? [] : [configMaps.kind, services.kind]
+  const deferred: readonly string[] = isSame ? [] : [configMaps.kind, services.kind]
   const withPresentPods = (object: KubeObject): KubeObject => {
     const present = presentOf(object)
     if (present === null) return object
@@ -88,16 +88,16 @@ export function withoutNewPods(
     } as WithPods
   }
   const objects = wanted.objects
-    // The storage of a Redis, which cannot change, is that of its pod.
+    // An existing Redis stays, since its storage cannot change.
     .filter((each) => each.kind !== statefulSets.kind || presentOf(each) === null)
-    .filter(({ kind }) => !left.includes(kind))
+    .filter(({ kind }) => !deferred.includes(kind))
     .map(withPresentPods)
-  return { ...wanted, objects, isInPart: true }
+  return { ...wanted, objects, isPartial: true }
 }
 
 type Texts = Readonly<Record<string, string>>
 
-/** The present values of what is wanted. */
+/** Returns the current values of the wanted keys. */
 function entriesOf(present: Texts = {}, wanted: Texts = {}): Texts {
   return Object.fromEntries(Object.entries(present).filter(([name]) => name in wanted))
 }
