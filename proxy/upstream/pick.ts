@@ -50,8 +50,24 @@ const weightLifeMs = 100
 /** How long an upstream is reported as full after it turned a call away. */
 const fullMs = 10_000
 
-// An upstream's rank is the sum of these. The lowest rank goes first.
-const ranks = { pruned: 8, tried: 4, onTrial: 2, backup: 1 } as const
+/** Why an upstream ranks behind another: a rank is the sum of these bits, and the lowest rank goes first. */
+const ranks = {
+  pruned: 1 << 8,
+  tried: 1 << 7,
+  onTrial: 1 << 6,
+  backup: 1 << 5,
+  lacksBlock: 1 << 4,
+  lacksStart: 1 << 3,
+  lags: 1 << 2,
+  cannotConfirm: 1 << 1,
+  noArchive: 1,
+} as const
+/** What an upstream has of the chain. */
+const dataRanks = ranks.lacksBlock | ranks.lacksStart | ranks.lags
+/** Rank of an upstream that cannot serve the call. */
+const unable = -1
+/** Explain shows the bits from `backup` on. */
+const shownRankShift = 5
 
 /** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
 export class Picker {
@@ -68,6 +84,8 @@ export class Picker {
   /** Candidates of the last pick and their weights. Consecutive picks mostly see the same ones, so they share the record. */
   #seen: readonly Candidate[] = []
   #seenBy: ReadonlyMap<Upstream, Weighed> | null = null
+  /** Ranks of the last pick, in the order of the pool. */
+  readonly #ranks: number[] = []
   /** When each had its last turn, counted in turns. */
   readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
@@ -96,10 +114,9 @@ export class Picker {
     const preferred = this.preferred(wanted)
     if (story) story.considered = null
     if (preferred) return preferred
-    const candidates = this.#lowestRank(wanted)
-    this.#narrow(candidates, wanted)
+    const [candidates, lowest] = this.#candidates(wanted)
     const table = this.weights(strategy)
-    if (story) story.considered = this.#look(candidates, wanted, table)
+    if (story) story.considered = this.#story(wanted, lowest, table)
     // Also where there is one candidate: that was its turn.
     if (strategy === 'round-robin') return this.#nextInRound(candidates)
     if (candidates.length < 2) return candidates[0] ?? null
@@ -119,7 +136,7 @@ export class Picker {
 
   /** Whether the next upstream to ask was asked already. */
   repeats(wanted: Wanted): boolean {
-    const [next] = this.#lowestRank(wanted)
+    const [[next]] = this.#candidates(wanted)
     return next !== undefined && wanted.tried(next.name)
   }
 
@@ -135,11 +152,10 @@ export class Picker {
   /** Whether the upstream has the data of the call, or no upstream does. */
   suits(upstream: Upstream, wanted: Wanted): boolean {
     if (!upstream.lags) return true
-    const candidates = this.#pool.upstreams.filter(
-      (each) => each === upstream || this.#serves(each, wanted),
+    const own = this.#rankOf(upstream, wanted) & dataRanks
+    return this.#pool.upstreams.every(
+      (each) => own <= (this.#rankOf(each, wanted) & dataRanks) || !this.#serves(each, wanted),
     )
-    this.#narrow(candidates, wanted)
-    return candidates.includes(upstream)
   }
 
   /** Whether the call is about a block that only archive nodes have, where there are any. */
@@ -187,38 +203,68 @@ export class Picker {
     return false
   }
 
-  /** Untried before tried, in service before on trial, primaries before backups: the first that there are. */
-  #lowestRank(wanted: Wanted): Upstream[] {
-    let lowest: Upstream[] = []
-    let lowestRank = maxRankOf(wanted)
+  /** The upstreams of the lowest rank among those that can serve, with that rank; none if it is too high. */
+  #candidates(wanted: Wanted): readonly [Upstream[], lowest: number] {
+    let lowest = Infinity
+    let leastData = Infinity
+    let candidates: Upstream[] = []
+    let at = -1
     for (const each of this.#pool.upstreams) {
-      if (!this.#serves(each, wanted)) continue
-      const rank = selectionRank(each, wanted)
-      if (rank > lowestRank) continue
-      if (rank < lowestRank) lowest = []
-      lowestRank = rank
-      lowest.push(each)
+      const rank = this.#serves(each, wanted) ? this.#rankOf(each, wanted) : unable
+      this.#ranks[++at] = rank
+      if (rank === unable) continue
+      leastData = Math.min(leastData, rank & dataRanks)
+      if (rank > lowest) continue
+      if (rank < lowest) candidates = []
+      lowest = rank
+      candidates.push(each)
     }
-    return lowest
+    // A hedge never repeats an upstream, and one with older data would answer before the upstream that is being asked.
+    const isNoHedge = lowest >= ranks.tried || (lowest & dataRanks) > leastData
+    // A node without the block cannot confirm an empty answer.
+    const cannotConfirm = lowest >= ranks.pruned || (lowest & ranks.noArchive) > 0
+    const isTooHigh = (wanted.untriedOnly && isNoHedge) || (isConfirming(wanted) && cannotConfirm)
+    return [isTooHigh ? [] : candidates, isTooHigh ? -1 : lowest]
   }
 
-  /** How each upstream came to be drawn from, or why it was left out. */
-  #look(
-    drawn: readonly Upstream[],
+  #rankOf(each: Upstream, wanted: Wanted): number {
+    const { name, availability, tier, latest, lags } = each
+    const { block, byHash, unconfirmed } = wanted
+    let rank = 0
+    if (each.lacks(wanted)) rank |= ranks.pruned
+    if (wanted.tried(name) || unconfirmed === name) rank |= ranks.tried
+    if (availability.isOnTrial) rank |= ranks.onTrial
+    if (tier === 'backup') rank |= ranks.backup
+    const point = lastPointOf(block)
+    const number = this.#numberOf(point)
+    const isBelow = (end: number | null) => end !== null && latest !== null && latest.block < end
+    const lacksEnd = isBelow(number)
+    if (lacksEnd) rank |= ranks.lacksBlock
+    // A node below a range returns an error, or nothing.
+    if ((lacksEnd || number === null) && block.kind === 'range' && isBelow(firstPoint(block)))
+      rank |= ranks.lacksStart
+    if (lags && (point?.kind === 'number' ? lacksEnd : isAboutTip(point, byHash)))
+      rank |= ranks.lags
+    if (isConfirming(wanted) && !each.urls.some(({ history }) => history.trusts(wanted)))
+      rank |= ranks.cannotConfirm
+    if (this.wantsArchive(block) && !each.serves(['archive'])) rank |= ranks.noArchive
+    return rank
+  }
+
+  /** Why each upstream is a candidate or not. */
+  #story(
     wanted: Wanted,
+    lowest: number,
     table: ReadonlyMap<Upstream, Weighed>,
   ): readonly Candidate[] {
-    const [first] = drawn
-    const lowest = first ? selectionRank(first, wanted) : maxRankOf(wanted)
     const known = table === this.#seenBy ? this.#seen : []
     let seen: Candidate[] | null = null
     let at = -1
     for (const each of this.#pool.upstreams) {
-      at += 1
-      const isDrawn = drawn.includes(each)
-      const unable = isDrawn ? null : this.#unableFor(each, wanted)
-      const rank = unable ? null : selectionRank(each, wanted)
-      const exclusionReason = isDrawn ? null : (unable ?? this.#behindFor(each, wanted, lowest))
+      const full = this.#ranks[++at] as number
+      const rank = full === unable ? null : full >> shownRankShift
+      const exclusionReason =
+        rank === null ? this.#unableFor(each, wanted) : reasonOf(each, full, lowest)
       if (known[at]?.exclusionReason === exclusionReason && known[at]?.rank === rank) continue
       seen ??= [...known]
       const amount = amountOf(each, exclusionReason, wanted)
@@ -229,12 +275,12 @@ export class Picker {
     return (this.#seen = seen ?? known)
   }
 
-  /** Why it cannot be asked; null: it can. */
-  #unableFor(each: Upstream, wanted: Wanted): ExclusionReason | null {
+  /** Why an upstream cannot serve the call. */
+  #unableFor(each: Upstream, wanted: Wanted): ExclusionReason {
     if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (!reaches(each, wanted.floor)) return 'lacks-block'
     if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
-    if (each.serves(wanted.addons)) return isServedAt(each, wanted) ? null : 'lacks-block'
+    if (each.serves(wanted.addons)) return 'lacks-block'
     if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
     if (each.urls.some(({ verified }) => verified)) {
       const names = wanted.addons.join(' ')
@@ -244,55 +290,10 @@ export class Picker {
     return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
   }
 
-  /** Why others were drawn from. */
-  #behindFor(each: Upstream, wanted: Wanted, lowest: number): ExclusionReason {
-    const rank = selectionRank(each, wanted)
-    const more = rank > lowest ? rank & ~lowest : 0
-    if (more & ranks.pruned) return 'pruned'
-    if (more & ranks.tried) return 'asked'
-    if (more & ranks.onTrial) return each.isInService ? 'on-trial' : 'disabled'
-    if (more & ranks.backup) return 'backup'
-    const point = lastPointOf(wanted.block)
-    if (point?.kind === 'number' && each.latest && each.latest.block < point.number)
-      return 'lacks-block'
-    return each.lags ? 'lagging' : 'no-archive'
-  }
-
-  /** Leaves those that have what the call is about, as far as there are any. */
-  #narrow(candidates: Upstream[], wanted: Wanted): void {
-    const point = lastPointOf(wanted.block)
-    const number = this.#numberOf(point)
-    const has = (block: number | null) =>
-      block !== null &&
-      this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= block)
-    const isFound = has(number)
-    // A node below a range returns an error, or nothing.
-    if (!isFound && wanted.block.kind === 'range') has(firstPoint(wanted.block))
-    if (point?.kind === 'number' ? !isFound : isAboutTip(point, wanted.byHash))
-      this.#keep(candidates, wanted, isFresh)
-    if (isConfirming(wanted))
-      keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(wanted)))
-    if (!this.wantsArchive(wanted.block)) return
-    const isArchive = (each: Upstream) => each.serves(['archive'])
-    // A node without the block cannot confirm an empty answer.
-    if (!keepAny(candidates, isArchive) && isConfirming(wanted)) candidates.length = 0
-  }
-
   /** The number of a block that is named by its number, or by the hash of a block that was shown. */
   #numberOf(point: BlockPoint | null): number | null {
     if (point?.kind === 'hash') return this.#tracker.numberOf(toHash(point.hash))
     return point?.kind === 'number' ? point.number : null
-  }
-
-  /** @returns whether there were any */
-  #keep(candidates: Upstream[], wanted: Wanted, isWanted: (each: Upstream) => boolean): boolean {
-    if (keepAny(candidates, isWanted)) return true
-    // A hedge that lags would be the first to answer, with less than the upstream that is being asked.
-    const isElsewhere =
-      wanted.untriedOnly &&
-      this.#pool.upstreams.some((each) => isWanted(each) && this.#serves(each, wanted))
-    if (isElsewhere) candidates.length = 0
-    return isElsewhere
   }
 
   #isOld(block: BlockRef): boolean {
@@ -332,26 +333,21 @@ function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boole
   return urls.some((url) => url.serves(addons) && isAt(floor, url))
 }
 
-/** Of these upstreams the lowest are drawn from. */
-function selectionRank(upstream: Upstream, wanted: Wanted): number {
-  const { name, availability, tier } = upstream
-  return (
-    (upstream.lacks(wanted) ? ranks.pruned : 0) +
-    (wanted.tried(name) || wanted.unconfirmed === name ? ranks.tried : 0) +
-    (availability.isOnTrial ? ranks.onTrial : 0) +
-    (tier === 'backup' ? ranks.backup : 0)
-  )
+/** Why an upstream that can serve is no candidate: what it has less of than the candidates. Null: it is one. */
+function reasonOf({ isInService }: Upstream, rank: number, lowest: number): ExclusionReason | null {
+  const more = rank > lowest ? rank & ~Math.max(lowest, 0) : 0
+  if (more & ranks.pruned) return 'pruned'
+  if (more & ranks.tried) return 'asked'
+  if (more & ranks.onTrial) return isInService ? 'on-trial' : 'disabled'
+  if (more & ranks.backup) return 'backup'
+  if (more & (ranks.lacksBlock | ranks.lacksStart)) return 'lacks-block'
+  if (more & ranks.lags) return 'lagging'
+  return more === 0 ? null : 'no-archive'
 }
 
 /** The call has an empty answer that needs confirmation. */
 function isConfirming(wanted: Wanted): boolean {
   return wanted.unconfirmed ? wanted.tried(wanted.unconfirmed) : false
-}
-
-/** A hedge never repeats an upstream. A node that has pruned the block cannot confirm an empty answer. */
-function maxRankOf(wanted: Wanted): number {
-  if (wanted.untriedOnly) return ranks.tried - 1
-  return isConfirming(wanted) ? ranks.pruned - 1 : Infinity
 }
 
 function amountOf(
@@ -377,16 +373,4 @@ function lastPointOf(block: BlockRef): BlockPoint | null {
 function isAboutTip(point: BlockPoint | null, byHash: boolean): boolean {
   if (point === null) return byHash
   return point.kind === 'hash' || (point.kind === 'tag' && point.tag !== 'earliest')
-}
-
-function isFresh({ lags }: Upstream): boolean {
-  return !lags
-}
-
-/** Leaves those that are wanted, or all where there are none. @returns whether there were any */
-function keepAny(list: Upstream[], isWanted: (each: Upstream) => boolean): boolean {
-  let kept = 0
-  for (const each of list) if (isWanted(each)) list[kept++] = each
-  if (kept > 0) list.length = kept
-  return kept > 0
 }
