@@ -89,7 +89,7 @@ test('what the routers see of a node comes into the status of its provider, and 
   const { status } = await fleet.get(upstreamProviders, 'b')
   const [router] = status?.routers ?? []
   expect(router?.conditions?.find(({ type }) => type === 'Healthy')?.message).toMatch(
-    /^It failed too often in a row: .* Since 20\d\d-.*Z\.$/,
+    /^Too many consecutive failures: .* Since 20\d\d-.*Z\.$/,
   )
   expect(await conditionsOf('a')).toMatchObject({ Healthy: 'Serving' })
   await programs[0]?.[Symbol.asyncDispose]()
