@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
+import '../../proxy/config/issue-words.ts'
 import { apiVersion } from './group.ts'
 
 /*

@@ -199,13 +199,13 @@ describe('validate', () => {
       'an enum value that YAML reads as a boolean',
       ['validate', '-f', '-'],
       `${router}  relay: { integrity: off }\n`,
-      'standard input: RpcRouter default/mainnet: spec.relay.integrity: Invalid option: ',
+      'standard input: RpcRouter default/mainnet: spec.relay.integrity: must be one of ',
     ],
     [
       'a label that YAML reads as a boolean',
       ['validate', '-f', '-'],
       router.replace('name: mainnet', 'name: mainnet, labels: { team: yes }'),
-      'standard input: RpcRouter default/mainnet: metadata.labels.team: Invalid input: expected string, received boolean. YAML reads yes, no, on, off, y and n without quotes as true or false: write a text in quotes\n',
+      'standard input: RpcRouter default/mainnet: metadata.labels.team: must be text, not true. YAML reads yes, no, on, off, y and n without quotes as true or false: write a text in quotes\n',
     ],
     [
       'an invalid quantity',

@@ -29,12 +29,12 @@ const problemsOf = ({ problems }: ReturnType<typeof read>) => problems
 
 describe('invalid metadata is reported', () => {
   test.each([
-    [{ generateName: 'alpha-' }, 'metadata.name: Invalid input: expected string'],
-    [null, 'metadata.name: Invalid input: expected string'],
-    [{ name: 7 }, 'metadata.name: Invalid input: expected string, received number'],
-    [{ name: 'a', namespace: 7 }, 'metadata.namespace: Invalid input: expected string'],
-    [{ name: 'a', labels: { team: true } }, 'metadata.labels.team: Invalid input: expected string'],
-    [{ name: 'a', labels: ['a'] }, 'metadata.labels: Invalid input: expected record'],
+    [{ generateName: 'alpha-' }, 'metadata.name: is missing: must be text'],
+    [null, 'metadata.name: is missing: must be text'],
+    [{ name: 7 }, 'metadata.name: must be text, not a number'],
+    [{ name: 'a', namespace: 7 }, 'metadata.namespace: must be text, not a number'],
+    [{ name: 'a', labels: { team: true } }, 'metadata.labels.team: must be text, not true'],
+    [{ name: 'a', labels: ['a'] }, 'metadata.labels: must be an object, not a list'],
   ])('%j', (metadata, sentence) => {
     const set = read(stringify(provider(metadata)))
     expect(namesOf(set)).toEqual([])

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Document, LineCounter } from 'yaml'
 import * as z from 'zod'
+import '../config/issue-words.ts'
 import { nearest } from '../config/nearest.ts'
 import { type Path, type Problem, formatPath, problemAt } from '../config/problem.ts'
 import { isTooDeep, parseYaml, tooDeep } from '../config/yaml/parse-yaml.ts'
@@ -92,7 +93,7 @@ function describeIssue(issue: z.core.$ZodIssue, outer: Path, complain: Complain)
   const inner = issue.code === 'invalid_key' ? issue.issues : meant
   if (inner !== undefined) for (const each of inner) describeIssue(each, at, complain)
   else if (issue.input === undefined)
-    complain(at, 'is missing.', message.replace(/^must/, 'It must'))
+    complain(at, 'is missing.', message.replace(/^(is missing: )?must/, 'It must'))
   else complain(at, message)
 }
 

@@ -100,7 +100,7 @@ describe('an archive', () => {
     const body = await archiveOf(['s/a.yml', spec('A').replace('other', 'elvish')])
     const url = await serve((_request, response) => response.end(body))
     await expect(loadCatalog([url])).rejects.toThrow(
-      'specs.tar.gz!s/a.yml:3: family: Invalid option: expected one of',
+      'specs.tar.gz!s/a.yml:3: family: must be one of evm',
     )
   })
 

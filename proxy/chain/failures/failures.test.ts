@@ -231,9 +231,9 @@ describe('a failure table refuses', () => {
   test.each([
     ['a pattern that is none', { ...row, message: ['('] }, 'is not a regular expression'],
     ['a row that matches nothing', row, 'must match something'],
-    ['a row without an example', { ...row, code: [1], examples: [] }, 'Too small'],
+    ['a row without an example', { ...row, code: [1], examples: [] }, 'must have at least 1 item'],
     ['a status of another kind', { ...row, status: ['6xx'] }, 'must be a status'],
-    ['a code that is text', { ...row, code: ['1'] }, 'expected number'],
+    ['a code that is text', { ...row, code: ['1'] }, 'must be a number, not text'],
     [
       'a row for some reads with an example without a method',
       { ...row, code: [1], 'only-for': ['heavy'] },

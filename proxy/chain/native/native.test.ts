@@ -184,7 +184,7 @@ describe('an invalid native spec', () => {
     [
       'a kind',
       method('{ block: none, kind: reed }'),
-      'Invalid option: expected one of "read"|"write"|"subscribe"|"local".',
+      'must be one of read, write, subscribe, local.',
     ],
     [
       'a place of the block that is none',
@@ -219,7 +219,7 @@ describe('an invalid native spec', () => {
     [
       'a cost of zero',
       method('{ block: none, cost: 0 }'),
-      'interfaces.jsonrpc.methods.m.cost: Too small: expected number to be >=1.',
+      'interfaces.jsonrpc.methods.m.cost: must be at least 1.',
     ],
     [
       'a duration',
@@ -229,7 +229,7 @@ describe('an invalid native spec', () => {
     [
       'a number as text',
       `${head.replace('allowed-lag: 5', 'allowed-lag: five')}${interfaces}`,
-      'spec0.yml:5: allowed-lag: Invalid input: expected number, received string.',
+      'spec0.yml:5: allowed-lag: must be a number, not text.',
     ],
     [
       'an interface',
