@@ -7,7 +7,7 @@ import { numberedBlock } from '../family.ts'
 import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import { subscribeRequest } from '../forms/solana.ts'
 
-/** How many slot times are waited for a slot to be confirmed. */
+/** Slot times to wait for a slot to be confirmed. */
 const maxWaits = 64
 
 export interface SolanaAsking {
@@ -21,8 +21,8 @@ export function solanaFamily(asking: SolanaAsking): Family {
 }
 
 /**
- * Slots as a node processes them. They rise; many numbers are left out, and after a fork one follows an
- * older one. Those that were missed are fetched once they are confirmed.
+ * Slots as a node processes them. They rise with gaps, and after a fork a slot follows an older
+ * one. Missed slots are fetched once they are confirmed.
  */
 class Slots implements ChainReader {
   readonly request: ChainReader['request'] = {
@@ -45,7 +45,7 @@ class Slots implements ChainReader {
     return numberedBlock(slot, parent, event)
   }
 
-  /** What nodes send is not confirmed yet, so that is where a subscription begins. */
+  /** Nodes push processed slots, so a subscription begins at the latest processed slot. */
   async latest(prefer: string | null, signal: AbortSignal, isStart = false): Promise<Block> {
     const { value } = await this.#newestSlot(isStart ? 'processed' : 'confirmed', prefer, signal)
     return numberedBlock(value, null)
@@ -81,7 +81,7 @@ class Slots implements ChainReader {
     for (let waits = 0; waits < maxWaits; waits++) {
       const { value: slot, upstream: prefer } = await this.#newestSlot('confirmed', null, signal)
       if (slot >= last) {
-        // Asked of the one that has them all.
+        // Prefers the upstream that has confirmed the last slot.
         const params = [first, last, { commitment: 'confirmed' }]
         const question = { method: 'getBlocks', params, prefer, signal }
         const { value, upstream } = await askFor(ask, question, jsonOf(areSlots))
@@ -97,7 +97,7 @@ function readSlot(event: Uint8Array): { slot?: unknown; parent?: unknown; root?:
   return parseJson(event) ?? {}
 }
 
-/** The root of that time is not known; the one of now is sent, as long as it is before the slot. */
+/** The root at that time is unknown; the current root stands in, capped at the parent. */
 function blockOf(slot: number, parent: number, root: number): Block {
   const event = Buffer.from(JSON.stringify({ parent, root: Math.min(root, parent), slot }))
   return numberedBlock(slot, parent, event)
@@ -107,7 +107,7 @@ function isSlot(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
-/** Each between these two, both included. */
+/** Whether every slot is between these two, inclusive. */
 function areBetween(value: unknown, first: number, last: number): value is readonly number[] {
   return (
     Array.isArray(value) && value.every((each) => isSlot(each) && each >= first && each <= last)
