@@ -10,7 +10,7 @@ import { probe } from '../upstream/probe.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { FanOutOptions } from './fan-out.ts'
 
-/** Participants that have not reported their block by then do not count. */
+/** Deadline for participants to report their block. */
 const reportMs = 500
 
 /**
