@@ -576,7 +576,7 @@ describe('a tag', () => {
     expect(fixture.transport('a').requests.at(-1)).toContain('["0xaa","finalized"]')
   })
 
-  it('is not below the block that the caller has result', async () => {
+  it('is not below the block that the caller has seen', async () => {
     const fixture = fixtureOf([{ latest: 16 }, { latest: 17 }, { latest: 15 }], {})
     const result = await fixture.validate({ directives: { minBlock: 17 } })
     expect(result).toMatchObject({ failure: 'insufficient-responses', agreeing: 'b' })

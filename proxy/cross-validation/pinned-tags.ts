@@ -14,8 +14,8 @@ import type { FanOutOptions } from './fan-out.ts'
 const reportMs = 500
 
 /**
- * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so that honest nodes at
- * different heads agree. A tag stays unchanged if too few participants report a block.
+ * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so
+ * that honest nodes at different heads agree. If too few report a block, the tag stays unchanged.
  */
 export async function pinnedForAll(
   upstreams: readonly Upstream[],

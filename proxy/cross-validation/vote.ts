@@ -83,8 +83,8 @@ function revertData(name: string, body: Uint8Array): string {
 const maxExcerptLength = 256
 
 /**
- * The comparable part of an answer: canonical JSON without ignored fields, or bytes. For an error it
- * is the class and the contract's data. Also returns an excerpt for the log.
+ * The comparable part of an answer: canonical JSON without ignored fields, or bytes. For an error,
+ * the class and the contract's data. Also returns an excerpt for the log.
  *
  * @param body the whole body
  * @param ignored paths of fields to leave out

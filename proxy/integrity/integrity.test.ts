@@ -71,7 +71,7 @@ describe('an answer about something else', () => {
 
 describe('a repeated block', () => {
   const zero = hash('0')
-  /** Parents in successive answers about block `a`; `?` for none. Passing answers are remembered. */
+  /** Parents in successive answers about block `a`; `?` for none. Answers that pass are stored. */
   it.each<[string, string, string]>([
     ['with the same parent', 'b b', 'passes passes'],
     [

@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Limit for a block with full transactions; each takes about 50 us. */
 const maxTransactions = 16
 
-/** The content of a hash, and the form of its block or transaction. */
+/** The preimage of a hash, and the form of its block or transaction. */
 interface Hashed {
   readonly form: string
   /** Bytes in hex. */

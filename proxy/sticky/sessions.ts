@@ -45,15 +45,14 @@ const retryMs = 250
 const noEra = -1
 
 /**
- * The node of each session.
- *
- * Invariant: a session changes its node only after a replica dropped that node, and so failed a request, even if the
- * store loses its data. Three rules guarantee this:
- * - The store reads and claims only while it is open, for a replica whose choices it has: one atomic step checks that.
- * - A store that lost its data is closed until `graceMs` after the last restored choice. Replicas restore their own in
- *   that time. If two differ, one replica missed a drop: the newer choice, which has more time left, wins.
- * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an era, as does a restore
- *   that fails or comes too late. A silently lost connection is found within 1.5 s, before a store opens.
+ * The node of each session. Invariant, even if the store loses its data: a session changes its node
+ * only after a replica dropped that node, and so failed a request. Three rules guarantee this:
+ * - An open store serves only replicas whose choices it has, which one atomic step checks.
+ * - A store that lost its data is closed until `graceMs` after the last restored choice. Replicas
+ *   restore their own in that time. If two differ, one replica missed a drop, so the newer choice
+ *   (with more time left) wins.
+ * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an era,
+ *   as does a failed or late restore. A lost connection is found within 1.5 s, before a store opens.
  */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -171,7 +170,7 @@ export class Sessions {
     return keep(first.node ?? own, first.untilMs)
   }
 
-  /** Reads or claims a session. @returns the node of another choice, if one wins. @throws StoreError */
+  /** Reads or claims a session. @returns the node of a winning other choice @throws StoreError */
   async #step(keys: SharedStore, key: string, own?: Buffer, lifetimeMs = 0) {
     const { clock } = this.#options
     for (;;) {
@@ -190,7 +189,7 @@ export class Sessions {
     }
   }
 
-  /** Restores all choices into the current generation, unless it has them. Retries until this succeeds. */
+  /** Restores all choices into the current generation, unless it has them. Retries until done. */
   #join(keys: SharedStore): void {
     this.#isStale = true
     this.#joining ??= this.#joinStore(keys)

@@ -202,7 +202,7 @@ export class Hub {
 export class TopicClient implements Subscription {
   readonly #subscriber: Subscriber
   readonly #left: () => void
-  /** Events that wait for the client's reply; null after it. */
+  /** Events queued until the client has its reply; null after it. */
   #waiting: Uint8Array[] | null = []
   #waitingBytes = 0
   #reason: string | null = null

@@ -61,7 +61,7 @@ export function attemptCounter(
   }
 }
 
-/** How a call ended, as a metric label and in the log: see the label in `docs/reference/metrics.md`. */
+/** The outcome of a call, for its label (see `docs/reference/metrics.md`) and for the log. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason

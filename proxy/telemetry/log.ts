@@ -158,8 +158,8 @@ const plain = /^[\w.:/@+-]+$/
 const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31;1', debug: '2' }
 
 /**
- * Formats a record for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value`. JSON quotes each
- * value that is not one plain word, so none can end the line or pass for another field.
+ * Formats a record for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value`. A value that is
+ * not one plain word is quoted as JSON, so none can end the line or pass for another field.
  */
 function formatText(line: string, colours: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>

@@ -137,7 +137,7 @@ export const series = {
     integrityViolations: {
       name: 'router_integrity_violations_total',
       and: ['check'],
-      help: 'Answers that do not match their request, by the check that found it. Each led to a retry at another upstream.',
+      help: 'Answers that do not match their request, by the check that found it. The router then tries another upstream.',
     },
     missingBlockAnswers: {
       name: 'router_missing_block_answers_total',
@@ -252,7 +252,7 @@ export const series = {
     },
     cutOffs: {
       name: 'router_clients_cut_off_total',
-      help: 'Requests and answers cut off because their clients made half of `--max-buffered-bytes` wait.',
+      help: 'Requests and answers cut off because their slow clients kept half of `--max-buffered-bytes` waiting.',
     },
     maxHeldBytes: {
       name: 'router_buffered_bytes_limit',

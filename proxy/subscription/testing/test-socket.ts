@@ -63,7 +63,7 @@ export class TestSocket implements SocketTransport {
     return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
   }
 
-  /** As on the wire, every request is answered, even if nobody waits any more. */
+  /** As on the wire, every request is answered, even if no caller waits any more. */
   subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
     const words = `${method} ${JSON.stringify(params)}`

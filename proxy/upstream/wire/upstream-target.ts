@@ -63,8 +63,8 @@ export class UpstreamTarget {
   }
 
   /**
-   * Path and query of a request: the URL's base, the call's path, and the keys of both. The URL's own
-   * replace any with the same names, and come first: servers read only so many parameters.
+   * Path and query of a request: the URL's base, the call's path, and the keys of both. Keys of the
+   * URL replace any with their names, and come first: servers read only so many parameters.
    */
   pathOf(path: string): string {
     const joined = this.#basePath + path || '/'
