@@ -14,7 +14,7 @@ import {
   solana,
 } from '../relay/testing/relay-fixture.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { type Testimony, withCrossValidation } from './cross-validation.ts'
+import { type VoteSummary, withCrossValidation } from './cross-validation.ts'
 
 const { chain, iface } = await ethereum()
 
@@ -38,7 +38,7 @@ const policy: PolicyConfig = {
 class Fixture extends RelayFixture {
   readonly budget = new ByteBudget(10_000_000)
   readonly outcomes: (string | null)[] = []
-  readonly mismatches: [Testimony, Testimony | null][] = []
+  readonly mismatches: [VoteSummary, VoteSummary | null][] = []
 
   constructor(nodes: Nodes, own: Partial<PolicyConfig> | null = {}, of = { chain, iface }) {
     const upstreams = Object.entries(nodes).map(([name, each]): [string, FixtureUpstream] => [

@@ -13,13 +13,13 @@ import { shortageOf } from './participants.ts'
 import { termsOf } from './terms.ts'
 
 /** Summary of an upstream's answer; `answer` is a digest. */
-export type Testimony = Pick<Ballot, 'upstream' | 'answer' | 'excerpt'>
+export type VoteSummary = Pick<Ballot, 'upstream' | 'answer' | 'excerpt'>
 
 export interface CrossValidationObserver {
   /** @param failure the reason of the error, or null for agreement */
   validated(call: Call, failure: string | null): void
   /** Upstreams differ about finalized data. @param agreed null if no answer has enough votes */
-  finalizedMismatch(call: Call, wrong: Testimony, agreed: Testimony | null): void
+  finalizedMismatch(call: Call, wrong: VoteSummary, agreed: VoteSummary | null): void
 }
 
 export interface CrossValidationOptions extends Omit<FanOutOptions, 'relay' | 'call' | 'terms'> {

@@ -40,11 +40,11 @@ interface Use {
   readonly call: Call
 }
 
-type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
+type FilterOptions = Pick<RelayOptions, 'chain' | 'pool'>
 
 /** Wraps a relay to send each call about a filter to the filter's node. */
-export function withFilters(relay: Relay, pieces: Pieces): Relay {
-  const filters = new Filters(pieces, relay)
+export function withFilters(relay: Relay, options: FilterOptions): Relay {
+  const filters = new Filters(options, relay)
   return (call) => {
     const { stateful } = call.method
     if (stateful === null) return relay(call)
@@ -60,12 +60,12 @@ export function withFilters(relay: Relay, pieces: Pieces): Relay {
  * The id has no room for this state, since clients read ids into 256 bits.
  */
 class Filters {
-  readonly #pieces: Pieces
+  readonly #options: FilterOptions
   readonly #relay: Relay
   readonly #known = new Map<string, Filter>()
 
-  constructor(pieces: Pieces, relay: Relay) {
-    this.#pieces = pieces
+  constructor(options: FilterOptions, relay: Relay) {
+    this.#options = options
     this.#relay = relay
   }
 
@@ -106,7 +106,7 @@ class Filters {
     const [id, ...more] = question?.params ?? []
     const [, digest, own] = (typeof id === 'string' && routedId.exec(id)) || []
     if (digest === undefined || own === undefined) return null
-    const { upstreams } = this.#pieces.pool
+    const { upstreams } = this.#options.pool
     const upstream = upstreams.find(({ name }) => digestOf(name) === digest.toLowerCase())
     if (!upstream) throw notFound()
     const routed = {
@@ -175,7 +175,7 @@ class Filters {
   async #elsewhere(call: Call, name: string, params: readonly unknown[]): Promise<Reply> {
     const { method, request, journal } = call
     const { internalPath = '' } = method
-    const iface = this.#pieces.chain.interfaces.get('jsonrpc')
+    const iface = this.#options.chain.interfaces.get('jsonrpc')
     if (!iface) throw notFound()
     const question = { ...questionOf(call), method: name, params }
     const reply = await this.#relay({

@@ -42,7 +42,7 @@ export class Integrity {
 
   /** Two upstreams showed this violation, so a chain-dependent form is no longer compared. */
   passedOn({ form }: Violation): void {
-    if (form !== undefined) this.#proofs.giveUp(form)
+    if (form !== undefined) this.#proofs.disable(form)
   }
 
   #apply({ rule, wanted: read }: Check, result: unknown, { block }: CheckedCall): Violation | null {

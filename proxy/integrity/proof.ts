@@ -40,7 +40,7 @@ export class Proofs {
   }
 
   /** Stops checks of a form that two upstreams show alike. */
-  giveUp(form: string): void {
+  disable(form: string): void {
     this.#unprovable.add(form)
   }
 

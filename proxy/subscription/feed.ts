@@ -92,7 +92,7 @@ export class Feed {
       } catch (error) {
         if (signal.aborted) return null
         if (error instanceof NodeRefused) {
-          if (!error.isItsOwnTrouble) return error
+          if (!error.isNodeSpecific) return error
           refusal = error
         } else if (!(error instanceof TransportError)) throw error
       }

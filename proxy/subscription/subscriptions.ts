@@ -60,12 +60,12 @@ export class NodeRefused extends Error {
   /** The `error` member of the node's answer, JSON. */
   readonly error: Uint8Array
   /** Whether another node may accept it. */
-  readonly isItsOwnTrouble: boolean
+  readonly isNodeSpecific: boolean
 
-  constructor(error: Uint8Array, isItsOwnTrouble: boolean) {
+  constructor(error: Uint8Array, isNodeSpecific: boolean) {
     super('the node refused the subscription')
     this.error = error
-    this.isItsOwnTrouble = isItsOwnTrouble
+    this.isNodeSpecific = isNodeSpecific
   }
 }
 

@@ -14,7 +14,7 @@ import { CallAborted } from '../../relay/errors.ts'
 /** Blocks fetched concurrently. */
 const atOnce = 8
 
-/** Supports new heads, and the logs of their blocks. */
+/** The sequence of new heads, with the logs of their blocks. */
 export function ethereumFamily(ask: Ask): Family {
   return { readers: { newHeads: new EthereumHeads(ask) }, head: 'newHeads' }
 }

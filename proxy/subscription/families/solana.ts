@@ -10,14 +10,14 @@ import { subscribeRequest } from '../forms/solana.ts'
 /** Slot times to wait for a slot to be confirmed. */
 const maxWaits = 64
 
-export interface SolanaAsking {
+export interface SolanaOptions {
   readonly ask: Ask
   readonly clock: Clock
   readonly blockTimeMs: number
 }
 
-export function solanaFamily(asking: SolanaAsking): Family {
-  return { readers: { slot: new Slots(asking) }, head: 'slot' }
+export function solanaFamily(options: SolanaOptions): Family {
+  return { readers: { slot: new Slots(options) }, head: 'slot' }
 }
 
 /**
@@ -32,10 +32,10 @@ class Slots implements ChainReader {
   }
   readonly forks = false
   readonly unit = 'slots'
-  readonly #asking: SolanaAsking
+  readonly #options: SolanaOptions
 
-  constructor(asking: SolanaAsking) {
-    this.#asking = asking
+  constructor(options: SolanaOptions) {
+    this.#options = options
   }
 
   read(event: Uint8Array): Block | null {
@@ -67,7 +67,7 @@ class Slots implements ChainReader {
 
   #newestSlot(commitment: string, prefer: string | null, signal: AbortSignal) {
     const question = { method: 'getSlot', params: [{ commitment }], prefer, signal }
-    return askFor(this.#asking.ask, question, jsonOf(isSlot))
+    return askFor(this.#options.ask, question, jsonOf(isSlot))
   }
 
   /** The slots from `first` to `last` that have a block, once all of them are confirmed. */
@@ -76,7 +76,7 @@ class Slots implements ChainReader {
     last: number,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    const { ask, clock, blockTimeMs } = this.#asking
+    const { ask, clock, blockTimeMs } = this.#options
     const areSlots = (value: unknown): value is readonly number[] => areBetween(value, first, last)
     for (let waits = 0; waits < maxWaits; waits++) {
       const { value: slot, upstream: prefer } = await this.#newestSlot('confirmed', null, signal)

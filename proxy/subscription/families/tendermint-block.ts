@@ -36,9 +36,7 @@ export interface TendermintBlock {
   readonly results: ResultsAnswer
 }
 
-/**
- * The two answers may come from different upstreams. @throws BackfillError and what `ask` throws
- */
+/** The answers may come from different upstreams. @throws BackfillError and what `ask` throws */
 export async function fetchBlock(
   ask: Ask,
   height: number,

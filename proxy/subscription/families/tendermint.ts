@@ -10,7 +10,7 @@ import { fetchBlock, newBlock, newBlockHeader, type TendermintBlock } from './te
 /** Blocks fetched concurrently. */
 const atOnce = 4
 
-/** Supports blocks and their headers. */
+/** The sequences of blocks and of their headers. */
 export function tendermintFamily(ask: Ask): Family {
   const readers = {
     NewBlock: new Heights('NewBlock', ask, newBlock),

@@ -3,7 +3,7 @@
 import { canonical, type Json } from '../../json/canonical-json.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
-import { drawBytes, type FormQuestion, type SubscribeWish, type SubscriptionForm } from './form.ts'
+import { drawBytes, type FormRequest, type SubscribeWish, type SubscriptionForm } from './form.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
@@ -42,7 +42,7 @@ export const ethereumForm: SubscriptionForm = {
   }),
 }
 
-function wishOf(question: FormQuestion): SubscribeWish {
+function wishOf(question: FormRequest): SubscribeWish {
   const { params } = question
   const [name, ...rest] = Array.isArray(params) ? (params as readonly unknown[]) : []
   if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names the topic')

@@ -4,7 +4,7 @@ import type { Random } from '../../clock/random.ts'
 import type { Topic } from '../subscriptions.ts'
 
 /** The part of a client request that a form reads. */
-export interface FormQuestion {
+export interface FormRequest {
   readonly method: string
   readonly params: unknown
   /** The request's id as JSON; `null` if it has none. */
@@ -22,7 +22,7 @@ export type Wish =
 export interface SubscribeWish {
   readonly kind: 'subscribe'
   readonly topic: Topic
-  readonly question: FormQuestion
+  readonly question: FormRequest
 }
 
 /** The identifier of one subscription on one connection. */
@@ -41,7 +41,7 @@ export interface SubscriptionForm {
    * @returns null if the method does not concern subscriptions of this form
    * @throws RelayError when the params are invalid
    */
-  read(question: FormQuestion): Wish | null
+  read(question: FormRequest): Wish | null
   /**
    * Names a new subscription. If the handle exists on the connection, the caller refuses a
    * duplicate; only a form without random handles has them.
