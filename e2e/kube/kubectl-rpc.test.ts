@@ -117,7 +117,7 @@ test('its lists are by pod', async () => {
     stdout: ['r-1', 'r-2']
       .map((name, at) => {
         const kept = at === 0 ? '1 recent' : '0 recent'
-        return `${namespace}/${name}\nno call; kept are ${kept}, 0 failed, 0 slow\n\n`
+        return `${namespace}/${name}\nno call; stored: ${kept}, 0 failed, 0 slow\n\n`
       })
       .join(''),
   })
@@ -127,7 +127,7 @@ test.each<[string[], number, RegExp]>([
   [
     ['explain', 'guid-2'],
     1,
-    /^(router: error: test-\w+\/r-[12]: no call has this guid here; kept are [01] recent.*\n){2}$/,
+    /^(router: error: test-\w+\/r-[12]: no call has this guid here; stored: [01] recent.*\n){2}$/,
   ],
   [['explain', 'guid-1', '-n', 'default'], 1, /error: no router runs in this namespace; use -A/],
   [['explain', 'guid-1', '--context', 'gone'], 1, /^kubectl rpc: error: .*context.*gone/],

@@ -124,14 +124,14 @@ test('sessions, votes, writes and what was refused have their lines', async () =
   )
   const refused = await lines('{')
   expect(refused).toMatch(/^ETH1 jsonrpc \(refused before it became a call\) {2}/)
-  expect(refused).toMatch(/parse-error after 0\.0ms.*\nerror: .*\nno upstream was asked\n$/)
+  expect(refused).toMatch(/parse-error after 0\.0ms.*\nerror: .*\nno upstream was tried\n$/)
 })
 
 test.each<[string[], number, RegExp]>([
   [
     ['1-2-3', '--at', 'AT'],
     1,
-    /^router: error: AT: no call has this guid here; kept are \d+ recent/,
+    /^router: error: AT: no call has this guid here; stored: \d+ recent/,
   ],
   [['1-2-3', '--at', 'NOBODY'], 1, /^router: error: NOBODY: no answer: ECONNREFUSED\.?\n$/],
   [['--slow', '--at', 'AT,NOBODY'], 1, /^router: error: NOBODY: no answer: ECONNREFUSED\.?\n$/],

@@ -14,7 +14,7 @@ import {
   solana,
 } from '../relay/testing/relay-fixture.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { type Testimony, withCrossValidation } from './cross-validation.ts'
+import { type VoteSummary, withCrossValidation } from './cross-validation.ts'
 
 const { chain, iface } = await ethereum()
 
@@ -38,7 +38,7 @@ const policy: PolicyConfig = {
 class Fixture extends RelayFixture {
   readonly budget = new ByteBudget(10_000_000)
   readonly outcomes: (string | null)[] = []
-  readonly mismatches: [Testimony, Testimony | null][] = []
+  readonly mismatches: [VoteSummary, VoteSummary | null][] = []
 
   constructor(nodes: Nodes, own: Partial<PolicyConfig> | null = {}, of = { chain, iface }) {
     const upstreams = Object.entries(nodes).map(([name, each]): [string, FixtureUpstream] => [
@@ -74,9 +74,9 @@ class Fixture extends RelayFixture {
   async validate(request: TestCall = {}) {
     const { outcome, upstream, call, tookMs } = await this.ask(request)
     const { agreeing, disagreeing, all, failure } = call.journal.crossValidation ?? {}
-    const said =
+    const body =
       upstream === null ? outcome : (JSON.parse(outcome) as { result?: unknown; error?: unknown })
-    const answer = typeof said === 'string' ? said : (said.result ?? said.error)
+    const answer = typeof body === 'string' ? body : (body.result ?? body.error)
     return {
       answer,
       agreeing: agreeing?.toSorted().join(),
@@ -98,7 +98,7 @@ const wrong = result('0x2')
 const limited: ScriptedAnswer = { status: 429, body: '{}' }
 const hangs: FixtureUpstream = { script: () => ({ afterMs: 60_000, ...honest }) }
 
-describe('upstreams of which some have pruned the block', () => {
+describe('upstreams, some of which have pruned the block', () => {
   const old = { params: ['0xaa', '0x5'] }
   const latest = { params: ['0xaa', 'latest'] }
 
@@ -120,7 +120,7 @@ describe('upstreams of which some have pruned the block', () => {
       { all: expect.stringContaining('d') as string },
     ],
     [
-      'in groups: others vote',
+      'in groups: the others vote',
       'ac',
       old,
       { perGroupQuorum: 1, minGroups: 2 },
@@ -143,7 +143,7 @@ describe('upstreams of which some have pruned the block', () => {
   })
 })
 
-describe('three upstreams of which two must agree', () => {
+describe('three upstreams, two of which must agree', () => {
   test.each<[string, Nodes, object]>([
     [
       'all agree',
@@ -181,7 +181,7 @@ describe('three upstreams of which two must agree', () => {
       { answer: 'insufficient-responses', agreeing: 'b', disagreeing: '', all: 'a,b,c' },
     ],
     [
-      'one is limited',
+      'one is rate limited',
       { a: limited, b: honest, c: honest },
       { answer: '0x1', agreeing: 'b,c', disagreeing: '' },
     ],
@@ -201,7 +201,7 @@ describe('three upstreams of which two must agree', () => {
       { answer: 'no-agreement' },
     ],
     [
-      'an error of the nodes is an answer by its class',
+      'node errors agree by their class',
       {
         a: nodeError(3, 'execution reverted: x'),
         b: nodeError(-32000, 'execution reverted'),
@@ -227,7 +227,7 @@ describe('three upstreams of which two must agree', () => {
     expect(await new Fixture(nodes).validate()).toMatchObject(expected)
   })
 
-  it('asks another one in place of one that fails, is limited or hangs', async () => {
+  it('tries another upstream in place of one that fails, is limited or hangs', async () => {
     for (const bad of [{ fault: 'refused' } as const, limited, hangs]) {
       const nodes = { a: bad, b: honest, c: bad, d: honest }
       const { answer, agreeing } = await new Fixture(nodes, { participants: 2 }).validate()
@@ -236,21 +236,21 @@ describe('three upstreams of which two must agree', () => {
   })
 
   it.each([
-    ['the cap of the policy', { maxParticipants: 3 }, {}],
-    ['what the caller asks for', null, { directives: asks(3, 2) }],
-  ])('asks no more than %s, whatever fails', async (_, own, request) => {
+    ['the limit of the policy', { maxParticipants: 3 }, {}],
+    ['the request of the caller', null, { directives: asks(3, 2) }],
+  ])('never exceeds %s, whatever fails', async (_, own, request) => {
     const nodes = { a: limited, b: limited, c: honest, d: honest, e: honest }
     const { failure, all } = await new Fixture(nodes, own).validate(request)
     expect([failure, all?.split(',').length]).toEqual(['insufficient-responses', 3])
   })
 
-  it('takes the answer of a slow one when the others are not enough', async () => {
+  it('accepts the answer of a slow upstream when the others are not enough', async () => {
     const slow = { script: () => ({ afterMs: 5_000, ...honest }) }
     const nodes = { a: slow, b: honest, c: { fault: 'refused' } as const }
     expect(await new Fixture(nodes).validate()).toMatchObject({ answer: '0x1', agreeing: 'a,b' })
   })
 
-  it('fails as soon as all have answered, however long ago the first of them did', async () => {
+  it('fails as soon as all have answered, regardless of when the first did', async () => {
     const slow = (answer: ScriptedAnswer) => ({ script: () => ({ ...answer, afterMs: 3_000 }) })
     const nodes = { a: honest, b: nodeError(-32000, 'header not found'), c: slow(wrong) }
     expect(await new Fixture(nodes).validate()).toMatchObject({
@@ -260,9 +260,9 @@ describe('three upstreams of which two must agree', () => {
     })
   })
 
-  it('leaves other methods alone', async () => {
-    const seen = await new Fixture({ a: honest, b: honest }).validate({ method: 'eth_call' })
-    expect(seen).toMatchObject({ agreeing: undefined, sent: '1,0' })
+  it('does not affect other methods', async () => {
+    const result = await new Fixture({ a: honest, b: honest }).validate({ method: 'eth_call' })
+    expect(result).toMatchObject({ agreeing: undefined, sent: '1,0' })
   })
 
   it('reports each outcome', async () => {
@@ -296,20 +296,20 @@ describe('long answers', () => {
     expect(fixture.budget.heldBytes).toBe(0)
   })
 
-  it('count while others are waited for', async () => {
+  it('count while others are pending', async () => {
     const fixture = new Fixture({ a: streams, b: hangs, c: hangs })
     const abort = new AbortController()
-    const seen = fixture.begin({ signal: abort.signal })
+    const result = fixture.begin({ signal: abort.signal })
     await fixture.clock.advance(100)
     expect(fixture.budget.heldBytes).toBeGreaterThan(3 * piece.length)
     abort.abort()
-    await seen
+    await result
     expect(fixture.budget.heldBytes).toBe(0)
   })
 
-  it('for which there is no room fail their call, and release what they held', async () => {
+  it('without free memory fail their call, and release their bytes', async () => {
     const fixture = new Fixture({ a: honest, b: streams, c: streams })
-    // Nearly the three quarters up to which long bodies are taken.
+    // Nearly the three quarters at which long bodies are refused.
     const before = 7_200_000
     fixture.budget.hold(before)
     const { answer, sent } = await fixture.validate()
@@ -329,7 +329,7 @@ describe('groups', () => {
 
   test.each<[string, Nodes, Partial<PolicyConfig>, object]>([
     [
-      'are asked in turn',
+      'are tried in turn',
       { a: of('x', honest), b: of('x', honest), c: of('y', honest) },
       { minGroups: 2, participants: 2 },
       { answer: '0x1', sent: '1,0,1' },
@@ -385,30 +385,25 @@ describe('a caller', () => {
   const four = { a: honest, b: honest, c: honest, d: honest }
 
   test.each<[string, Partial<PolicyConfig> | null, Partial<Directives>, object]>([
-    ['asks without a policy', null, asks(3, 2), { answer: '0x1', sent: '1,1,1,0' }],
+    ['requests it without a policy', null, asks(3, 2), { answer: '0x1', sent: '1,1,1,0' }],
     ['raises a policy', {}, asks(4, 4), { answer: '0x1', agreeing: 'a,b,c,d' }],
     ['cannot shrink a policy', {}, asks(1, 1), { sent: '1,1,1,0' }],
-    ['is cut to the cap', { maxParticipants: 3 }, asks(4, 2), { sent: '1,1,1,0' }],
+    ['is limited to the maximum', { maxParticipants: 3 }, asks(4, 2), { sent: '1,1,1,0' }],
     [
-      'is cut to the cap of agreement',
+      'is limited to the maximum agreement',
       { maxAgreement: 2 },
       asks(3, 3),
       { answer: '0x1', sent: '1,1,1,0' },
     ],
     [
-      'asks for more agreement than the cap of participants',
+      'requests more agreement than the maximum of participants',
       { maxParticipants: 3 },
       asks(4, 4),
       { answer: 'insufficient-capacity', sent: '0,0,0,0' },
     ],
+    ['requests more upstreams than exist', null, asks(9, 2), { answer: '0x1', sent: '1,1,1,1' }],
     [
-      'asks for more upstreams than there are',
-      null,
-      asks(9, 2),
-      { answer: '0x1', sent: '1,1,1,1' },
-    ],
-    [
-      'asks for more agreement than there are',
+      'requests more agreement than possible',
       null,
       asks(9, 5),
       { answer: 'insufficient-capacity', sent: '0,0,0,0' },
@@ -420,57 +415,57 @@ describe('a caller', () => {
       { answer: 'insufficient-capacity', failure: 'insufficient-capacity', sent: '0,0,0,0' },
     ],
     [
-      'is forbidden to ask',
+      'must not request it',
       { forbidsCallers: true },
       asks(3, 2),
       { answer: 'bad-directive', sent: '0,0,0,0' },
     ],
     [
-      'does not ask where a policy only forbids',
+      'does not request it where a policy only forbids',
       { forbidsCallers: true, agreement: 0, participants: 0 },
       {},
       { sent: '1,0,0,0' },
     ],
     [
-      'names an upstream to be among them',
+      'names an upstream to include',
       null,
       { ...asks(2, 2), selectProvider: 'd' },
       { sent: '1,0,0,1' },
     ],
   ])('%s', async (_, own, directives, expected) => {
-    const { sent, ...seen } = await new Fixture(four, own).validate({ directives })
-    expect({ ...seen, sent: sent.split(',').length === 4 ? sent : '' }).toMatchObject(expected)
+    const { sent, ...result } = await new Fixture(four, own).validate({ directives })
+    expect({ ...result, sent: sent.split(',').length === 4 ? sent : '' }).toMatchObject(expected)
   })
 
   const spare: FixtureUpstream = { script: () => honest, tier: 'backup', group: 'other' }
   it.each<[string, Nodes, number, string]>([
     ['none while the primaries are enough', { a: honest, b: honest, c: spare }, 2, '1,1,0'],
-    ['in the place of one that fails', { a: limited, b: honest, c: spare }, 2, '1,1,1'],
+    ['as a replacement for a failed one', { a: limited, b: honest, c: spare }, 2, '1,1,1'],
     ['where the primaries are too few', { a: honest, b: honest, c: spare }, 3, '1,1,1'],
-  ])('asks of the backups %s', async (_, nodes, participants, sent) => {
+  ])('of the backups, %s are tried', async (_, nodes, participants, sent) => {
     const fixture = new Fixture(nodes, { participants: 2 })
     const directives = participants > 2 ? asks(participants, 2) : {}
     expect(await fixture.validate({ directives })).toMatchObject({ answer: '0x1', sent })
   })
 
   it.each(['eth_sendRawTransaction', 'eth_subscribe', 'eth_newFilter'])(
-    'cannot ask for it of %s',
+    'cannot request it for %s',
     async (method) => {
-      const seen = await new Fixture(four, null).validate({
+      const result = await new Fixture(four, null).validate({
         method,
         params: ['0x1'],
         directives: asks(3, 2),
       })
-      expect(seen).toMatchObject({ answer: 'bad-directive', sent: '0,0,0,0' })
+      expect(result).toMatchObject({ answer: 'bad-directive', sent: '0,0,0,0' })
     },
   )
 
   it('that leaves ends every attempt', async () => {
     const fixture = new Fixture({ a: hangs, b: hangs, c: hangs })
     const abort = new AbortController()
-    const seen = fixture.begin({ signal: abort.signal })
+    const result = fixture.begin({ signal: abort.signal })
     abort.abort()
-    expect((await seen).outcome).toBe('CallAborted')
+    expect((await result).outcome).toBe('CallAborted')
     expect(fixture.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0, 0])
   })
 })
@@ -482,7 +477,7 @@ describe('a tag', () => {
     readonly finalized?: number
   }
 
-  /** A node that answers with the number of the block that it is asked about. */
+  /** A node that answers with the number of the requested block. */
   const at = (tags: Tags | number, lie?: ScriptedAnswer): FixtureUpstream => ({
     script: ({ body }) => {
       const own: Tags = typeof tags === 'number' ? { latest: tags } : tags
@@ -536,7 +531,7 @@ describe('a tag', () => {
     expect(fixture.faults.every((fault) => fault === null)).toBe(true)
   })
 
-  it('costs one more request per participant, and only where it is finalized or safe', async () => {
+  it('costs one more request per participant, and only for finalized or safe', async () => {
     const tags = { latest: 200, safe: 150, finalized: 100 }
     for (const [tag, sent] of [
       ['latest', '1,1,1'],
@@ -569,12 +564,12 @@ describe('a tag', () => {
   ])('is that of the others where a participant %s', async (_, third) => {
     const [a, b] = [at({ latest: 200, finalized: 100 }), at({ latest: 200, finalized: 99 })]
     const fixture = new Fixture({ a, b, c: third }).head('a', 200).head('b', 200)
-    const seen = await fixture.validate({ params: ['0xaa', 'finalized'] })
-    expect(seen).toMatchObject({ answer: '0x63', agreeing: 'a,b' })
-    expect(seen.tookMs).toBeLessThanOrEqual(520)
+    const result = await fixture.validate({ params: ['0xaa', 'finalized'] })
+    expect(result).toMatchObject({ answer: '0x63', agreeing: 'a,b' })
+    expect(result.tookMs).toBeLessThanOrEqual(520)
   })
 
-  it('goes out as it came where too few participants report its block', async () => {
+  it('stays unchanged if too few participants report its block', async () => {
     const down = { fault: 'refused' } as const
     const fixture = new Fixture({ a: at({ latest: 200, finalized: 100 }), b: down, c: down })
     expect((await fixture.validate({ params: ['0xaa', 'finalized'] })).failure).not.toBeNull()
@@ -583,25 +578,25 @@ describe('a tag', () => {
 
   it('is not below the block that the caller has seen', async () => {
     const fixture = fixtureOf([{ latest: 16 }, { latest: 17 }, { latest: 15 }], {})
-    const seen = await fixture.validate({ directives: { minBlock: 17 } })
-    expect(seen).toMatchObject({ failure: 'insufficient-responses', agreeing: 'b' })
+    const result = await fixture.validate({ directives: { minBlock: 17 } })
+    expect(result).toMatchObject({ failure: 'insufficient-responses', agreeing: 'b' })
   })
 
-  it('is not that of a node which lags, even where it is needed to agree', async () => {
+  it('is not that of a lagging node, even if its vote is needed', async () => {
     const fixture = new Fixture({ a: at(1_000), b: at(5) }, null)
     fixture.head('a', 1_000).head('b', 5)
-    const seen = await fixture.validate({ directives: asks(2, 2) })
-    expect(seen).toMatchObject({ failure: 'insufficient-responses' })
+    const result = await fixture.validate({ directives: asks(2, 2) })
+    expect(result).toMatchObject({ failure: 'insufficient-responses' })
   })
 
-  it('is left to the nodes where no heads are known', async () => {
+  it('stays unchanged where no heads are known', async () => {
     const fixture = new Fixture({ a: at(15), b: at(16), c: at(16) })
     expect(await fixture.validate()).toMatchObject({ answer: '0x10', disagreeing: 'a' })
   })
 
   const getBlock = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 
-  it('gives no vote to nodes that lack the block, and blames none of them', async () => {
+  it('gives no vote to nodes without the block, and blames none of them', async () => {
     const all = [100, 100, 99, 99, 99].map((latest) => ({ latest }))
     const own = { method: 'eth_getBlockByNumber', agreement: 2, participants: 5 }
     const fixture = fixtureOf(all, own)
@@ -613,10 +608,10 @@ describe('a tag', () => {
 
   it('outvotes a wrong node as soon as another one has the block', async () => {
     const fixture = fixtureOf([{ latest: 100 }, { latest: 100 }, { latest: 99 }], {}, { a: wrong })
-    const seen = fixture.validate()
+    const result = fixture.validate()
     fixture.transport('c').play(at(100).script)
     fixture.clock.after(5_000, () => fixture.head('c', 100))
-    expect(await seen).toMatchObject({ answer: '0x64', agreeing: 'b,c', disagreeing: 'a' })
+    expect(await result).toMatchObject({ answer: '0x64', agreeing: 'b,c', disagreeing: 'a' })
   })
 })
 
@@ -624,14 +619,17 @@ describe('a commitment of Solana', () => {
   const of = (slot: number, value: number) => result({ context: { slot }, value })
 
   it.each(['confirmed', 'finalized', 'processed'])(
-    '%s goes out as it came, and slots of nodes may differ',
+    '%s stays unchanged, and the slots of nodes may differ',
     async (commitment) => {
       const nodes = { a: of(100, 8), b: of(98, 7), c: of(99, 7) }
       const fixture = new Fixture(nodes, { method: 'getBalance' }, await solana())
       for (const [name, slot] of [['a', 100] as const, ['b', 98] as const, ['c', 99] as const])
         fixture.head(name, slot)
-      const seen = await fixture.validate({ method: 'getBalance', params: ['key', { commitment }] })
-      expect(seen).toMatchObject({ agreeing: 'b,c', disagreeing: 'a', sent: '1,1,1' })
+      const result = await fixture.validate({
+        method: 'getBalance',
+        params: ['key', { commitment }],
+      })
+      expect(result).toMatchObject({ agreeing: 'b,c', disagreeing: 'a', sent: '1,1,1' })
     },
   )
 })
@@ -658,7 +656,7 @@ describe('a difference about a finalized block', () => {
     expect(fixture.faults).toEqual([wrongSince, null, null])
   })
 
-  it('is reported without agreement as well', async () => {
+  it('is reported even without agreement', async () => {
     const fixture = new Fixture({ a: wrong, b: honest, c: result('0x3') })
     fixture.head('a', 1_000).head('b', 1_000).head('c', 1_000)
     await fixture.validate(request)

@@ -12,23 +12,23 @@ import { type Ballot, FanOut, type FanOutOptions, type Result } from './fan-out.
 import { shortageOf } from './participants.ts'
 import { termsOf } from './terms.ts'
 
-/** What an upstream answered, in short: `answer` is a digest. */
-export type Testimony = Pick<Ballot, 'upstream' | 'answer' | 'excerpt'>
+/** Summary of an upstream's answer; `answer` is a digest. */
+export type VoteSummary = Pick<Ballot, 'upstream' | 'answer' | 'excerpt'>
 
 export interface CrossValidationObserver {
-  /** @param failure the reason of the error; null: an answer was agreed on */
+  /** @param failure the reason of the error, or null for agreement */
   validated(call: Call, failure: string | null): void
-  /** Upstreams differ about what never changes. @param agreed null: no answer has enough votes */
-  finalizedMismatch(call: Call, wrong: Testimony, agreed: Testimony | null): void
+  /** Upstreams differ about finalized data. @param agreed null if no answer has enough votes */
+  finalizedMismatch(call: Call, wrong: VoteSummary, agreed: VoteSummary | null): void
 }
 
 export interface CrossValidationOptions extends Omit<FanOutOptions, 'relay' | 'call' | 'terms'> {
-  /** Of this chain and interface, by their methods. */
+  /** Policies of this chain and interface, by method. */
   readonly policies: Live<{ readonly validations: ReadonlyMap<string, PolicyConfig> }>
   readonly observer: CrossValidationObserver
 }
 
-/** A relay that gives the answers of some calls only when enough upstreams agree on them. */
+/** Wraps a relay so that selected calls get an answer only if enough upstreams agree on it. */
 export function withCrossValidation(relay: Relay, options: CrossValidationOptions): Relay {
   return (call) => {
     const isAsked = call.directives.crossValidation !== null
@@ -48,7 +48,7 @@ async function validated(
     const terms = termsOf(call, policy)
     if (terms === null) return await relay(call)
     const own = { ...options, relay, call, terms }
-    await enough(own)
+    await waitForQuorum(own)
     return conclude(call, await new FanOut(own).run(), options)
   } catch (error) {
     const failure = error instanceof RelayError ? error.kind.reason : ''
@@ -58,8 +58,8 @@ async function validated(
   }
 }
 
-/** @throws RelayError when there are too few upstreams to agree, before any is asked */
-async function enough(options: FanOutOptions): Promise<void> {
+/** @throws RelayError before any request if too few upstreams can agree */
+async function waitForQuorum(options: FanOutOptions): Promise<void> {
   const { call, clock, pool } = options
   const untilMs = call.journal.startedMs + maxVerificationMs
   for (;;) {
@@ -77,10 +77,10 @@ function note(call: Call, outcome: CrossValidated, options: CrossValidationOptio
   options.observer.validated(call, outcome.failure)
 }
 
-/** For so long after its last wrong vote an upstream is said to be wrong. */
+/** How long an upstream counts as wrong after its last wrong vote. */
 const wrongMs = 300_000
 
-/** @throws RelayError when no answer was agreed on */
+/** @throws RelayError without agreement */
 function conclude(call: Call, result: Result, options: CrossValidationOptions): Reply {
   const { pool, chain, observer } = options
   const { failure, answer, ballots, queried, block } = result
@@ -94,19 +94,19 @@ function conclude(call: Call, result: Result, options: CrossValidationOptions): 
     failure,
   }
   note(call, outcome, options)
-  // Not of errors that another node might not return.
+  // Errors that another node might not return prove nothing.
   const areSure = call.method.deterministic && ballots.every(({ reply }) => replyRank(reply) >= 5)
   for (const each of areSure && isFinal(block, pool.tip, chain) ? others : []) {
     observer.finalizedMismatch(call, each, best)
     const [url] = each.by.urlsFor([])
-    // Without agreement nobody knows which of them is wrong.
+    // Without agreement, any of them may be wrong.
     if (!best) continue
     each.by.faulted('wrong about finalized blocks (votes lost: #)', wrongMs)
     if (url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
   }
   if (best !== null && failure === null) return best.reply
   const answers = new Set(ballots.map(({ answer }) => answer)).size
-  const message = `no answer was agreed on: ${queried.length} upstreams were asked, ${ballots.length} answered, with ${answers} different answers`
+  const message = `no agreement: ${queried.length} upstreams were tried, ${ballots.length} answered, with ${answers} different answers`
   const kind = Object.values(errorKinds).find(({ reason }) => reason === failure)
   throw new RelayError(kind ?? errorKinds.noAgreement, message)
 }

@@ -33,7 +33,7 @@ interface Attempt extends Participant {
   cancelLateness: Cancel
 }
 
-/** A vote with what was voted for. */
+/** A vote with its full answer. */
 export interface Ballot extends Vote {
   readonly upstream: string
   readonly by: Upstream
@@ -44,13 +44,13 @@ export interface Ballot extends Vote {
 export interface Result extends Decision {
   readonly ballots: readonly Ballot[]
   readonly queried: readonly Upstream[]
-  /** What was asked about: one block, where the call was about the latest one. */
+  /** The requested block, which is a pinned one if the call was for the latest. */
   readonly block: BlockRef
 }
 
 /**
- * Asks several upstreams the same and counts their votes. One that fails, is limited, or is late is replaced while
- * another may be asked; a late one may still vote. It holds the answers until there is one for the client.
+ * Sends a call to several upstreams and counts their votes. It replaces an upstream that fails, is
+ * limited, or is late, if it can; a late one may still vote. Until it ends, it holds the answers.
  */
 export class FanOut extends Reservation {
   readonly #options: FanOutOptions
@@ -69,7 +69,7 @@ export class FanOut extends Reservation {
     this.#call = options.call
   }
 
-  /** @throws CallAborted when the client left */
+  /** @throws CallAborted when the client leaves */
   run(): Promise<Result> {
     const { call, pool, terms } = this.#options
     if (call.signal.aborted) throw new CallAborted()
@@ -88,17 +88,17 @@ export class FanOut extends Reservation {
     this.#settle()
   }
 
-  /** Another one to ask; null when no other may be asked. */
+  /** Selects another upstream; null when none is available. */
   #choose(): Attempt | null {
     const { terms } = this.#options
     const { method, journal } = this.#call
     if (this.#all.length >= terms.maxParticipants) return null
     const upstream = nextOf(this.#options, this.#all, method.block)
     if (upstream === null) return null
-    const own = new Journal(journal.startedMs)
-    own.clientDeadlineMs = journal.clientDeadlineMs
+    const ownJournal = new Journal(journal.startedMs)
+    ownJournal.clientDeadlineMs = journal.clientDeadlineMs
     const participant: Attempt = {
-      ...{ upstream, state: 'pending', journal: own, cancellation: new Cancellation() },
+      ...{ upstream, state: 'pending', journal: ownJournal, cancellation: new Cancellation() },
       cancelLateness: () => {},
     }
     this.#all.push(participant)
@@ -111,8 +111,8 @@ export class FanOut extends Reservation {
     const { upstream, cancellation: signal, journal } = participant
     const usualMs = call.directives.relayTimeoutMs ?? usualBudgetMs(call.method, chain, config.now)
     participant.cancelLateness = clock.after(usualMs, () => this.#lost(participant, 'late'))
-    const own = { selectProvider: null, stickiness: null, only: [upstream.name] }
-    const directives = { ...call.directives, ...own }
+    const overrides = { selectProvider: null, stickiness: null, only: [upstream.name] }
+    const directives = { ...call.directives, ...overrides }
     relay({ ...call, directives, signal, journal })
       .then((reply) => this.#received(participant, reply))
       .catch((error: unknown) => {
@@ -126,12 +126,12 @@ export class FanOut extends Reservation {
   async #received(participant: Attempt, reply: Reply): Promise<void> {
     const { incoming } = reply
     const rank = replyRank(reply)
-    // Too late, a page, or a limit.
+    // Too late, an error page, or a rate limit.
     if (this.#isOver || rank < 3) {
       release(incoming.body)
       return this.#lost(participant, 'absent')
     }
-    // Longer answers are not compared: their upstreams are absent.
+    // Longer answers are not compared, so their upstreams count as absent.
     const body = await wholeBody(incoming.body, nodeLimits.wholeBytes, this.budget, overloaded)
     if (this.#isOver || body === null) return this.#lost(participant, 'absent')
     this.hold(body.length)
@@ -143,7 +143,7 @@ export class FanOut extends Reservation {
     if (rank < 5) return this.#lost(participant, 'absent')
     participant.cancelLateness()
     participant.state = 'voted'
-    // Two of a group answer where the first of them was late.
+    // A group has two answers if its first upstream was late.
     const { oneVotePerGroup } = this.#options.terms
     const isSecond = oneVotePerGroup && this.#ballots.some(({ group }) => group === ballot.group)
     if (!isSecond) this.#ballots.push(ballot)
@@ -153,10 +153,10 @@ export class FanOut extends Reservation {
   #ballotOf(by: Upstream, reply: Ballot['reply']): Ballot {
     const { chain, iface, terms } = this.#options
     const { body } = reply.incoming
-    // The slot at which a node of Solana looked is its own.
+    // Solana nodes answer at different slots, which are not compared.
     const ownFields = chain.family === 'solana' ? ['context'] : []
     const ignored = [...ownFields, ...terms.ignoreFields]
-    // Most honest answers are the same to the byte, and need not be parsed.
+    // Most honest answers are identical bytes, which need no parsing.
     const same = this.#ballots.find(
       ({ reply: { refusal, incoming } }) =>
         refusal === reply.refusal && Buffer.compare(incoming.body, body) === 0,
@@ -167,7 +167,7 @@ export class FanOut extends Reservation {
     return { upstream: by.name, group: by.group, by, reply, answer, excerpt }
   }
 
-  /** It has no vote, or none yet: another one is asked. */
+  /** The participant has no vote, or none yet, so another upstream is tried. */
   #lost(participant: Attempt, state: 'late' | 'absent'): void {
     if (this.#isOver) return
     const wasPending = participant.state === 'pending'
@@ -183,7 +183,7 @@ export class FanOut extends Reservation {
     const count = (state: Participant['state']) =>
       this.#all.filter((each) => each.state === state).length
     const [pending, late] = [count('pending'), count('late')]
-    // Where no upstream has better, an error that all return is the answer.
+    // If no upstream has better, their common error is the answer.
     const areWeak = this.#ballots.length + pending + late === 0
     const ballots = areWeak ? this.#weak : this.#ballots
     const decision = decide(ballots, this.#options.terms, pending, late)

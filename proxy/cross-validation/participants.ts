@@ -16,7 +16,7 @@ export interface ParticipantsOptions {
   readonly terms: Terms
 }
 
-/** Those of the config that could serve the call, be they down or in cooldown now. */
+/** Configured upstreams that could serve the call, even if they are down or in cooldown now. */
 function declaring({ call, pool }: ParticipantsOptions): readonly Upstream[] {
   const addons = addonsOf(call)
   return pool.upstreams.filter(
@@ -27,24 +27,24 @@ function declaring({ call, pool }: ParticipantsOptions): readonly Upstream[] {
   )
 }
 
-function askable(options: ParticipantsOptions): readonly Upstream[] {
+function available(options: ParticipantsOptions): readonly Upstream[] {
   const { pick } = options.pool
   const addons = addonsOf(options.call)
   return declaring(options).filter((each) => each.serves(addons) && !pick.isFull(each))
 }
 
-/** How many may vote, and how many groups can be filled. */
+/** Number of upstreams that may vote, and of groups that can be filled. */
 function countOf(upstreams: readonly Upstream[], { perGroupQuorum, oneVotePerGroup }: Terms) {
   const groups = [...Map.groupBy(upstreams, ({ group }) => group).values()]
   const full = groups.filter(({ length }) => length >= perGroupQuorum).length
   return { voters: oneVotePerGroup ? groups.length : upstreams.length, full }
 }
 
-/** Why no answer can be agreed on, whatever the upstreams answer; null when one can. */
+/** Why agreement is impossible, whatever the upstreams answer; null if it is possible. */
 export function shortageOf(options: ParticipantsOptions): RelayError | null {
   const { terms } = options
   const { agreement, minParticipants, minGroups, perGroupQuorum, oneVotePerGroup } = terms
-  const [all, now] = [countOf(declaring(options), terms), countOf(askable(options), terms)]
+  const [all, now] = [countOf(declaring(options), terms), countOf(available(options), terms)]
   if (all.voters < minParticipants || now.voters < agreement) {
     const { insufficientCapacity, insufficientCapacityAsked } = errorKinds
     const { blockProviders, extension } = options.call.directives
@@ -56,20 +56,19 @@ export function shortageOf(options: ParticipantsOptions): RelayError | null {
   }
   if (now.full >= minGroups) return null
   const of = perGroupQuorum > 1 ? ` of ${perGroupQuorum} upstreams or more` : ''
-  const message = `${minGroups} groups${of} must agree; ${now.full} can be asked now`
+  const message = `${minGroups} groups${of} must agree; ${now.full} are available now`
   return new RelayError(errorKinds.insufficientGroups, message)
 }
 
-/** An upstream that is asked. While it is late or absent, another one of its group may take its place. */
+/** An upstream in the vote. Another one of its group may replace it while it is late or absent. */
 export interface Participant {
   readonly upstream: Upstream
   state: 'pending' | 'voted' | 'late' | 'absent'
 }
 
 /**
- * The next upstream to ask: over the groups, and within them as the pool does; null when no other may be asked.
- *
- * @param requests those that were asked before
+ * Selects the next upstream: first by group, then as the pool does; null if none is available.
+ * @param requests the participants so far
  */
 export function nextOf(
   options: ParticipantsOptions,
@@ -77,20 +76,20 @@ export function nextOf(
   block: BlockRef,
 ): Upstream | null {
   const { call, pool, config, terms } = options
-  const upstreams = askable(options)
+  const upstreams = available(options)
   const groups = Map.groupBy(upstreams, ({ group }) => group)
-  const taking = requests.filter(({ state }) => state === 'pending' || state === 'voted')
-  const takenOf = (group: string) =>
-    taking.filter(({ upstream }) => upstream.group === group).length
+  const active = requests.filter(({ state }) => state === 'pending' || state === 'voted')
+  const activeIn = (group: string) =>
+    active.filter(({ upstream }) => upstream.group === group).length
   const primaries = upstreams.filter(({ tier }) => tier === 'primary')
   const { voters, full } = countOf(primaries, terms)
   const areEnough = voters >= terms.participants && full >= terms.minGroups
   const read = { block, data: call.method.data ?? null }
   const participantRank = (upstream: Upstream) => {
     const { tier, group, availability, lags, latest } = upstream
-    const taken = takenOf(group)
-    // A group that has begun is filled before the next one; one that cannot be filled comes last.
-    const rank = taken > 0 && taken < terms.perGroupQuorum ? 0 : 1 + taken
+    const voting = activeIn(group)
+    // An incomplete group is filled before the next one; one that cannot be filled comes last.
+    const rank = voting > 0 && voting < terms.perGroupQuorum ? 0 : 1 + voting
     const isShort = (groups.get(group)?.length ?? 0) < terms.perGroupQuorum
     const lacksIt = block.kind === 'number' ? latest && latest.block < block.number : lags
     const isSpare = tier === 'backup' && areEnough
@@ -100,14 +99,14 @@ export function nextOf(
   const rest = upstreams.filter(
     (each) =>
       !requests.some(({ upstream }) => upstream === each) &&
-      !(terms.oneVotePerGroup && takenOf(each.group) > 0),
+      !(terms.oneVotePerGroup && activeIn(each.group) > 0),
   )
   const best = Math.min(...rest.map(participantRank))
   const only = rest.filter((each) => participantRank(each) === best).map(({ name }) => name)
-  const wanted = {
+  const criteria = {
     ...{ addons: addonsOf(call), ...read, byHash: call.method.byHash },
     ...{ prefer: call.directives.selectProvider, excluded: [], only },
     ...{ tried: () => false, untriedOnly: false },
   }
-  return pool.pick.next(wanted, config.now.strategy)
+  return pool.pick.next(criteria, config.now.strategy)
 }

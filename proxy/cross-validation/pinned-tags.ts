@@ -10,12 +10,12 @@ import { probe } from '../upstream/probe.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { FanOutOptions } from './fan-out.ts'
 
-/** Participants that have not reported their block by then do not count. */
+/** Deadline for participants to report their block. */
 const reportMs = 500
 
 /**
- * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so that honest nodes at
- * different heads agree. A tag stays unchanged if too few participants report a block.
+ * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so
+ * that honest nodes at different heads agree. If too few report a block, the tag stays unchanged.
  */
 export async function pinnedForAll(
   upstreams: readonly Upstream[],

@@ -8,16 +8,20 @@ import { termsOf } from './terms.ts'
 
 const entryOf = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' as const, method: 'm' }
 
-/** `3/2`: three participants of which two must agree. */
-function terms(policy: Partial<PolicyEntry> | null, wanted: string | null, kind = 'read'): string {
-  const [participants = 0, agreement = 0] = wanted?.split('/').map(Number) ?? []
+/** `3/2` stands for three participants, two of which must agree. */
+function terms(
+  policy: Partial<PolicyEntry> | null,
+  requested: string | null,
+  kind = 'read',
+): string {
+  const [participants = 0, agreement = 0] = requested?.split('/').map(Number) ?? []
   const call = {
     method: { name: 'm', kind, stateful: null },
     request: { body: null },
     journal: new Journal(0),
     directives: {
       ...noDirectives,
-      crossValidation: wanted === null ? null : { participants, agreement },
+      crossValidation: requested === null ? null : { participants, agreement },
     },
   } as unknown as Call
   const entry = { ...entryOf, ...policy }
@@ -59,12 +63,18 @@ test.each<[Partial<PolicyEntry> | null, string | null, string]>([
   [{ 'forbid-caller-cv': true }, null, 'plain'],
   [{ 'forbid-caller-cv': true }, '2/2', 'bad-directive'],
   [{ ...floors, 'forbid-caller-cv': true }, null, '3/2'],
-])('with %j and the headers %s: %s', (policy, wanted, expected) => {
-  expect(terms(policy, wanted)).toBe(expected)
-  if (policy !== null && wanted === null)
+])('with %j and the headers %s: %s', (policy, requested, expected) => {
+  expect(terms(policy, requested)).toBe(expected)
+  if (policy !== null && requested === null)
     expect(buildPolicy({ ...entryOf, ...policy }).agreement > 0).toBe(expected !== 'plain')
 })
 
-test.each(['write', 'subscribe', 'local'])('a %s has none, and its caller may not ask', (kind) => {
-  expect([terms(floors, null, kind), terms(null, '2/2', kind)]).toEqual(['plain', 'bad-directive'])
-})
+test.each(['write', 'subscribe', 'local'])(
+  'a %s has none, and its caller must not request it',
+  (kind) => {
+    expect([terms(floors, null, kind), terms(null, '2/2', kind)]).toEqual([
+      'plain',
+      'bad-directive',
+    ])
+  },
+)

@@ -6,41 +6,41 @@ import { type Call, isWhole } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Rule } from './vote.ts'
 
-/** How one call is cross-validated. */
+/** Rules for the cross-validation of one call. */
 export interface Terms extends Rule {
-  /** How many upstreams are asked at once, if there are as many. */
+  /** Number of upstreams to start with, if that many exist. */
   readonly participants: number
-  /** How many at most, with those that take the place of others. */
+  /** Limit on the number of upstreams, including replacements. */
   readonly maxParticipants: number
-  /** There must be as many upstreams: by the policy, and for an answer to be agreed on at all. */
+  /** Minimum number of upstreams, by the policy and for agreement to be possible. */
   readonly minParticipants: number
-  /** The caller asks for more matching answers than the policy. */
+  /** Whether the caller requests more matching answers than the policy. */
   readonly isRaised: boolean
   readonly oneVotePerGroup: boolean
   readonly ignoreFields: readonly string[]
 }
 
 /**
- * The terms of the policy of the method, raised by what the caller asks for; null when the call is not
+ * The terms of the method's policy, raised by the caller's request; null if the call is not
  * cross-validated.
- * @throws RelayError for a call that cannot be cross-validated as its caller asks
+ * @throws RelayError if the caller's request is impossible for this call
  */
 export function termsOf(call: Call, policy: PolicyConfig = noPolicy): Terms | null {
   const { method, directives } = call
-  const wanted = directives.crossValidation
+  const requested = directives.crossValidation
   const { perGroupQuorum, minGroups, oneVotePerGroup, ignoreFields } = policy
-  const unfit = whyUnfit(call)
-  const why = unfit ?? (policy.forbidsCallers ? forbidden : null)
-  if (wanted !== null && why !== null) {
+  const unsupported = unsupportedReason(call)
+  const why = unsupported ?? (policy.forbidsCallers ? forbidden : null)
+  if (requested !== null && why !== null) {
     const message = `${method.name.slice(0, 100)} ${why}; send it without the headers of cross-validation`
     throw new RelayError(errorKinds.badDirective, message)
   }
-  if (unfit !== null || (wanted === null && policy.agreement === 0)) return null
-  const raised = Math.max(policy.agreement, wanted?.agreement ?? 0)
+  if (unsupported !== null || (requested === null && policy.agreement === 0)) return null
+  const raised = Math.max(policy.agreement, requested?.agreement ?? 0)
   const agreement = Math.min(raised, policy.maxAgreement)
   const minimum = Math.max(policy.participants, agreement, minGroups * perGroupQuorum)
-  const most = Math.max(minimum, wanted?.participants ?? 0)
-  const participants = Math.min(most, policy.maxParticipants)
+  const wanted = Math.max(minimum, requested?.participants ?? 0)
+  const participants = Math.min(wanted, policy.maxParticipants)
   if (agreement > participants) {
     const message = `${agreement} answers cannot match where no more than ${participants} upstreams may be asked for ${method.name}`
     throw new RelayError(errorKinds.insufficientCapacityAsked, message)
@@ -48,15 +48,15 @@ export function termsOf(call: Call, policy: PolicyConfig = noPolicy): Terms | nu
   return {
     ...{ agreement, minGroups, perGroupQuorum, participants, oneVotePerGroup, ignoreFields },
     minParticipants: Math.min(minimum, participants),
-    maxParticipants: wanted === null ? policy.maxParticipants : participants,
+    maxParticipants: requested === null ? policy.maxParticipants : participants,
     isRaised: agreement > policy.agreement,
   }
 }
 
-const forbidden = 'may not be cross-validated at the wish of callers'
+const forbidden = 'may not be cross-validated at the request of callers'
 
-/** Why no call of its kind can be cross-validated; null when it can. */
-function whyUnfit(call: Call): string | null {
+/** Why this kind of call cannot be cross-validated; null if it can. */
+function unsupportedReason(call: Call): string | null {
   const { method, journal } = call
   if (method.kind === 'write') return 'is a write, which cannot be cross-validated'
   if (method.kind !== 'read' || method.stateful !== null)

@@ -16,17 +16,11 @@ const plain: Rule = { agreement: 2, minGroups: 1, perGroupQuorum: 1 }
 describe('a decision', () => {
   test.each<[string, string, Partial<Rule>, number, string]>([
     ['is agreed at the threshold', 'Aa Ba', {}, 1, 'a'],
-    ['is open while another answer may get more', 'Aa Ba', {}, 3, 'open'],
-    ['is agreed when another answer may get as many at most', 'Aa Ba', {}, 2, 'a'],
-    ['is not that of a minority', 'Aa Ba Cb Db Eb', {}, 0, 'b'],
-    ['is the first of two with equally many', 'Aa Bb Cb Da', {}, 0, 'a'],
-    [
-      'is that of two with equally many which meets the rule',
-      'Aa Aa Bb Cb',
-      { minGroups: 2 },
-      0,
-      'b',
-    ],
+    ['is open while another answer may get more votes', 'Aa Ba', {}, 3, 'open'],
+    ['is agreed when another answer can at most draw', 'Aa Ba', {}, 2, 'a'],
+    ['is never that of a minority', 'Aa Ba Cb Db Eb', {}, 0, 'b'],
+    ['is the first of two answers in a draw', 'Aa Bb Cb Da', {}, 0, 'a'],
+    ['in a draw is the answer that meets the rule', 'Aa Aa Bb Cb', { minGroups: 2 }, 0, 'b'],
     ['is open before the threshold', 'Aa', {}, 2, 'open'],
     ['fails when all differ', 'Aa Bb Cc', {}, 0, 'no-agreement'],
     ['fails without enough answers', 'Aa', {}, 0, 'insufficient-responses'],
@@ -42,7 +36,7 @@ describe('a decision', () => {
     ],
     ['counts groups with a quorum', 'Aa Aa Ba Ba Cb', { minGroups: 2, perGroupQuorum: 2 }, 0, 'a'],
     [
-      'is not that of a minority of more groups',
+      'is never a minority of more groups',
       'Aa Aa Aa Bb Cb',
       { minGroups: 2 },
       0,
@@ -54,7 +48,7 @@ describe('a decision', () => {
     expect(failure ?? answer).toBe(expected)
   })
 
-  it('waits for late ones only while the others do not agree', () => {
+  it('waits for late votes only while the others do not agree', () => {
     expect(decide(votes('Aa Ba'), plain, 0, 3)).toEqual({ failure: null, answer: 'a' })
     expect(decide(votes('Aa Bb'), plain, 0, 1)).toBeNull()
   })
@@ -64,7 +58,7 @@ const groups = ['A', 'B', 'C']
 const answers = ['a', 'b', 'c']
 const cells = groups.flatMap((group) => answers.map((answer) => group + answer))
 
-/** Every way in which up to `most` nodes of three groups give three answers; the order does not count. */
+/** Every way in which up to `most` nodes of three groups give three answers, ignoring order. */
 function* patterns(most: number, from = 0): Generator<string[]> {
   yield []
   if (most === 0) return
@@ -92,7 +86,7 @@ describe('over every pattern of up to 7 nodes and 3 groups, at every threshold',
   )
   const all = [...patterns(7)].map((pattern) => votes(pattern.join(' ')))
 
-  it('never gives the answer of a minority, and never fails where the policy is met', () => {
+  it('never returns the answer of a minority, and never fails where the policy is met', () => {
     for (const pattern of all) {
       const most = Math.max(...answers.map((each) => countOf(pattern, each)))
       const best = answers.filter((each) => countOf(pattern, each) === most)
@@ -110,7 +104,7 @@ describe('over every pattern of up to 7 nodes and 3 groups, at every threshold',
     expect(all.length).toBeGreaterThan(10_000)
   })
 
-  it('decides early only for what later votes cannot outvote', () => {
+  it('decides early only if later votes cannot outvote the answer', () => {
     const small = all.filter(({ length }) => length <= 5)
     let agreed = 0
     for (const pattern of small)

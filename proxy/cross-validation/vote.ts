@@ -6,14 +6,14 @@ import type { ApiInterface } from '../config/types.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 import { bufferOf, memberOf } from '../json/scanner.ts'
 
-/** One upstream's answer, of which only equality counts. */
+/** One upstream's answer, compared only for equality. */
 export interface Vote {
   readonly group: string
-  /** The same text for the same answer. */
+  /** Equal texts mean equal answers. */
   readonly answer: string
 }
 
-/** So many votes for an answer make it the agreed one, from so many groups with so many of them each. */
+/** Agreement needs so many votes for an answer, from so many groups with so many votes each. */
 export interface Rule {
   readonly agreement: number
   readonly minGroups: number
@@ -23,21 +23,21 @@ export interface Rule {
 type VoteFailure =
   'insufficient-responses' | 'no-agreement' | 'diversity-unmet' | 'group-quorum-unmet'
 
-/** What all votes come to. */
+/** Result of a vote. */
 export interface Decision {
-  /** Null: its answer is agreed on. */
+  /** Null means agreement. */
   readonly failure: VoteFailure | null
-  /** Of a failure the one with the most votes, where too few groups gave it, or there is no other. */
+  /** On failure, the leading answer if only groups are missing or there is no other answer. */
   readonly answer: string | null
 }
 
 /**
- * Decides by the votes that are in. The answer with the most votes is agreed on once it meets the rule and no other
- * can get more: so no minority wins, whatever the threshold and the order of votes.
+ * Decides on the votes so far. The answer with the most votes wins once it meets the rule and no
+ * other can overtake it. So no minority wins, whatever the threshold and the order of votes.
  *
  * @param pending votes that may come soon
- * @param late votes that may still come, but are not waited for when the rest agrees
- * @returns null while more votes may change it
+ * @param late votes that may still come, but are not awaited if the rest agrees
+ * @returns null while more votes may change the result
  */
 export function decide(
   votes: readonly Vote[],
@@ -50,27 +50,27 @@ export function decide(
   const count = ranked[0]?.[1].length ?? 0
   const best = ranked.filter(([, own]) => own.length === count)
   const agreed = best.find(
-    ([, own]) => own.length >= rule.agreement && lackOfGroups(own, rule) === null,
+    ([, own]) => own.length >= rule.agreement && groupShortage(own, rule) === null,
   )
   const next = ranked.find((each) => each !== agreed)?.[1].length ?? 0
   if (agreed && count >= next + pending) return { failure: null, answer: agreed[0] }
   if (pending + late > 0) return null
   const [first] = best
-  const lack = first && count >= rule.agreement ? lackOfGroups(first[1], rule) : null
+  const lack = first && count >= rule.agreement ? groupShortage(first[1], rule) : null
   const other = votes.length < rule.agreement ? 'insufficient-responses' : 'no-agreement'
   const isNamed = lack !== null || byAnswer.length === 1
   return { failure: lack ?? other, answer: isNamed && first ? first[0] : null }
 }
 
-/** What the groups of these votes lack; null: nothing. */
-function lackOfGroups(own: readonly Vote[], rule: Rule): VoteFailure | null {
+/** What the groups of these votes lack; null for nothing. */
+function groupShortage(own: readonly Vote[], rule: Rule): VoteFailure | null {
   const groups = [...Map.groupBy(own, ({ group }) => group).values()]
   if (groups.length < rule.minGroups) return 'diversity-unmet'
   const full = groups.filter(({ length }) => length >= rule.perGroupQuorum)
   return full.length < rule.minGroups ? 'group-quorum-unmet' : null
 }
 
-/** Whatever nodes write around it. Empty where there is none. */
+/** Extracts the revert data from the node's own wording; empty if there is none. */
 function revertData(name: string, body: Uint8Array): string {
   const error = name.startsWith('execution-reverted') ? memberOf(body, 'error') : null
   const members = error && body.subarray(error.start, error.end)
@@ -83,10 +83,10 @@ function revertData(name: string, body: Uint8Array): string {
 const maxExcerptLength = 256
 
 /**
- * What of an answer is compared: the result as canonical JSON without the ignored fields; of an error its class, and
- * what the contract returned; of what is no JSON the bytes. With an excerpt of it for the log.
+ * The comparable part of an answer: canonical JSON without ignored fields, or bytes. For an error,
+ * the class and the contract's data. Also returns an excerpt for the log.
  *
- * @param body all of it
+ * @param body the whole body
  * @param ignored paths of fields to leave out
  * @param anyCaseHex whether to ignore the case of hex digits
  */
@@ -97,7 +97,7 @@ export function digestOf(
   ignored: readonly string[],
   anyCaseHex = false,
 ): { readonly answer: string; readonly excerpt: string } {
-  // Nodes of Tendermint RPC leave the envelope out of some answers.
+  // Tendermint RPC nodes omit the envelope of some answers.
   const member = apiInterface === 'rest' ? null : 'result'
   const result = apiInterface === 'grpc' ? null : canonicalJson(body, member, ignored, anyCaseHex)
   const text = refusal === null ? result : `error ${refusal.name} ${revertData(refusal.name, body)}`

@@ -41,7 +41,7 @@ async function idOf(relay: RelayFixture): Promise<string> {
 
 describe('a filter', () => {
   it.each(['eth_getFilterChanges', 'eth_getFilterLogs', 'eth_uninstallFilter'])(
-    'is asked of the node that made it: %s',
+    'is read from the node that created it: %s',
     async (method) => {
       const relay = fixture()
       const own = ['0x1', '0xb2cafe', `0x${'c'.repeat(32)}`]
@@ -59,7 +59,7 @@ describe('a filter', () => {
     ['is down', { fault: 'refused' }],
     ['breaks connections', { fault: 'reset' }],
   ] as const)(
-    'is not found when its node %s, so that the client makes another',
+    'is not found when its node %s, so that the client creates another',
     async (_, down) => {
       const relay = fixture()
       const id = await idOf(relay)
@@ -83,7 +83,7 @@ describe('a filter', () => {
     },
   )
 
-  it('of an upstream that is not configured any more is not found', async () => {
+  it('of a removed upstream is not found', async () => {
     const relay = fixture()
     const request = { method: 'eth_getFilterChanges', params: ['0x80000000ab'] }
     expect((await relay.ask(request)).outcome).toBe('filter-not-found')
@@ -97,13 +97,13 @@ describe('a filter', () => {
     expect(outcome).toBe(nodeError(-32000, 'filter not found').body)
   })
 
-  it('with an id that the router did not give is asked of any node', async () => {
+  it('with an id from elsewhere goes to any node', async () => {
     const { outcome } = await fixture().ask({ method: 'eth_getFilterChanges', params: ['0x1'] })
     expect(outcome).toBe(result(['0x1']).body)
   })
 
   it.each(['', '<html>Welcome</html>', '{"jsonrpc"', 'null'])(
-    'without checks any answer of the node is passed on: %j',
+    'without checks passes any answer of the node: %j',
     async (body) => {
       const nodes = { a: { script: () => ({ body }) } }
       const relay = new FilterFixture(chain, iface, nodes, { integrity: 'off' })
@@ -113,7 +113,7 @@ describe('a filter', () => {
   )
 })
 
-/** A chain whose every block has one log, at nodes that are up to date until they die. */
+/** A chain with one log per block, on nodes that are up to date until they die. */
 class GrowingChain {
   head = 100
   readonly relay: RelayFixture
@@ -219,7 +219,7 @@ const troubles: readonly (readonly [string, ScriptedAnswer])[] = [
   ['hangs', { hang: true }],
   ['refuses connections', { fault: 'refused' }],
   ['breaks connections', reset],
-  ['gives pages', { status: 502, body: '<html>Bad gateway</html>' }],
+  ['returns error pages', { status: 502, body: '<html>Bad gateway</html>' }],
 ]
 
 describe.each(troubles)('when a node %s', (_, answer) => {
@@ -241,7 +241,7 @@ describe.each(troubles)('when a node %s', (_, answer) => {
   it.each([
     ['eth_getFilterLogs', logsOf(90, 100) as unknown],
     ['eth_uninstallFilter', true],
-  ])('another answers to %s of a filter of logs', async (method, expected) => {
+  ])('another node answers %s of a log filter', async (method, expected) => {
     const growing = new GrowingChain(['a', 'b', 'c'])
     const id = await growing.ask('eth_newFilter', { address, fromBlock: '0x5a' })
     growing.relay.transport('a').play(() => answer)
@@ -252,7 +252,7 @@ describe.each(troubles)('when a node %s', (_, answer) => {
 })
 
 describe('a filter is created', () => {
-  it('at another node after an error that no table knows', async () => {
+  it('at another node after an unknown error', async () => {
     const relay = fixture()
     relay.transport('a').play(() => nodeError(-32000, 'the moon is in the wrong house'))
     const { outcome, upstream } = await relay.ask({ method: 'eth_newFilter', params: [{}] })
@@ -266,7 +266,7 @@ describe('a filter is created', () => {
     expect(await idOf(relay)).toMatch(/^0x/)
   })
 
-  it('at no more nodes than a read is asked', async () => {
+  it('at no more nodes than a read may try', async () => {
     const relay = new FilterFixture(
       chain,
       iface,
@@ -280,7 +280,7 @@ describe('a filter is created', () => {
 const deaths: Readonly<Record<string, (growing: GrowingChain) => void>> = {
   refuses: ({ relay }) => relay.transport('a').play(() => ({ fault: 'refused' })),
   hangs: ({ relay }) => relay.transport('a').play(() => ({ hang: true })),
-  'gives pages': ({ relay }) =>
+  'returns error pages': ({ relay }) =>
     relay.transport('a').play(() => ({ status: 502, body: '<html>Bad gateway</html>' })),
   forgets: (growing) => growing.forget(),
 }
@@ -289,7 +289,7 @@ describe.each(Object.entries(deaths))('a filter whose node %s', (_, die) => {
   it.each([
     ['eth_newFilter', [{ address }], (from: number, to: number) => logsOf(from, to) as unknown],
     ['eth_newBlockFilter', [], hashesOf],
-  ] as const)('goes on from the last block delivered: %s', async (method, params, between) => {
+  ] as const)('continues from the last block delivered: %s', async (method, params, between) => {
     const growing = new GrowingChain(['a', 'b', 'c'])
     const id = await growing.ask(method, ...params)
     const polled = async () => growing.ask('eth_getFilterChanges', id)
@@ -309,7 +309,7 @@ describe.each(Object.entries(deaths))('a filter whose node %s', (_, die) => {
 })
 
 describe('a filter whose node is gone', () => {
-  it('catches up in steps when it was not asked for long', async () => {
+  it('catches up in steps after a long pause', async () => {
     const growing = new GrowingChain(['a', 'b'])
     const id = await growing.ask('eth_newFilter', { address })
     growing.relay.transport('a').play(() => ({ fault: 'refused' }))
@@ -332,7 +332,7 @@ describe('a filter whose node is gone', () => {
     expect(await growing.ask('eth_getFilterChanges', id)).toBe('filter-not-found')
   })
 
-  it('gives all logs of its range at another node', async () => {
+  it('returns all logs of its range at another node', async () => {
     const growing = new GrowingChain(['a', 'b'])
     const id = await growing.ask('eth_newFilter', { address, fromBlock: '0x60', toBlock: 'latest' })
     growing.relay.transport('a').play(() => ({ fault: 'refused' }))

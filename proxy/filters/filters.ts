@@ -11,40 +11,40 @@ import type { RelayOptions } from '../relay/relay-context.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
 
-/** Longer ids of nodes are passed on unchanged. */
+/** Longer ids of nodes pass unchanged. */
 const nodeId = /^0x[0-9a-f]{1,64}$/i
 const routedId = /^0x([0-9a-f]{8})([0-9a-f]{1,64})$/i
 const maxQuestionBytes = 64 * 1024
-/** How many blocks one poll catches up with when the filter's node is gone. */
+/** Blocks per poll to catch up with when the filter's node is gone. */
 const maxLogBlocks = 1_000
 const maxBlocks = 100
-/** After this long the router goes on without a node that hangs. */
+/** Time until the router continues without a hanging node. */
 const nodeTimeoutMs = 5_000
 
-/** A filter that can go on without its node. */
+/** A filter that can continue without its node. */
 interface Filter {
-  /** Of a filter of logs; null for one of blocks. */
+  /** Criteria of a log filter; null for a block filter. */
   readonly criteria: object | null
-  /** Everything up to this block was delivered. */
+  /** The last block delivered. */
   block: number
-  /** Of a filter of blocks: the last hash delivered, which may be above `block`. */
+  /** Last hash of a block filter delivered, which may be above `block`. */
   lastHash: unknown
-  /** Its node is gone, hangs or has dropped it, or an answer of it was lost. */
+  /** Whether its node is gone, hangs or has dropped it, or one of its answers was lost. */
   isLost: boolean
 }
 
 interface Use {
   readonly id: string
   readonly upstream: Upstream
-  /** With the id that the filter has at its upstream, and for no other upstream. */
+  /** Uses the filter's own id at its upstream, and goes nowhere else. */
   readonly call: Call
 }
 
-type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
+type FilterOptions = Pick<RelayOptions, 'chain' | 'pool'>
 
-/** A relay that knows which node keeps a filter. */
-export function withFilters(relay: Relay, pieces: Pieces): Relay {
-  const filters = new Filters(pieces, relay)
+/** Wraps a relay to send each call about a filter to the filter's node. */
+export function withFilters(relay: Relay, options: FilterOptions): Relay {
+  const filters = new Filters(options, relay)
   return (call) => {
     const { stateful } = call.method
     if (stateful === null) return relay(call)
@@ -53,20 +53,19 @@ export function withFilters(relay: Relay, pieces: Pieces): Relay {
 }
 
 /**
- * A filter belongs to the node that created it. The id for the client names the filter's upstream, so
- * that any replica asks that one. When it is gone, the replica that created the filter catches up from
- * other upstreams, after the last block delivered. Other replicas return `filter not found`, as a node
- * does for a filter that has expired: libraries then create a new one.
- *
- * The state to catch up does not fit into the id: clients read ids into 256 bits.
+ * A filter belongs to the node that created it. The client's id names the filter's upstream, so any
+ * replica can route to it. When that upstream is gone, the replica that created the filter catches
+ * up from other upstreams, after the last block delivered. Other replicas return `filter not
+ * found`, as a node does for an expired filter; libraries then create a new one.
+ * The id has no room for this state, since clients read ids into 256 bits.
  */
 class Filters {
-  readonly #pieces: Pieces
+  readonly #options: FilterOptions
   readonly #relay: Relay
   readonly #known = new Map<string, Filter>()
 
-  constructor(pieces: Pieces, relay: Relay) {
-    this.#pieces = pieces
+  constructor(options: FilterOptions, relay: Relay) {
+    this.#options = options
     this.#relay = relay
   }
 
@@ -81,7 +80,7 @@ class Filters {
     return answered(reply, call, id)
   }
 
-  /** Polls or reads a filter, or ends it. */
+  /** Polls, reads or removes a filter. */
   async use(call: Call): Promise<Reply> {
     const use = this.#useOf(call)
     if (use === null) return this.#relay(call)
@@ -100,14 +99,14 @@ class Filters {
     if (this.#known.size > rememberedLimits.filters) this.#known.delete(oldest as string)
   }
 
-  /** Null for an id that the router did not give. */
+  /** Null if the id is not from the router. */
   #useOf(call: Call): Use | null {
     const { request, directives } = call
     const question = questionOf(call)
     const [id, ...more] = question?.params ?? []
     const [, digest, own] = (typeof id === 'string' && routedId.exec(id)) || []
     if (digest === undefined || own === undefined) return null
-    const { upstreams } = this.#pieces.pool
+    const { upstreams } = this.#options.pool
     const upstream = upstreams.find(({ name }) => digestOf(name) === digest.toLowerCase())
     if (!upstream) throw notFound()
     const routed = {
@@ -118,7 +117,7 @@ class Filters {
     return { id: (id as string).toLowerCase(), upstream, call: routed }
   }
 
-  /** @returns null when the filter has to go on without its node */
+  /** @returns null if the filter must continue without its node */
   async #askNode({ call, upstream }: Use, filter: Filter): Promise<Reply | null> {
     const block = upstream.latest?.block ?? 0
     const { directives } = call
@@ -131,7 +130,7 @@ class Filters {
       if (isPoll(call) && !filter.isLost) delivered(filter, result, block)
       return filter.isLost ? null : reply
     } catch (error) {
-      // A poll empties the filter at its node, so a lost answer may have held items.
+      // A poll empties the filter at its node, so a lost answer may have contained items.
       filter.isLost = true
       if (isUnanswered(error)) return null
       throw error
@@ -172,11 +171,11 @@ class Filters {
     return answered(head, call, hashes.slice(hashes.indexOf(lastHash) + 1))
   }
 
-  /** @throws RelayError also where a node refuses it */
+  /** @throws RelayError even if a node refuses it */
   async #elsewhere(call: Call, name: string, params: readonly unknown[]): Promise<Reply> {
     const { method, request, journal } = call
     const { internalPath = '' } = method
-    const iface = this.#pieces.chain.interfaces.get('jsonrpc')
+    const iface = this.#options.chain.interfaces.get('jsonrpc')
     if (!iface) throw notFound()
     const question = { ...questionOf(call), method: name, params }
     const reply = await this.#relay({
@@ -195,7 +194,7 @@ interface Question {
 }
 
 function questionOf({ request: { body } }: Call): Question | null {
-  // A longer one has no id that the router gave, and no criteria that it keeps.
+  // A longer body has neither an id of the router nor criteria that it stores.
   if (!(body instanceof Uint8Array) || body.length > maxQuestionBytes) return null
   const question = parseSpan(body, 0, body.length) as { params?: unknown }
   return { ...question, params: Array.isArray(question.params) ? question.params : [] }
@@ -205,7 +204,7 @@ function withQuestion(request: Outgoing, question: object): Outgoing {
   return { ...request, body: Buffer.from(JSON.stringify(question)) }
 }
 
-/** The criteria of a new filter, null for blocks; undefined when other nodes cannot replace its node. */
+/** Criteria of a new filter, null for blocks; undefined if other nodes cannot replace its node. */
 function criteriaOf(call: Call): object | null | undefined {
   if (call.method.name === 'eth_newBlockFilter') return null
   if (call.method.name !== 'eth_newFilter') return undefined
@@ -219,7 +218,7 @@ function criteriaOf(call: Call): object | null | undefined {
     : undefined
 }
 
-/** @param block the node's head before it was asked */
+/** @param block the node's head before the request */
 function delivered(filter: Filter, items: unknown, block: number): void {
   const last: unknown = Array.isArray(items) ? items.at(-1) : null
   const isLog = typeof last === 'object' && last !== null
@@ -232,7 +231,7 @@ function isPoll({ method }: Call): boolean {
   return method.name === 'eth_getFilterChanges'
 }
 
-/** When no upstream answered, the state of the filter is unknown. */
+/** If no upstream answered, the state of the filter is unknown. */
 function throwNotFound(error: unknown): never {
   throw isUnanswered(error) ? notFound(error) : error
 }
@@ -241,7 +240,7 @@ function notFound(cause?: RelayError): RelayError {
   return new RelayError(errorKinds.filterNotFound, 'filter not found', { cause })
 }
 
-/** Undefined when there is no result; null for one that is too long to be collected. */
+/** Undefined without a result; null if the body is too long to collect. */
 function resultOf({ incoming, refusal }: Reply, { reader }: Call): unknown {
   if (refusal !== null) return undefined
   if (!(incoming.body instanceof Uint8Array)) return null
@@ -254,7 +253,7 @@ function answered(reply: Reply, { reader }: Call, result: unknown): Reply {
   return { ...reply, incoming: { ...reply.incoming, body: reader.write(result) } }
 }
 
-/** Of the upstream's name. It never begins with 0: clients that read an id as a number drop leading zeros. */
+/** Digest of the upstream's name. Never starts with 0, which clients drop from a number. */
 function digestOf(upstream: string): string {
   const [digit = '', ...digits] = hash('sha256', upstream, 'hex').slice(0, 8)
   return `${(parseInt(digit, 16) | 8).toString(16)}${digits.join('')}`

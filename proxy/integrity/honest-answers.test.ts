@@ -8,9 +8,9 @@ import type { ChainCatalog, Question } from '../chain/types.ts'
 import { Integrity } from './integrity.ts'
 
 /*
- * Honest answers in the forms of real chains, with made-up values. None may be refused. All chains of
- * Ethereum's JSON-RPC get the checks of ETH1, as in a spec that extends it, and the checks that a chain of the public
- * catalog gets.
+ * Honest answers in the forms of real chains, with made-up values, none of which may be refused.
+ * Every Ethereum JSON-RPC chain gets the checks of ETH1, as in a spec that extends it, and those of
+ * the public catalog.
  */
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -54,7 +54,7 @@ const byHash = 'eth_getBlockByHash'
 
 type Case = readonly [name: string, method: string, params: unknown, result: unknown]
 
-/** What every method may say. */
+/** Answers that any method may return. */
 const mayBeUnknown = [
   [byNumber, ['0xffffff', false]],
   [byHash, [a, false]],
@@ -81,13 +81,13 @@ const nothingKnown = mayBeUnknown.map(([method, params]): Case => [
 const blocks: readonly Case[] = [
   ['a block', byNumber, ['0x10', false], block],
   ['whole transactions', byNumber, ['0x10', true], { ...block, transactions: [transaction] }],
-  ['a padded number asked for', byNumber, ['0x0010', false], block],
+  ['a padded number in the request', byNumber, ['0x0010', false], block],
   ['a padded number', byNumber, ['0x10', false], { ...block, number: '0x0010' }],
   ['a number in capitals', byNumber, ['0x1A', false], { ...block, number: '0x1a' }],
   ['the first block', byNumber, ['0x0', false], { ...block, number: '0x0', parentHash: hash('0') }],
   ['zero as 0x00', byNumber, ['0x0', false], { ...block, number: '0x00' }],
   ['the first block by its tag', byNumber, ['earliest', false], { ...block, number: '0x0' }],
-  ['a first block that is not 0', byNumber, ['earliest', false], { ...block, number: '0x5' }],
+  ['a first block other than 0', byNumber, ['earliest', false], { ...block, number: '0x5' }],
   ['the latest block', byNumber, ['latest', false], { ...block, number: '0x999' }],
   ['the safe block', byNumber, ['safe', false], { ...block, number: '0x998' }],
   ['the finalized block', byNumber, ['finalized', false], { ...block, number: '0x900' }],
@@ -101,7 +101,7 @@ const blocks: readonly Case[] = [
   ['a pending block with zeros', byNumber, ['pending', false], { ...block, hash: hash('0') }],
   ['a block by its hash', byHash, [a, false], block],
   ['a hash in capitals', byHash, [a.toUpperCase().replace('0X', '0x'), false], block],
-  ['a hash answered in capitals', byHash, [a, false], { ...block, hash: `0x${bare('A')}` }],
+  ['a hash in capitals in the answer', byHash, [a, false], { ...block, hash: `0x${bare('A')}` }],
   ['0X before a hash', byHash, [`0X${bare('a')}`, false], block],
   ['a header', 'eth_getHeaderByNumber', ['0x10'], block],
   [
@@ -110,9 +110,9 @@ const blocks: readonly Case[] = [
     [padded('0xab'), false],
     { hash: padded('0xab') },
   ],
-  // Chains of their own.
+  // Special forms of single chains.
   [
-    'Polygon: the author and validators beside it',
+    'Polygon: the author and validators as well',
     byNumber,
     ['0x10', false],
     { ...block, author: two, difficulty: '0x16', totalDifficulty: '0x99', uncles: [] },
@@ -130,7 +130,7 @@ const blocks: readonly Case[] = [
     { ...block, l1BlockNumber: '0x1234567', sendCount: '0x1', sendRoot: c },
   ],
   [
-    'Optimism: a withdrawals root beside no withdrawals',
+    'Optimism: a withdrawals root without withdrawals',
     byNumber,
     ['0x10', false],
     { ...block, withdrawals: [], withdrawalsRoot: c, requestsHash: b },
@@ -195,13 +195,13 @@ const transactionsAndReceipts: readonly Case[] = [
   ['a transaction', 'eth_getTransactionByHash', [c], transaction],
   ['in capitals', 'eth_getTransactionByHash', [`0x${bare('C')}`], transaction],
   [
-    'one that waits for its block',
+    'a pending transaction',
     'eth_getTransactionByHash',
     [c],
     { ...transaction, blockHash: null, blockNumber: null, transactionIndex: null },
   ],
   [
-    'one that waits, in zeros',
+    'a pending transaction, with zeros',
     'eth_getTransactionByHash',
     [c],
     { ...transaction, blockHash: hash('0'), blockNumber: '0x0', transactionIndex: '0x0' },
@@ -227,7 +227,7 @@ const transactionsAndReceipts: readonly Case[] = [
     { ...transaction, blockNumber: null, blockHash: null },
   ],
   [
-    'Filecoin: asked for by its CID',
+    'Filecoin: requested by its CID',
     'eth_getTransactionByHash',
     ['bafy2bzacedwviarjtjraqakob5pslltmuo5n3xev3nt5zylezofkbbv5jclyu'],
     { ...transaction, hash: hash('d') },
@@ -311,7 +311,7 @@ const transactionsAndReceipts: readonly Case[] = [
   ['receipts of the latest block', 'eth_getBlockReceipts', ['latest'], [receipt]],
   ['no receipts', 'eth_getBlockReceipts', ['0x10'], []],
   [
-    'zkSync: a receipt whose logs are of no block yet',
+    'zkSync: a receipt with logs of no block yet',
     'eth_getTransactionReceipt',
     [c],
     { ...receipt, blockNumber: null, blockHash: null },
@@ -348,10 +348,10 @@ const logsOf: readonly (readonly [name: string, asked: object, result: readonly 
   ['a topic', { ...filter, topics: [a] }, [log]],
   ['topics of null', { ...filter, topics: [null, padded(one)] }, [log]],
   ['a list of topics', { ...filter, topics: [[b, a]] }, [log]],
-  ['a list of topics behind null', { ...filter, topics: [null, [b, padded(one)]] }, [log]],
+  ['a list of topics after null', { ...filter, topics: [null, [b, padded(one)]] }, [log]],
   ['an empty list of topics', { ...filter, topics: [[], padded(one)] }, [log]],
   ['null in a list of topics', { ...filter, topics: [[null, b]] }, [log]],
-  ['null behind the topics of a log', { ...filter, topics: [a, null, null] }, [log]],
+  ['null after the topics of a log', { ...filter, topics: [a, null, null] }, [log]],
   ['a topic in capitals', { ...filter, topics: [`0x${bare('A')}`] }, [log]],
   ['no topics', { ...filter, topics: [] }, [log]],
   ['topics that are null', { ...filter, topics: null }, [log]],
@@ -361,7 +361,7 @@ const logsOf: readonly (readonly [name: string, asked: object, result: readonly 
   ['to the safe', { fromBlock: '0x5', toBlock: 'safe' }, [log]],
   ['to the finalized', { fromBlock: '0x5', toBlock: 'finalized' }, [log]],
   ['of the latest block', { fromBlock: 'latest', toBlock: 'latest' }, [log]],
-  ['of nothing said', {}, [log]],
+  ['without a range', {}, [log]],
   ['from a number on', { fromBlock: '0x10' }, [{ ...log, blockNumber: '0x99' }]],
   ['up to a number', { fromBlock: 'earliest', toBlock: '0x10' }, [log]],
   [
@@ -397,7 +397,7 @@ const values: readonly Case[] = [
   ['another chain id', 'eth_chainId', [], '0x3e7'],
   ['a chain id in decimal', 'eth_chainId', [], '999'],
   [
-    'Avalanche: as many base fees as blocks',
+    'Avalanche: one base fee per block',
     'eth_feeHistory',
     ['0x2', 'latest', [25]],
     {
@@ -427,7 +427,7 @@ const values: readonly Case[] = [
   ],
   ['traces', 'trace_block', ['0x10'], [{ blockNumber: 16, type: 'reward' }]],
   ['sent: its own type', 'eth_sendRawTransaction', ['0x71f8'], hash('d')],
-  ['sent: what is no hex', 'eth_sendRawTransaction', ['hello'], hash('d')],
+  ['sent: a result other than hex', 'eth_sendRawTransaction', ['hello'], hash('d')],
   ['an unknown method', 'zks_L1BatchNumber', [], '0x1'],
 ]
 
@@ -439,7 +439,7 @@ const stateSync = {
   ...{ v: '0x0', r: '0x0', s: '0x0' },
 }
 
-/** Edge blocks, second names, and answers that only one chain gives. */
+/** Edge blocks, second names, and answers that only one chain returns. */
 const edges: readonly Case[] = [
   ['Evmos: block 0 is the latest', byNumber, ['0x0', false], { ...block, number: '0x1a2b3c' }],
   ['OKC: block 0 with transactions', byNumber, ['0x00', true], { ...block, transactions: [] }],
@@ -532,7 +532,7 @@ const edges: readonly Case[] = [
     { ...block, transactions: [transaction, { ...stateSync, hash: hash('d') }] },
   ],
   [
-    'Polygon: its receipt behind those of the block',
+    'Polygon: its receipt after those of the block',
     'eth_getBlockReceipts',
     ['0x10'],
     [receipt, { ...receipt, transactionHash: hash('d'), gasUsed: '0x0', status: '0x1' }],
@@ -556,7 +556,7 @@ const edges: readonly Case[] = [
     { ...receipt, transactionHash: a },
   ],
   [
-    'Harmony: a second hash beside it',
+    'Harmony: a second hash as well',
     'eth_getTransactionByHash',
     [c],
     { ...transaction, ethHash: hash('d') },
@@ -642,9 +642,9 @@ const broadcasts: readonly Case[] = [
     [`0x${type}${signed}`],
     keccak256(`0x${type}${signed}`),
   ]),
-  ['blobs beside it', send, [rawOf('03', [list, ...blobs])], keccak256(rawOf('03', list))],
+  ['blobs as well', send, [rawOf('03', [list, ...blobs])], keccak256(rawOf('03', list))],
   [
-    'proofs of cells beside it',
+    'cell proofs as well',
     send,
     [rawOf('03', [list, '0x01', ...blobs])],
     keccak256(rawOf('03', list)),
@@ -678,7 +678,7 @@ const ofFilecoin: readonly Case[] = [
   ['a transaction by its CID', 'eth_getTransactionByHash', [a], transaction],
   ['a receipt by its CID', 'eth_getTransactionReceipt', [a], receipt],
   ['the block before an empty epoch', byNumber, ['0x11', false], block],
-  ['the block behind an empty epoch', byNumber, ['0xf', true], block],
+  ['the block after an empty epoch', byNumber, ['0xf', true], block],
   ['receipts before an empty epoch', 'eth_getBlockReceipts', ['0x11'], [receipt]],
   [
     'a transaction before an empty epoch',
@@ -696,7 +696,7 @@ describe.each(['FVM', 'FVMT'])('%s', (chain) => {
   })
 })
 
-/** Answers with the other hash, from a chain whose spec declares two. */
+/** Answers with the other hash, from a chain with a spec that declares two. */
 const aliased: readonly Case[] = [
   ['Harmony: a transaction by its own hash', 'eth_getTransactionByHash', [a], transaction],
   ['Harmony: a receipt by its own hash', 'eth_getTransactionReceipt', [a], receipt],
@@ -929,7 +929,7 @@ const tendermint: readonly Case[] = [
   ['no block', 'block', { height: '16' }, { block_id: { hash: '' }, block: null }],
   ['a latest commit', 'commit', {}, { signed_header: { header, commit: { height: '16' } } }],
   ['parameters', 'consensus_params', { height: '16' }, { block_height: '16' }],
-  ['a hash in small letters', 'tx', { hash: `0x${bare('c')}` }, { hash: bare('C') }],
+  ['a hash in lower case', 'tx', { hash: `0x${bare('c')}` }, { hash: bare('C') }],
   ['a hash in quotes', 'tx', { hash: `"${bare('c')}"` }, { hash: bare('C') }],
   ['a hash by position', 'tx', [inBase64, true], { hash: bare('AB').slice(0, 64), proof: {} }],
 ]
@@ -994,7 +994,7 @@ describe('REST', () => {
   })
 })
 
-/** Chains of the public catalog without checks: every answer is passed on. */
+/** Chains of the public catalog without checks, where every answer passes. */
 const unchecked: readonly (readonly [chain: string, ...Case])[] = [
   ['SOLANA', 'the first block', 'getBlock', [0], { parentSlot: 0 }],
   ['SOLANA', 'a transaction', 'getTransaction', [signature], { slot: 5 }],
@@ -1016,7 +1016,7 @@ describe('chains of the public catalog', () => {
 function found(chain: string, question: Question, result: unknown, from = catalog) {
   const iface = from.find(chain)?.interfaces.get(question.apiInterface)
   if (!iface) throw new Error(`no ${question.apiInterface} of ${chain}`)
-  // As a node sends it.
+  // In the form that a node sends.
   const sent = JSON.parse(JSON.stringify(result)) as unknown
   return new Integrity('core', { otherParent: () => null }).check(sent, iface.classify(question))
 }

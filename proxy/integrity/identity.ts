@@ -8,7 +8,7 @@ import type { CheckName, Violation } from './violation.ts'
 
 type Rule<Name> = Extract<CheckRule, { check: Name }>
 
-/** The block, or each item of the list, is of the block asked for. */
+/** Checks that the block, or each item of the list, is of the requested block. */
 export function checkBlock(
   rule: Rule<'block'>,
   result: unknown,
@@ -32,7 +32,7 @@ function compareBlock(
   if (requested.kind === 'hash')
     return hash ? compare('block-hash', toHash, requested.hash, valueAt(result, hash)) : null
   const got = number && toNumber(valueAt(result, number))
-  // Chains on Ethermint answer a request for block 0 with the latest block.
+  // Ethermint chains answer a request for block 0 with the latest block.
   if (got === undefined || got === null || requested.number === 0) return null
   const isRight = got <= requested.number && got >= requested.number - older
   return isRight ? null : mismatch('block-number', requested.number, got)
@@ -45,7 +45,7 @@ const normalAs: Readonly<Record<NonNullable<Rule<'identity'>['as']>, Normal>> = 
   text: (value) => (typeof value === 'string' ? value : null),
 }
 
-/** The answer is about what the request names. */
+/** Checks that the answer has the identity that the request names. */
 export function checkIdentity(
   { result: path, as = 'hash' }: Rule<'identity'>,
   result: unknown,
@@ -54,12 +54,12 @@ export function checkIdentity(
   return compare('identity', normalAs[as], wanted, valueAt(result, path))
 }
 
-/** The other parent that a block was shown with before, which is then forgotten: the next answer begins anew. */
+/** Returns and forgets the other parent that a block had before; the next answer starts afresh. */
 export interface KnownParents {
   otherParent(hash: string, parent: string): string | null
 }
 
-/** A block has the parent that it had before. A reorg makes other blocks, with other hashes. */
+/** Checks that a block has the same parent as before. A reorg changes the hash of a block. */
 export function checkParent(rule: Rule<'parent'>, result: unknown, known: KnownParents) {
   const hash = toHash(valueAt(result, rule.hash))
   const parent = toHash(valueAt(result, rule.parent))
@@ -68,7 +68,7 @@ export function checkParent(rule: Rule<'parent'>, result: unknown, known: KnownP
   return other ? mismatch('parent', other, parent) : null
 }
 
-/** What has no normal form, on either side, cannot be compared: nodes know things by several names. */
+/** Values without a normal form are not compared, since nodes have several names for a thing. */
 function compare(
   check: CheckName,
   normal: Normal,

@@ -69,12 +69,16 @@ describe('an answer about something else', () => {
   })
 })
 
-describe('a block that was shown before', () => {
+describe('a repeated block', () => {
   const zero = hash('0')
-  /** Answers about block `a` in turn, each by its parent; those that pass are shown. A `?` shows none. */
+  /** Parents in successive answers about block `a`; `?` for none. Answers that pass are stored. */
   it.each<[string, string, string]>([
     ['with the same parent', 'b b', 'passes passes'],
-    ['with another parent: the next answer begins anew', 'b b c c', 'passes passes parent passes'],
+    [
+      'with another parent: the next answer starts afresh',
+      'b b c c',
+      'passes passes parent passes',
+    ],
     ['with another parent, then with the first one', 'b c b c', 'passes parent passes parent'],
     ['without its parent at first', '? b c', 'passes passes parent'],
     ['without its parent later', 'b ? b', 'passes passes passes'],

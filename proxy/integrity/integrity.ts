@@ -8,13 +8,13 @@ import { Proofs } from './proof.ts'
 import { checkSent } from './sent.ts'
 import type { Violation } from './violation.ts'
 
-/** What a call asks for, and what its method's spec says about the answer. */
+/** What a call requests, and what the spec of its method says about the answer. */
 export interface CheckedCall {
   readonly checks: readonly Check[]
   readonly block: BlockRef
 }
 
-/** The checks of one relay, at its level, with what they remember of earlier answers. */
+/** The checks of one relay at its level, including their memory of earlier answers. */
 export class Integrity {
   readonly level: IntegrityLevel
   readonly #parents: KnownParents
@@ -25,12 +25,12 @@ export class Integrity {
     this.#parents = parents
   }
 
-  /** Whether `check` looks at the answer to such a call at all; if not, it need not be parsed. */
+  /** Whether `check` applies to the answer to such a call; if not, the answer needs no parsing. */
   looksAt({ checks }: CheckedCall): boolean {
     return checks.length > 0 && (this.level === 'core' || this.level === 'full')
   }
 
-  /** The first thing in a result that does not fit what was asked for. */
+  /** The first violation in a result, or null. */
   check(result: unknown, request: CheckedCall): Violation | null {
     if (!this.looksAt(request)) return null
     for (const check of request.checks) {
@@ -40,9 +40,9 @@ export class Integrity {
     return null
   }
 
-  /** Two upstreams showed this violation: a form that depends on the chain is not compared any more. */
+  /** Two upstreams showed this violation, so a chain-dependent form is no longer compared. */
   passedOn({ form }: Violation): void {
-    if (form !== undefined) this.#proofs.giveUp(form)
+    if (form !== undefined) this.#proofs.disable(form)
   }
 
   #apply({ rule, wanted: read }: Check, result: unknown, { block }: CheckedCall): Violation | null {

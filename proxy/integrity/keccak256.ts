@@ -4,10 +4,10 @@ import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bufferOf } from '../json/scanner.ts'
 
-/** OpenSSL has it since 3.2, and is many times faster. */
+/** OpenSSL has had it since 3.2, and is many times faster. */
 const isBuiltIn = getHashes().some((name) => name.toLowerCase() === 'keccak-256')
 
-/** Ethereum's digest of bytes: 32 bytes. */
+/** Ethereum's 32-byte digest. */
 export const keccak256: (bytes: Uint8Array) => Buffer = isBuiltIn
   ? (bytes) => hash('keccak-256', bytes, 'buffer')
   : (bytes) => bufferOf(keccak_256(bytes))

@@ -6,7 +6,7 @@ import { LogIndex } from './log-index.ts'
 import { checkLogs, readLogFilter } from './logs.ts'
 
 const addresses = [1, 2, 3].map((digit) => `0x${String(digit).repeat(40)}`)
-// Also one with zeros before it, and nothing but zeros.
+// Includes topics with leading zeros, and all zeros.
 const topics = ['1'.repeat(64), `${'0'.repeat(62)}aB`, '0'.repeat(64)].map(
   (digits) => `0x${digits}`,
 )
@@ -44,7 +44,7 @@ test('each filter finds what a node would find, in the same order', () => {
         )
         const found = index.matching(readLogFilter(each, { kind: 'none' }))
         expect(found).toEqual(fitting)
-        // What is sent is what the check of an answer lets through.
+        // The check of an answer accepts what the index finds.
         const answer = found.map(({ fields }) => fields)
         expect(checkLogs(answer, each, { kind: 'none' })).toBeNull()
       }
@@ -53,11 +53,11 @@ test('each filter finds what a node would find, in the same order', () => {
 })
 
 test.each([
-  ['an address in a form of its own', { address: 'a.near', topics: [] }],
+  ['an address in a special form', { address: 'a.near', topics: [] }],
   ['no address', { topics: [] }],
   ['no topics', { address: addresses[0] }],
-  ['a topic that is no hash', { address: addresses[0], topics: ['transfer'] }],
+  ['a topic that is not a hash', { address: addresses[0], topics: ['transfer'] }],
   ['five topics', { address: addresses[0], topics: Array(5).fill(topics[0]) as string[] }],
-])('with %s, only a node knows what fits', (_, fields) => {
+])('with %s, only a node knows the matches', (_, fields) => {
   expect(new LogIndex([{ fields, event: new Uint8Array() }]).isComplete).toBe(false)
 })

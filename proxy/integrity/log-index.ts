@@ -8,14 +8,14 @@ export interface Log {
   readonly event: Uint8Array
 }
 
-/** Logs by their values: each of many filters finds those that fit without a look at the others. */
+/** Indexes logs by value, so that each of many filters finds its matches directly. */
 export class LogIndex {
-  /** Whether the values of all logs have known forms: otherwise only a node knows which of them fit. */
+  /** Whether all values have known forms; otherwise only a node knows which logs match. */
   readonly isComplete: boolean
   readonly #logs: readonly Log[]
-  /** Of each log: its address, then its topics. */
+  /** Address and topics of each log, in that order. */
   readonly #values: (readonly string[])[]
-  /** Which logs have a value, by its place among them. */
+  /** Logs by value, per position. */
   readonly #places = Array.from({ length: 5 }, () => new Map<string, number[]>())
 
   constructor(logs: readonly Log[]) {
@@ -31,7 +31,7 @@ export class LogIndex {
       }
   }
 
-  /** In their order. A place at the end of a filter asks for a topic to be there, as in go-ethereum. */
+  /** Matching logs in order. A trailing position requires a topic there, as in go-ethereum. */
   matching(filter: LogFilter): readonly Log[] {
     const wanted = [filter.addresses, ...filter.topics].map((each) => each?.values)
     const place = wanted.findIndex((values) => values !== undefined)

@@ -7,36 +7,36 @@ import type { CheckName, Violation } from './violation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a filter asks for, ready to be compared. Null: unrestricted, or in an unknown form. */
+/** Criteria of a filter, ready for comparison. Null if unrestricted, or in an unknown form. */
 export interface LogFilter {
   readonly fields: object
   readonly from: number
   readonly to: number
   readonly blockHash: string | null
   readonly addresses: Accepted | null
-  /** By position; null: any topic may be there. */
+  /** By position; null accepts any topic. */
   readonly topics: readonly (Accepted | null)[]
 }
 
-/** Values that a filter accepts. The same few come in nearly every log: a spelling is read once. */
+/** Values that a filter accepts. Most logs repeat a few spellings, so each is parsed once. */
 class Accepted {
   readonly values = new Set<string>()
   readonly #normal: Normal
-  /** Spellings that were found to be among them. */
+  /** Spellings known to match. */
   readonly #spellings = new Set<unknown>()
 
   constructor(normal: Normal) {
     this.#normal = normal
   }
 
-  /** @returns false for a value in a form that is not known */
+  /** @returns false for a value in an unknown form */
   add(value: unknown): boolean {
     const own = this.#normal(value)
     if (own !== null) this.values.add(own)
     return own !== null
   }
 
-  /** Null for a value in a form that is not known. */
+  /** Null for a value in an unknown form. */
   has(value: unknown): boolean | null {
     if (this.#spellings.has(value)) return true
     const own = this.#normal(value)
@@ -47,14 +47,14 @@ class Accepted {
   }
 }
 
-/** On Hedera and Filecoin, a contract has a second address, derived from its number. A log may show either. */
+/** On Hedera and Filecoin, a contract's number gives it a second address; logs show either. */
 const numbered = /^(?:00|ff)0{22}[0-9a-f]{16}$/
 
 type Normal = (value: unknown) => string | null
 
 /**
- * Each log is inside the filter: its block, its address, its topics. Whether logs are missing, and
- * how a chain numbers them, cannot be known.
+ * Checks that each log matches the filter: its block, address and topics. Missing logs and the
+ * chain's numbering cannot be checked.
  */
 export function checkLogs(result: unknown, filter: unknown, requested: BlockRef): Violation | null {
   if (!Array.isArray(result) || !isObject(filter)) return null
@@ -82,24 +82,24 @@ export function readLogFilter(filter: object, requested: BlockRef): LogFilter {
   }
 }
 
-/** Only the node knows the height of a tag and the meaning of block 0: on Ethermint, such a range ends at block 1. */
+/** Only the node knows the height of a tag. On Ethermint a range to block 0 ends at block 1. */
 function heightOf(point: BlockPoint, open: number): number {
   return point.kind === 'number' && point.number > 0 ? point.number : open
 }
 
-/** Null for nothing, which means everything, and where one of the values is in another form. */
+/** Null without values, which accepts everything, or if a value has another form. */
 function accepted(values: readonly unknown[], normal: Normal): Accepted | null {
   const all = new Accepted(normal)
   return values.length > 0 && values.every((each) => all.add(each)) ? all : null
 }
 
-/** The last 20 bytes: some chains have a prefix of their own before them. */
+/** The last 20 bytes, since some chains add a prefix. */
 function toAddress(value: unknown): string | null {
   if (typeof value !== 'string') return null
   return /^(?:0x|xdc|41|0x41)?([0-9a-f]{40})$/i.exec(value)?.[1]?.toLowerCase() ?? null
 }
 
-/** The address and the topics as filters compare them; nothing where one is in an unknown form. */
+/** Address and topics as filters compare them; empty if one has an unknown form. */
 export function logValues({ address, topics }: Fields): readonly string[] {
   const values = Array.isArray(topics) ? [toAddress(address), ...topics.map(toHash)] : []
   return values.every((each) => each !== null) ? values : []

@@ -9,10 +9,10 @@ import type { CheckName, Violation } from './violation.ts'
 type ProofRule = Extract<CheckRule, { check: 'proof' }>
 type Fields = Readonly<Record<string, unknown>>
 
-/** Of a block with whole transactions; each takes some 50 us. */
+/** Limit for a block with full transactions; each takes about 50 us. */
 const maxTransactions = 16
 
-/** What is hashed, and what kind of block or transaction it is. */
+/** The preimage of a hash, and the form of its block or transaction. */
 interface Hashed {
   readonly form: string
   /** Bytes in hex. */
@@ -20,11 +20,11 @@ interface Hashed {
 }
 
 /**
- * Hashes of Ethereum's blocks and transactions, computed from the fields beside them. Chains may
- * compute them otherwise: a form of which two upstreams show the same is not compared any more.
+ * Recomputes hashes of Ethereum blocks and transactions from their fields. Chains may differ, so a
+ * form with the same mismatch at two upstreams is no longer compared.
  */
 export class Proofs {
-  /** A small set: forms consist of member and type names of known forks, never of text from a node. */
+  /** Bounded: forms consist of member and type names of known forks, never of text from a node. */
   readonly #unprovable = new Set<string>()
 
   check({ form, each }: ProofRule, result: unknown): Violation | null {
@@ -39,8 +39,8 @@ export class Proofs {
     return null
   }
 
-  /** Two upstreams show the same of this form. */
-  giveUp(form: string): void {
+  /** Stops checks of a form that two upstreams show alike. */
+  disable(form: string): void {
     this.#unprovable.add(form)
   }
 
@@ -55,17 +55,17 @@ export class Proofs {
     if (hashed === null || this.#unprovable.has(hashed.form)) return null
     const digest = keccak256(Buffer.from(hashed.preimage, 'hex')).toString('hex')
     if (toHash(`0x${digest}`) === toHash(own)) return null
-    return { check, detail: `${shown(own)} is not made of what is beside it`, form: hashed.form }
+    return { check, detail: `${shown(own)} does not match its fields`, form: hashed.form }
   }
 }
 
-/** The members of every header, in the order in which they are hashed (yellow paper, section 4.3). */
+/** Members of every header, in hash order (yellow paper, section 4.3). */
 const header = [
   ...['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot'],
   ...['logsBloom', 'difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'extraData'],
   ...['mixHash', 'nonce'],
 ] as const
-/** What forks added, each behind those before: London, Shanghai, Cancun, Prague, Amsterdam. */
+/** Members that forks appended, in order: London, Shanghai, Cancun, Prague, Amsterdam. */
 const byFork = [
   ...['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas'],
   ...['parentBeaconBlockRoot', 'requestsHash', 'blockAccessListHash', 'slotNumber'],
@@ -80,7 +80,7 @@ const quantities: ReadonlySet<string> = new Set([
   ...['maxPriorityFeePerGas', 'maxFeePerGas', 'maxFeePerBlobGas', 'yParity', 'v', 'r', 's'],
 ])
 
-/** Null for a header with members that are not known, or without one that all have. */
+/** Null for a header with unknown members, or without a required one. */
 function headerOf(block: Fields): Hashed | null {
   if (!Object.keys(block).every((name) => knownInHeader.has(name))) return null
   const added = byFork.filter((name) => (block[name] ?? null) !== null)
@@ -92,7 +92,7 @@ const fees = ['chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas'] as con
 const body = ['gas', 'to', 'value', 'input'] as const
 const signature = ['yParity', 'r', 's'] as const
 
-/** What each type is made of (EIP-2718), in the order in which it is hashed. */
+/** Members of each type (EIP-2718), in hash order. */
 const types: readonly (readonly string[])[] = [
   ['nonce', 'gasPrice', ...body, 'v', 'r', 's'],
   ['chainId', 'nonce', 'gasPrice', ...body, 'accessList', ...signature],
@@ -101,7 +101,7 @@ const types: readonly (readonly string[])[] = [
   [...fees, ...body, 'accessList', 'authorizationList', ...signature],
 ]
 
-/** Null for a type that is not known, one without a signature, or one that lacks a member. */
+/** Null for an unknown type, or without a signature or another member. */
 function transactionOf(transaction: Fields): Hashed | null {
   const type = toNumber(transaction['type'] ?? 0)
   const members = type === null ? undefined : types[type]
@@ -116,7 +116,7 @@ function hashed(form: string, prefix: string, items: readonly (string | null)[])
   return list === null ? null : { form, preimage: prefix + list }
 }
 
-/** One member in RLP; null for what is missing, or in another form. */
+/** One member in RLP; null if it is missing or has another form. */
 function encoded(fields: Fields, name: string): string | null {
   const value = fields[name] ?? (name === 'yParity' ? fields['v'] : name === 'to' ? '0x' : null)
   if (name === 'accessList') return listOf(value, accessOf)
@@ -157,7 +157,7 @@ function dataOf(value: unknown): string | null {
   return rlp(0x80, value.slice(2))
 }
 
-/** A text (0x80) or a list (0xc0) in RLP (yellow paper, appendix B), all in hex. */
+/** A string (0x80) or a list (0xc0) in RLP (yellow paper, appendix B), in hex. */
 function rlp(kind: 0x80 | 0xc0, content: string): string {
   const length = content.length / 2
   if (kind === 0x80 && length === 1 && Number.parseInt(content, 16) < 0x80) return content

@@ -9,31 +9,31 @@ import type { Violation } from './violation.ts'
 
 type SentRule = Extract<CheckRule, { check: 'sent' }>
 
-/** The answer names the transaction that was sent. */
+/** Checks that the answer names the sent transaction. */
 export function checkSent(
   { result: path = [] }: SentRule,
   result: unknown,
   raw: unknown,
 ): Violation | null {
   const name = typeof raw === 'string' ? ethereumHash(raw) : null
-  // In a form that is not known, the name cannot be computed.
+  // The hash of an unknown form cannot be computed.
   if (name === null) return null
   const got = valueAt(result, path)
   return toHash(got) === toHash(name) ? null : mismatch('sent-hash', name, got)
 }
 
-/** EIP-2718 types whose hash is that of their bytes. Other chains' own types may differ. */
+/** EIP-2718 types whose hash is that of their bytes. Types of other chains may differ. */
 const plainTypes: ReadonlySet<number> = new Set([1, 2, 3, 4])
 const blobType = 3
 
-/** Keccak-256 of a raw transaction of Ethereum; null for what is none of a known type. */
+/** Keccak-256 of a raw Ethereum transaction; null if its type is unknown. */
 function ethereumHash(raw: string): string | null {
   if (!/^0x(?:[0-9a-f]{2})+$/i.test(raw)) return null
   const bytes = Buffer.from(raw.slice(2), 'hex')
   const isTyped = plainTypes.has(bytes[0] as number)
   const list = listAt(bytes, isTyped ? 1 : 0)
   if (list === null || list.end !== bytes.length) return null
-  // Sent with its blobs, a blob transaction is the first item of a list (EIP-4844).
+  // A blob transaction with its blobs is the first item of a list (EIP-4844).
   const inner = isTyped && bytes[0] === blobType ? listAt(bytes, list.start) : null
   const hashed = inner
     ? Buffer.concat([bytes.subarray(0, 1), bytes.subarray(list.start, inner.end)])
@@ -41,7 +41,7 @@ function ethereumHash(raw: string): string | null {
   return keccak256(hashed).toString('hex')
 }
 
-/** Where the content of an RLP list starts and ends; null where there is no whole list. */
+/** Start and end of the content of an RLP list; null without a complete list. */
 function listAt(bytes: Uint8Array, at: number): { start: number; end: number } | null {
   const head = bytes[at] ?? 0
   if (head < 0xc0) return null

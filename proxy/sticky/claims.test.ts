@@ -6,7 +6,7 @@ import { systemClock } from '../clock/clock.ts'
 import { StoreError } from '../redis/store-error.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
 
-/** What one replica has of a cache service. */
+/** One replica's client of a cache service. */
 async function replica(port: number, node: string, timeoutMs = 10_000) {
   const client = clientOf(port, timeoutMs)
   onTestFinished(() => {
@@ -26,7 +26,7 @@ async function replica(port: number, node: string, timeoutMs = 10_000) {
   return { sessions, counts, find, up }
 }
 
-test('the first choice wins, others adopt it, and memory answers then', async () => {
+test('the first choice wins, others adopt it, and memory then answers', async () => {
   await using cache = await new ServedCache().start()
   const [one, two] = [await replica(cache.port, 'a'), await replica(cache.port, 'b')]
   expect(await one.find('key')).toBe('a')
@@ -37,7 +37,7 @@ test('the first choice wins, others adopt it, and memory answers then', async ()
   expect([one.counts, two.counts]).toEqual([{ claimed: 1 }, { adopted: 1, local_hit: 1 }])
 })
 
-test('of many first requests at once all get one node', async () => {
+test('many concurrent first requests all get one node', async () => {
   await using cache = await new ServedCache().start()
   const replicas = await Promise.all(
     ['a', 'b', 'c', 'd', 'e'].map((node) => replica(cache.port, node)),
@@ -54,7 +54,7 @@ test('of many first requests at once all get one node', async () => {
   expect(sum('lost_race')).toBeGreaterThan(0)
 })
 
-test('a choice that one drops is gone for all, and avoided; a newer one stays', async () => {
+test('a choice dropped by one replica is gone for all, and avoided; a newer one stays', async () => {
   await using cache = await new ServedCache().start()
   const [one, two] = [await replica(cache.port, 'a'), await replica(cache.port, 'b')]
   for (const each of [one, two]) expect(await each.find('key')).toBe('a')

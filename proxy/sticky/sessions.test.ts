@@ -25,12 +25,12 @@ class Replica {
     })
   }
 
-  /** The node of a session; this replica would choose `own`, or `other` when that one has failed. */
+  /** The node of a session. This replica chooses `own`, or `other` if `own` has failed. */
   async find(own: string | null, other = own, key = 'k'): Promise<string | null> {
     return this.sessions.find(key, (avoid) => (avoid === own ? other : own))
   }
 
-  /** What was counted since. */
+  /** Outcomes since the last call. */
   counted(): readonly StickyOutcome[] {
     return this.outcomes.splice(0)
   }
@@ -46,14 +46,14 @@ async function fleet(replicas = 2) {
   return { clock, store, all }
 }
 
-/** The store restarts without its data. */
+/** Restarts the store without its data. */
 function restart(store: FakeKeys): void {
   store.connect(false)
   store.forget()
   store.connect(true)
 }
 
-test('the store in these tests keeps the contract of a real one', async () => {
+test('the store in these tests has the contract of a real one', async () => {
   const [open, closed] = [new FakeKeys(new VirtualClock()), new FakeKeys(new VirtualClock())]
   closed.forget()
   await expectSessionContract(open, closed)
@@ -65,11 +65,7 @@ describe('a store that lost its data', () => {
 
   test.each([
     ['restarted: no session is served until it opens', restart, true],
-    [
-      'was flushed: memory serves the sessions that it has',
-      (store: FakeKeys) => store.forget(),
-      false,
-    ],
+    ['was flushed: memory serves its own sessions', (store: FakeKeys) => store.forget(), false],
   ])('%s; new ones fail, and none moves', async (_, lose, isGap) => {
     const { clock, store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
@@ -88,7 +84,7 @@ describe('a store that lost its data', () => {
     expect([one.losses, other.losses]).toEqual([1, 1])
   })
 
-  test('a second loss before it opens closes it for as long again, and all choices are restored again', async () => {
+  test('a second loss before it opens closes it for the same time, and all choices are restored again', async () => {
     const { clock, store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     for (const key of keys250) await one.find('a', 'a', key)
@@ -103,7 +99,7 @@ describe('a store that lost its data', () => {
     for (const key of keys250) expect(await other.find('b', 'b', key)).toBe('a')
   })
 
-  test('a late restore keeps it closed', async () => {
+  test('a late restore delays its opening', async () => {
     const { clock, store } = await fleet(0)
     const [early, late] = [new Replica(clock, store.another()), new Replica(clock, store)]
     await clock.advance(60_000)
@@ -131,7 +127,7 @@ describe('a store that lost its data', () => {
     expect(await one.find('a', 'c')).toBe('c')
     connections[0].connect(false)
     store.forget()
-    // The replica that missed it restores first.
+    // The replica that missed the drop restores first.
     connections[1].connect(true)
     await clock.advance(10)
     connections[0].connect(true)
@@ -139,7 +135,7 @@ describe('a store that lost its data', () => {
     expect([await other.find('b'), await one.find('a')]).toEqual(['c', 'c'])
   })
 
-  /** A replica with the session `k` at `a`, and a replica without it. */
+  /** A replica with session `k` at `a`, and a replica without it. */
   async function two() {
     const { clock, store } = await fleet(0)
     const keys = store.another()
@@ -149,7 +145,7 @@ describe('a store that lost its data', () => {
     return { clock, store, keys, holder, other }
   }
 
-  test('a replica that learns of the loss after the store has opened checks each session with the store', async () => {
+  test('a replica that learns of the loss after the store has opened verifies each session with the store', async () => {
     const { clock, store, keys, holder, other } = await two()
     keys.isSlow = true
     store.forget()
@@ -174,7 +170,7 @@ describe('a store that lost its data', () => {
     expect(await holder.find('c')).toBe('b')
   })
 
-  test('a choice that is dropped meanwhile is not restored', async () => {
+  test('a choice dropped meanwhile is not restored', async () => {
     const { clock, store, keys, holder, other } = await two()
     for (const key of keys250) await holder.find('a', 'a', key)
     keys.delayMs = () => 10
@@ -202,7 +198,7 @@ describe('a store that lost its data', () => {
     expect(holder.sessions.size).toBe(1)
   })
 
-  test('a replica that starts finds a new store: its first requests wait until it opens', async () => {
+  test('a new replica finds a new store: its first requests wait until the store opens', async () => {
     const clock = new VirtualClock()
     const store = new FakeKeys(clock)
     store.forget()
@@ -217,7 +213,7 @@ describe('a store that lost its data', () => {
 })
 
 describe('the states of a session', () => {
-  test('no choice, first request: chosen and stored; then memory has it, without a question', async () => {
+  test('no choice, first request: chosen and stored; memory then answers without the store', async () => {
     const { store, all } = await fleet()
     const [one] = all as [Replica, Replica]
     expect(await one.find('a')).toBe('a')
@@ -227,7 +223,7 @@ describe('the states of a session', () => {
     expect([one.counted(), store.requests, one.sessions.size]).toEqual([['local_hit'], requests, 1])
   })
 
-  test('no choice, and another replica has stored one: adopted with the time that it has left', async () => {
+  test('no choice, and another replica has stored one: adopted for its remaining time', async () => {
     const { clock, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
@@ -267,7 +263,7 @@ describe('the states of a session', () => {
     await one.sessions.drop('k', 'a')
     expect([one.outcomes.at(-1), store.texts]).toEqual(['invalidated', {}])
     expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
-    // Whichever replica gets the next request: it does not choose the node that failed.
+    // The replica with the next request does not choose the failed node.
     expect(await other.find('a', 'b')).toBe('b')
     expect(await one.find('a', 'b')).toBe('b')
     // The only node is chosen again.
@@ -275,7 +271,7 @@ describe('the states of a session', () => {
     expect(await one.find('b')).toBe('b')
   })
 
-  test('a drop that comes late leaves the choice that another replica made since', async () => {
+  test('a late drop does not remove a newer choice of another replica', async () => {
     const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
@@ -286,7 +282,7 @@ describe('the states of a session', () => {
     expect(await other.find('a', 'c')).toBe('b')
   })
 
-  test('chosen, and the store is away: an error, even where memory has it; then the same node', async () => {
+  test('chosen, and the store is away: an error, even with the choice in memory; then the same node', async () => {
     const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
@@ -300,7 +296,7 @@ describe('the states of a session', () => {
     expect(one.counted()).toEqual(['adopted'])
   })
 
-  test('the store lost what it had: the replica that knows the node stores it again, for the time left', async () => {
+  test('the store lost its data: the replica that knows the node stores it again, for the remaining time', async () => {
     const { clock, store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
@@ -313,7 +309,7 @@ describe('the states of a session', () => {
     expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
   })
 
-  test('the store lost what it had: all agree on the choice that one of them knows', async () => {
+  test('the store lost its data: all agree on the choice that one of them knows', async () => {
     const { clock, store, all } = await fleet(5)
     const [one, ...others] = all as [Replica, ...Replica[]]
     await one.find('a')
@@ -324,7 +320,7 @@ describe('the states of a session', () => {
     expect(nodes).toEqual(['a', 'a', 'a', 'a', 'a'])
   })
 
-  test('a drop while the store could not be asked keeps the choice', async () => {
+  test('a drop without access to the store retains the choice', async () => {
     const { store, all } = await fleet()
     const [one] = all as [Replica, Replica]
     await one.find('a')
@@ -335,7 +331,7 @@ describe('the states of a session', () => {
     expect(await one.find('b')).toBe('a')
   })
 
-  test('what the store said before a drop that came meanwhile is not trusted twice', async () => {
+  test('a store reply from before a drop is not trusted twice', async () => {
     const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
@@ -348,7 +344,7 @@ describe('the states of a session', () => {
   })
 })
 
-test('1,000 first requests at five replicas: one node, and one question of each replica', async () => {
+test('1,000 first requests at five replicas: one node, and one store request per replica', async () => {
   const { store, all } = await fleet(5)
   const work = Array.from({ length: 1_000 }, async (_, at) => all[at % 5]?.find('same'))
   expect(new Set(await Promise.all(work)).size).toBe(1)
@@ -362,7 +358,7 @@ type Step =
   | { readonly do: 'find' | 'drop'; readonly at: number; readonly own: string }
   | { readonly do: 'down' | 'up' | 'forget' | 'deliver' | 'wait' | 'settle' }
 
-test('whatever happens in whatever order: what memory answers is what the store has', async () => {
+test('in any order of events, memory answers what the store has', async () => {
   const replica = fc.nat({ max: 2 })
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ do: fc.constant('find' as const), at: replica, own: fc.constantFrom('a', 'b') }),
@@ -395,7 +391,7 @@ test('whatever happens in whatever order: what memory answers is what the store 
     store.deliver()
     store.connect(true)
     await clock.advance(2 * graceMs)
-    // Once all is settled, two rounds of requests: the second is of memory.
+    // Afterwards, two rounds of requests: memory answers the second one.
     const rounds = []
     for (let round = 0; round < 2; round++)
       for (const each of all) rounds.push(await each.find('c'))
@@ -416,7 +412,7 @@ test('without a store each replica chooses for itself, and never fails for a sto
   expect(await one.find('c')).toBe('c')
 })
 
-test('memory is bounded: the oldest choices go first', async () => {
+test('memory is limited: the oldest choices go first', async () => {
   const clock = new VirtualClock()
   const one = new Replica(clock, new FakeKeys(clock), 3)
   await one.find('a', 'a', '1')
@@ -429,7 +425,7 @@ test('memory is bounded: the oldest choices go first', async () => {
   expect(one.counted()).toEqual(['local_hit', 'adopted'])
 })
 
-test('of many sessions a hundredth goes at once, and those that have ended are not counted', async () => {
+test('one hundredth of many sessions goes at once, and expired ones do not count', async () => {
   const clock = new VirtualClock()
   const one = new Replica(clock, null, 1_000)
   for (let each = 0; each < 1_001; each++) await one.find('a', 'a', String(each))

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../clock/clock.ts'
 import { graceMs, sessionPrefix as prefix, type SharedStore } from '../redis/shared-store.ts'
 import { StoreError } from '../redis/store-error.ts'
 
-/** How a request came to its session's node, or why it did not. */
+/** How a request reached its session's node, or why it did not. */
 export const stickyOutcomes = [
   'local_hit',
   'adopted',
@@ -19,17 +19,17 @@ export type StickyOutcome = (typeof stickyOutcomes)[number]
 
 export interface SessionsOptions {
   readonly clock: Clock
-  /** Null: this replica shares its choices with none. */
+  /** Null if this replica shares its choices with no other. */
   readonly keys: SharedStore | null
-  /** How long a choice stands. */
+  /** Lifetime of a choice. */
   readonly lifetimeMs: number
   readonly count: (outcome: StickyOutcome) => void
-  /** The store restarted or lost its data. */
+  /** The store has restarted or lost its data. */
   readonly storeLost?: () => void
   readonly maxSessions?: number
 }
 
-/** Chooses a node for a session that has none; null: there is none. `avoid`: it failed the session. */
+/** Chooses a node for a new session; null without a candidate. `avoid` has failed the session. */
 export type Choose = (avoid: string | null) => string | null
 
 interface Choice {
@@ -45,27 +45,26 @@ const retryMs = 250
 const noEra = -1
 
 /**
- * The node of each session.
- *
- * Invariant: a session changes its node only after a replica dropped that node, and so failed a request, even if the
- * store loses its data. Three rules guarantee this:
- * - The store reads and claims only while it is open, for a replica whose choices it has: one atomic step checks that.
- * - A store that lost its data is closed until `graceMs` after the last restored choice. Replicas restore their own in
- *   that time. If two differ, one replica missed a drop: the newer choice, which has more time left, wins.
- * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an era, as does a restore
- *   that fails or comes too late. A silently lost connection is found within 1.5 s, before a store opens.
+ * The node of each session. Invariant, even if the store loses its data: a session changes its node
+ * only after a replica dropped that node, and so failed a request. Three rules guarantee this:
+ * - An open store serves only replicas whose choices it has, which one atomic step checks.
+ * - A store that lost its data is closed until `graceMs` after the last restored choice. Replicas
+ *   restore their own in that time. If two differ, one replica missed a drop, so the newer choice
+ *   (with more time left) wins.
+ * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an era,
+ *   as does a failed or late restore. A lost connection is found within 1.5 s, before a store opens.
  */
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #maxSessions: number
   readonly #choices = new Map<string, Choice>()
   readonly #running = new Map<string, Promise<string | null>>()
-  /** The node that failed a session, until another is chosen. */
+  /** Nodes that failed a session, until another is chosen. */
   readonly #dropped = new Map<string, string>()
-  /** The store generation that has all choices of this replica; empty: none. */
+  /** The store generation with all choices of this replica; empty for none. */
   #generation = ''
   #joining: Promise<void> | null = null
-  /** The store may have changed since the join read it. */
+  /** Whether the store may have changed since the join read it. */
   #isStale = false
   /** A new fleet finds a new, closed store. Until this time, requests wait instead of failing. */
   readonly #patientUntilMs: number
@@ -100,8 +99,8 @@ export class Sessions {
   }
 
   /**
-   * The node of a session, which is chosen now if there is none; null: there is none to choose. At once where memory has
-   * it. @throws the error of the store
+   * The node of a session, chosen now if there is none; null without a candidate. Synchronous if
+   * memory has it. @throws the error of the store
    */
   find(key: string, choose: Choose): string | null | Promise<string | null> {
     const { keys, count } = this.#options
@@ -110,7 +109,7 @@ export class Sessions {
       count('local_hit')
       return choice.node
     }
-    // Another request of this session asks the store already.
+    // Another request of this session is already reading the store.
     const running = this.#running.get(key)?.then((node) => {
       count(node === null ? 'no_candidate' : 'local_hit')
       return node
@@ -123,7 +122,7 @@ export class Sessions {
     return started
   }
 
-  /** The node of a session cannot serve it. @throws the error of the store, which keeps the choice then */
+  /** The node cannot serve a session. @throws the store's error; the choice then stays */
   async drop(key: string, node: string): Promise<void> {
     const { keys, count } = this.#options
     this.#dropHere(key, node)
@@ -131,7 +130,7 @@ export class Sessions {
     count('invalidated')
   }
 
-  /** Counts an error of the store. */
+  /** Counts store errors. */
   #counted<T>(pending: Promise<T>): Promise<T> {
     return pending.catch((error: unknown) => {
       this.#options.count('error')
@@ -143,7 +142,7 @@ export class Sessions {
     const { clock, count, lifetimeMs } = this.#options
     const node = choose(this.#dropped.get(key) ?? null)
     count(node === null ? 'no_candidate' : 'claimed')
-    if (node !== null) this.#keep(key, node, clock.nowMs() + lifetimeMs, this.#era)
+    if (node !== null) this.#remember(key, node, clock.nowMs() + lifetimeMs, this.#era)
     return node
   }
 
@@ -151,8 +150,8 @@ export class Sessions {
     const { count, lifetimeMs } = this.#options
     const [era, drops] = [this.#era, this.#drops]
     const keep = (node: string, untilMs: number) => {
-      // With a drop in between, what the store said may be from before it.
-      this.#keep(key, node, untilMs, drops === this.#drops ? era : noEra)
+      // After a drop, the store's reply may be outdated.
+      this.#remember(key, node, untilMs, drops === this.#drops ? era : noEra)
       return node
     }
     const found = await this.#step(keys, key)
@@ -171,13 +170,13 @@ export class Sessions {
     return keep(first.node ?? own, first.untilMs)
   }
 
-  /** Reads or claims a session. @returns the node of another choice, if one wins. @throws StoreError */
+  /** Reads or claims a session. @returns the node of a winning other choice @throws StoreError */
   async #step(keys: SharedStore, key: string, own?: Buffer, lifetimeMs = 0) {
     const { clock } = this.#options
     for (;;) {
       const [known, startedMs] = [this.#generation, clock.nowMs()]
-      const held = await keys.session(prefix + key, known, own, lifetimeMs)
-      const { generation, isOpen, value, ttlMs = lifetimeMs } = held
+      const stored = await keys.session(prefix + key, known, own, lifetimeMs)
+      const { generation, isOpen, value, ttlMs = lifetimeMs } = stored
       if (isOpen && known === this.#generation)
         return { node: value ? textOf(value) : null, untilMs: startedMs + ttlMs }
       if (this.#generation === '' && this.#choices.size === 0) {
@@ -190,7 +189,7 @@ export class Sessions {
     }
   }
 
-  /** Restores all choices into the current generation, unless it has them. Retries until this succeeds. */
+  /** Restores all choices into the current generation, unless it has them. Retries until done. */
   #join(keys: SharedStore): void {
     this.#isStale = true
     this.#joining ??= this.#joinStore(keys)
@@ -208,7 +207,7 @@ export class Sessions {
         if (!this.#isStale) this.#generation = generation
       } catch (error) {
         if (!(error instanceof StoreError)) throw error
-        // Without announcements, joining is left to the next connection.
+        // Without announcements, the next connection joins.
         if (this.#era === noEra) continue
         this.#era = ++this.#eras
         this.#isStale = true
@@ -222,9 +221,9 @@ export class Sessions {
     const restore = async ([key, choice]: [string, Choice]) => {
       const leftMs = Math.ceil(choice.untilMs - this.#options.clock.nowMs())
       if (leftMs < 1 || this.#choices.get(key) !== choice) return
-      const held = await keys.session(prefix + key, '', Buffer.from(choice.node), leftMs)
-      const differs = held.value && textOf(held.value) !== choice.node
-      if ((held.isOpen || differs) && this.#era !== noEra) this.#era = ++this.#eras
+      const stored = await keys.session(prefix + key, '', Buffer.from(choice.node), leftMs)
+      const differs = stored.value && textOf(stored.value) !== choice.node
+      if ((stored.isOpen || differs) && this.#era !== noEra) this.#era = ++this.#eras
     }
     const choices = [...this.#choices]
     for (let at = 0; at < choices.length; at += atOnce)
@@ -236,7 +235,7 @@ export class Sessions {
     return choice && choice.untilMs > this.#options.clock.nowMs() ? choice : null
   }
 
-  #keep(key: string, node: string, untilMs: number, era: number): void {
+  #remember(key: string, node: string, untilMs: number, era: number): void {
     this.#dropped.delete(key)
     this.#choices.delete(key)
     makeRoom(this.#choices, this.#maxSessions)
@@ -251,7 +250,7 @@ export class Sessions {
   }
 }
 
-/** Deletes the oldest hundredth of a full map. One by one is slow: to find the oldest, a map walks past all deleted ones. */
+/** Deletes the oldest hundredth of a full map, since a map walks past its deleted entries. */
 function makeRoom(map: Map<string, unknown>, maxSize: number): void {
   if (map.size < maxSize) return
   for (const key of map.keys()) {

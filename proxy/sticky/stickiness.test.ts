@@ -36,19 +36,22 @@ class StickyFixture extends RelayFixture {
     })
   }
 
-  /** Asks as a session, and says which upstream answered, or why none did. */
+  /** Sends a call in a session. Returns the upstream that answered, or why none did. */
   async in(session: string | null, { directives, ...request }: TestCall = {}): Promise<string> {
-    const seen = await this.ask({ ...request, directives: { ...directives, stickiness: session } })
-    return seen.upstream ?? seen.outcome
+    const result = await this.ask({
+      ...request,
+      directives: { ...directives, stickiness: session },
+    })
+    return result.upstream ?? result.outcome
   }
 }
 
 const ok = () => ({ script: () => result('0x1') })
 const three = (): Upstreams => ({ a: ok(), b: ok(), c: ok() })
 const times = async <T>(count: number, ask: () => Promise<T>) => {
-  const seen: T[] = []
-  for (let each = 0; each < count; each++) seen.push(await ask())
-  return seen
+  const result: T[] = []
+  for (let each = 0; each < count; each++) result.push(await ask())
+  return result
 }
 
 describe('the calls of a session', () => {
@@ -62,7 +65,7 @@ describe('the calls of a session', () => {
     expect(await relay.in('s')).toBe('a')
   })
 
-  test('of another extension, or another add-on, have a node of their own', async () => {
+  test('with another extension, or another add-on, have a different node', async () => {
     const relay = new StickyFixture({
       plain: ok(),
       archive: { script: () => result('0x1'), urls: [{ addons: ['archive'] }] },
@@ -79,7 +82,7 @@ describe('the calls of a session', () => {
     expect(relay.outcomes.filter((each) => each === 'claimed')).toHaveLength(3)
   })
 
-  test('are no retries, hedges or broadcasts at other nodes', async () => {
+  test('cause no retries, hedges or broadcasts at other nodes', async () => {
     const relay = new StickyFixture({
       a: { script: () => result('0x1', { afterMs: 900 }) },
       b: ok(),
@@ -98,7 +101,7 @@ describe('the calls of a session', () => {
     expect([relay.outcomes, relay.keys.texts]).toEqual([[], {}])
   })
 
-  test('about a filter go to the node that keeps it', async () => {
+  test('about a filter go to the node of the filter', async () => {
     const relay = new StickyFixture(three())
     const made = await relay.ask({ method: 'eth_newBlockFilter', params: [] })
     const { result: id } = JSON.parse(made.outcome) as { result: string }
@@ -107,7 +110,7 @@ describe('the calls of a session', () => {
     expect(await relay.in('s', { method: 'eth_getFilterChanges', params: [id] })).toBe('a')
   })
 
-  test("keep their node for a node's own answer", async () => {
+  test("stay at their node after the node's own error", async () => {
     const revert = nodeError(3, 'execution reverted')
     const relay = new StickyFixture({ a: revert, b: ok() })
     expect(
@@ -117,12 +120,12 @@ describe('the calls of a session', () => {
   })
 })
 
-/** What befalls node `a`, and what the client of its session gets. */
+/** Failures of node `a`, and what the client of its session gets. */
 const troubles: Readonly<Record<string, (relay: StickyFixture) => void>> = {
   'is down': (relay) => relay.transport('a').play(() => ({ fault: 'refused' })),
   'breaks connections': (relay) => relay.transport('a').play(() => ({ fault: 'reset' })),
   hangs: (relay) => relay.transport('a').play(() => result('0x1', { afterMs: 60_000 })),
-  'answers rubbish': (relay) => relay.transport('a').play(() => ({ body: 'rubbish' })),
+  'returns malformed answers': (relay) => relay.transport('a').play(() => ({ body: 'rubbish' })),
   'is in cooldown': (relay) => {
     const [url] = relay.pool.upstreams[0]?.urls ?? []
     url?.cooldown.begin(60_000)
@@ -152,13 +155,13 @@ describe('when the node of a session', () => {
       const next = await relay.in('s')
       expect(['b', 'c']).toContain(next)
       expect(await relay.in('s')).toBe(next)
-      // Others were served all the time.
+      // Calls without a session never fail.
       expect(await times(3, () => relay.in(null))).not.toContain('no-upstream')
       expect(relay.events).not.toContain('breaker open')
     },
   )
 
-  test('is not configured any more, the call fails, and the next one has another node', async () => {
+  test('is removed from the config, the call fails, and the next one has another node', async () => {
     const relay = new StickyFixture(three())
     await relay.in('s')
     const [key = ''] = Object.keys(relay.keys.texts)
@@ -171,20 +174,20 @@ describe('when the node of a session', () => {
   test.each([
     ['a page', { status: 500, body: 'oops' }],
     ['an internal error', nodeError(-32603, 'internal error')],
-    ['a limit', nodeError(-32005, 'rate limit exceeded', { status: 429 })],
+    ['a rate limit', nodeError(-32005, 'rate limit exceeded', { status: 429 })],
   ] as readonly (readonly [string, ScriptedAnswer])[])(
     'answers %s, the client gets it, and the next call has another node',
     async (_, answer) => {
       const relay = new StickyFixture(three())
       await relay.in('s')
       relay.transport('a').play(() => answer)
-      const seen = await relay.ask({ directives: { stickiness: 's' } })
-      expect([seen.upstream, seen.outcome]).toEqual(['a', answer.body])
+      const result = await relay.ask({ directives: { stickiness: 's' } })
+      expect([result.upstream, result.outcome]).toEqual(['a', answer.body])
       expect(await relay.in('s')).not.toBe('a')
     },
   )
 
-  test('lags, what it has is still read there', async () => {
+  test('lags, blocks that it has are still read there', async () => {
     const relay = new StickyFixture(three())
     expect(await relay.in('s')).toBe('a')
     troubles['lags']?.(relay)
@@ -195,7 +198,7 @@ describe('when the node of a session', () => {
 
   test.each<[string, TestCall, string]>([
     ['excluded by', { directives: { blockProviders: ['a'] } }, 'session-node'],
-    ['given no time by', { directives: { relayTimeoutMs: 1 } }, 'timeout'],
+    ['without time because of', { directives: { relayTimeoutMs: 1 } }, 'timeout'],
     [
       'given no time by the deadline of',
       {
@@ -206,7 +209,7 @@ describe('when the node of a session', () => {
       'timeout',
     ],
   ])(
-    'is %s a caller, that call fails, and the session keeps its node',
+    'is %s a caller, that call fails, and the session stays at its node',
     async (_, request, reason) => {
       const slow = { script: () => result('0x1', { afterMs: 20 }) }
       const relay = new StickyFixture({ ...three(), a: slow })
@@ -218,7 +221,7 @@ describe('when the node of a session', () => {
     },
   )
 
-  test('hangs, as its probes show, callers that give it little time get another as well', async () => {
+  test('hangs, as its probes show, callers with short timeouts get another as well', async () => {
     const relay = new StickyFixture(three())
     const request = { directives: { relayTimeoutMs: 200 } }
     expect(await relay.in('s', request)).toBe('a')
@@ -229,7 +232,7 @@ describe('when the node of a session', () => {
     expect(await relay.in('s', request)).toBe('b')
   })
 
-  test('is not known, for the store is away, the call fails; those without an id do not', async () => {
+  test('is unknown because the store is away, the call fails; calls without an id do not', async () => {
     const relay = new StickyFixture(three())
     await relay.in('s')
     relay.keys.connect(false)
@@ -239,7 +242,7 @@ describe('when the node of a session', () => {
     expect(await relay.in('s')).toBe('a')
   })
 
-  test('cannot be chosen, for none is up, the call fails as any other', async () => {
+  test('cannot be chosen since none is up, the call fails as usual', async () => {
     const relay = new StickyFixture({ a: { script: () => result('0x1'), verified: false } })
     expect(await relay.in('s')).toBe('no-upstream')
     expect(relay.outcomes).toEqual(['no_candidate'])
@@ -275,15 +278,15 @@ describe.each(Object.entries(unverified))('while the node of a session is %s', (
   test.each<[string, TestCall]>([
     ['a read', {}],
     ['a write', write],
-  ])('%s fails after a second, and the session keeps its node', async (__, request) => {
+  ])('%s fails after a second, and the session stays at its node', async (__, request) => {
     const relay = new StickyFixture(three())
     expect(await relay.in('s')).toBe('a')
     befall(relay)
-    const seen = await relay.ask({ ...request, directives: { stickiness: 's' } })
-    expect([seen.outcome, seen.tookMs]).toEqual(['session-node', 1_000])
-    expect(seen.call.journal.session).toMatchObject({ node: 'a', isDropped: false })
+    const result = await relay.ask({ ...request, directives: { stickiness: 's' } })
+    expect([result.outcome, result.tookMs]).toEqual(['session-node', 1_000])
+    expect(result.call.journal.session).toMatchObject({ node: 'a', isDropped: false })
     expect(relay.sent).toEqual({ a: 1, b: 0, c: 0 })
-    // Other replicas were not told that it cannot serve.
+    // No other replica has dropped the choice.
     expect([relay.outcomes, Object.values(relay.keys.texts)]).toEqual([
       ['claimed', 'local_hit'],
       ['a'],
@@ -296,10 +299,10 @@ describe.each(Object.entries(unverified))('while the node of a session is %s', (
 test('a client that leaves drops no choice', async () => {
   const relay = new StickyFixture({ a: { script: () => result('0x1', { afterMs: 500 }) }, b: ok() })
   const gone = new AbortController()
-  const seen = relay.begin({ directives: { stickiness: 's' }, signal: gone.signal })
+  const pending = relay.begin({ directives: { stickiness: 's' }, signal: gone.signal })
   await relay.clock.advance(100)
   gone.abort()
-  expect((await seen).outcome).toBe('CallAborted')
+  expect((await pending).outcome).toBe('CallAborted')
   expect(await relay.in('s')).toBe('a')
   expect(relay.outcomes).toEqual(['claimed', 'local_hit'])
 })

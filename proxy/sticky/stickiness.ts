@@ -24,15 +24,15 @@ export interface StickinessOptions {
 }
 
 /**
- * A relay that sends the calls of a session to one node, and fails them when that node cannot serve: the session then
- * has no node, and its next call chooses another. What shows nothing of the node, its caller's wish or that it is not
- * verified here yet, fails the call alone.
+ * Wraps a relay to send the calls of a session to one node. If that node cannot serve a call, it
+ * fails, and the session's next call chooses another. A failure that proves nothing about the node
+ * (the caller's limits, no verification yet) affects only the call.
  */
 export function withStickiness(relay: Relay, options: StickinessOptions): Relay {
   return (call) => (isBound(call) ? relayInSession(relay, call, options) : relay(call))
 }
 
-/** `rpc-select-provider` wins; and a filter is asked of the node that keeps it. */
+/** Whether the session applies: `rpc-select-provider` wins, and a filter goes to its own node. */
 function isBound({ directives, method }: Call): boolean {
   if (directives.stickiness === null || directives.selectProvider !== null) return false
   return method.stateful === null || method.stateful === 'creates'
@@ -45,59 +45,59 @@ async function relayInSession(
 ): Promise<Reply> {
   const { pool, config, sessions, clock } = options
   const { strategy } = config.now
-  const wanted = wantedOf(call, pool)
-  const key = sessionKey(call, wanted.addons, options)
+  const criteria = criteriaOf(call, pool)
+  const key = sessionKey(call, criteria.addons, options)
   let chosen: string | null = null
-  const story: Pick<SessionNote, 'considered'> = { considered: null }
+  const note: Pick<SessionNote, 'considered'> = { considered: null }
   const choose = (avoid: string | null) => {
-    const next = pool.pick.next({ ...wanted, tried: (name) => name === avoid }, strategy, story)
+    const next = pool.pick.next({ ...criteria, tried: (name) => name === avoid }, strategy, note)
     return (chosen = next?.name ?? null)
   }
   const found = sessions.find(key, choose)
   let node: string | null
   try {
-    // What memory has is used at once, so that the items of a batch leave together.
+    // A choice in memory is used synchronously, so that the items of a batch leave together.
     node = found instanceof Promise ? await found : found
   } catch (cause) {
     throw storeError(cause)
   }
   if (node === null) throw noReply(null, call, pool, new Needs(call))
   const choice = node === chosen ? 'new' : 'known'
-  const session: SessionNote = { node, choice, isDropped: false, ...story }
+  const session: SessionNote = { node, choice, isDropped: false, ...note }
   call.journal.session = session
   const upstream = pool.upstreams.find(({ name }) => name === node)
   if (!upstream)
     return failSession(sessions, key, session, 'it is not in the config of this replica')
   const { directives, shared, ...rest } = call
   const { attempts, startedMs } = call.journal
-  if (directives.blockProviders.includes(node)) throw keptNode(node, 'this request excludes it')
-  const unverified = () => upstream.unverified(wanted.addons)
+  if (directives.blockProviders.includes(node)) throw unusableNode(node, 'this request excludes it')
+  const unverified = () => upstream.unverified(criteria.addons)
   const untilMs = startedMs + maxVerificationMs
   let isAtOnce = !(found instanceof Promise)
   while (unverified().length > 0 && clock.nowMs() < untilMs && !call.signal.aborted) {
     isAtOnce = false
     await sleep(clock, firstBackoffMs)
   }
-  if (!pool.pick.suits(upstream, wanted))
+  if (!pool.pick.suits(upstream, criteria))
     return failSession(sessions, key, session, 'it lags behind the chain')
   let reply: Reply
   try {
     reply = await relay({
       ...rest,
       directives: { ...directives, only: [node] },
-      // A request is shared only where the relay sends it before anything is waited for.
+      // A request is shared only if the relay sends it without waiting.
       ...(shared && isAtOnce && { shared }),
     })
   } catch (error) {
     if (!isFault(error)) throw error
     const isHurried = error.kind === errorKinds.timeout && attempts.every((each) => each.isCutShort)
-    // A probe may have shown that it hangs, however much time its calls have.
+    // A probe may have shown that the node hangs, even if its calls had little time.
     if (isHurried && !upstream.availability.isOnTrial) throw error
     if (attempts.length === 0 && unverified().some(isUnknown))
-      throw keptNode(node, 'this replica has not verified it yet')
+      throw unusableNode(node, 'this replica has not verified it yet')
     return failSession(sessions, key, session, error.message, error)
   }
-  // The client gets what its node answered, whether or not the choice could be dropped.
+  // The client gets the node's answer, even if dropping the choice fails.
   if (isTrouble(reply) || reply.refusal?.holdOff) {
     session.isDropped = true
     await sessions.drop(key, node).catch(ignoreStore)
@@ -120,25 +120,25 @@ async function failSession(
     (error: unknown) => {
       ignoreStore(error)
       session.isDropped = false
-      return `${node} stays its node, for ${error.message}`
+      return `the session stays at ${node}: ${error.message}`
     },
   )
   const message = `${node}, the node of this session, cannot serve it: ${why}; ${next}`
   throw new RelayError(errorKinds.sessionNode, message, { cause })
 }
 
-/** The choice stands: the node may serve others, and the other requests of the session. */
-function keptNode(node: string, why: string): RelayError {
-  const message = `${node}, the node of this session, cannot serve this request: ${why}; it stays the node of the session`
+/** An error that retains the choice, since the node may serve other requests of the session. */
+function unusableNode(node: string, why: string): RelayError {
+  const message = `${node}, the node of this session, cannot serve this request: ${why}; the session stays at this node`
   return new RelayError(errorKinds.sessionNode, message)
 }
 
-/** Nothing speaks against it. */
+/** Whether nothing is known against the URL. */
 function isUnknown({ isUnreached, cooldown }: NodeUrl): boolean {
   return !isUnreached && !cooldown.active
 }
 
-/** What the node failed with; not what the router refuses, nor a client that left. */
+/** Whether the node failed, as opposed to a refusal of the router or a client that left. */
 function isFault(error: unknown): error is RelayError {
   if (isUnanswered(error)) return true
   const { breakerOpen, integrity } = errorKinds
@@ -147,17 +147,17 @@ function isFault(error: unknown): error is RelayError {
 
 function storeError(cause: unknown): unknown {
   if (!(cause instanceof StoreError)) return cause
-  const message = `which node this session has is not known: ${cause.message}; requests without rpc-stickiness are served`
+  const message = `the node of this session is unknown: ${cause.message}; requests without rpc-stickiness are served`
   return new RelayError(errorKinds.sessionStore, message, { cause, retryAfterMs: 1_000 })
 }
 
-/** It is reported by the client of the store. @throws any other error */
+/** The client of the store reports the error. @throws any other error */
 function ignoreStore(error: unknown): asserts error is StoreError {
   if (!(error instanceof StoreError)) throw error
 }
 
-/** What the session's node must have: archive too for an old block, so that archive calls have a node of their own. */
-function wantedOf(call: Call, pool: Pool): Wanted {
+/** The session's node must have these. An old block adds `archive`, with a node of its own. */
+function criteriaOf(call: Call, pool: Pool): Wanted {
   const { block, byHash } = call.method
   const addons = new Set(addonsOf(call))
   if (pool.pick.wantsArchive(block)) addons.add('archive')
@@ -172,7 +172,7 @@ function wantedOf(call: Call, pool: Pool): Wanted {
   }
 }
 
-/** A digest of the session's id (`Directives` has no more of it), its chain and interface, and its extensions. */
+/** A digest of the session's id (hashed before), its chain and interface, and its extensions. */
 function sessionKey(
   { directives }: Call,
   addons: readonly string[],

@@ -9,8 +9,8 @@ import { StoreError } from '../redis/store-error.ts'
 import { Sessions } from './sessions.ts'
 
 /*
- * A fleet in virtual time loses the data of its store at random moments. Each session has a client that sends requests one
- * by one, each to any replica. The invariant of `Sessions`: a session's node changes only after that node failed it.
+ * A fleet in virtual time loses the data of its store at random moments. Each session has a client
+ * that sends requests one by one, each to any replica. It checks the invariant of `Sessions`.
  */
 
 const nodes = ['a', 'b', 'c']
@@ -35,7 +35,7 @@ class Simulation {
 
   readonly #isOld
 
-  /** @param isOld a restarted store has an older copy of its data, so any refusal counts as a failure */
+  /** @param isOld a restarted store has an old copy of its data; any refusal is then a failure */
   constructor(seed: number, isOld: boolean) {
     this.#random = seededRandom(seed)
     this.#isOld = isOld

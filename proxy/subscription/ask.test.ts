@@ -17,7 +17,7 @@ test.each([
   [`{"error":${long}}`, long.slice(0, 200)],
   ['{"id":1}', 'an answer without a result'],
   ['[]', 'an answer without a result'],
-])('the error of a failure has the words of the node: %s', async (text, why) => {
+])('the error of a failure includes the text from the node: %s', async (text, why) => {
   const incoming = { status: 200, headers: [], body: Buffer.from(text), trailers: () => [] }
   const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
   const { signal } = new AbortController()
@@ -26,7 +26,7 @@ test.each([
   await expect(pending).rejects.toEqual(new BackfillError(`eth_getLogs: ${why}`))
 })
 
-test('an answer that is longer than any block is none, and is not collected', async () => {
+test('an answer longer than any block is rejected and never buffered', async () => {
   const piece = Buffer.alloc(1024 * 1024)
   let pieces = 0
   async function* long() {
@@ -44,8 +44,8 @@ test('an answer that is longer than any block is none, and is not collected', as
 
 test.each([
   ['breaks off', new TransportError('reset', 'cut')],
-  ['turns out to be no answer', new MalformedAnswer('no end')],
-])('a long answer that %s is asked for again', async (_, cause) => {
+  ['turns out to be malformed', new MalformedAnswer('no end')],
+])('a long answer that %s is retried', async (_, cause) => {
   async function* long() {
     yield Buffer.alloc(1_000)
     await Promise.reject(cause)
@@ -63,7 +63,7 @@ test.each([
   expect(isTemporary(failure)).toBe(true)
 })
 
-test('questions of a thousand topics leave room for the calls of clients', async () => {
+test('requests of a thousand topics leave room for the calls of clients', async () => {
   let going = 0
   const gone = new AbortController()
   const ask = createAsk(

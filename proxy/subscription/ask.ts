@@ -9,48 +9,48 @@ import type { Relay } from '../relay/relay.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 
-/** A question of the router's own, on behalf of a subscription. */
+/** A request of the router itself, on behalf of a subscription. */
 export interface OwnQuestion {
   readonly method: string
   readonly params: unknown
-  /** The upstream to ask first. */
+  /** The upstream to try first. */
   readonly prefer: string | null
-  /** Not these, which were asked before. */
+  /** Upstreams that have already been tried. */
   readonly avoid: readonly string[]
   readonly signal: AbortSignal
 }
 
 export interface Answer {
-  /** The `result`, JSON. */
+  /** The `result` as JSON. */
   readonly result: Uint8Array
   readonly upstream: string
 }
 
-/** Asks over the relay. @throws BackfillError @throws RelayError @throws CallAborted */
+/** Sends a request over the relay. @throws BackfillError @throws RelayError @throws CallAborted */
 export type Ask = (question: OwnQuestion) => Promise<Answer>
 
-/** An upstream answered, and not with what is needed. Asked again later, it may be otherwise. */
+/** An upstream answered without the needed data. A later retry may succeed. */
 export class BackfillError extends Error {
   override readonly name = 'BackfillError'
 }
 
-/** Whether the same may well succeed when it is tried again. */
+/** Whether a retry may succeed. */
 export function isTemporary(error: unknown): error is RelayError | BackfillError {
   return error instanceof RelayError || error instanceof BackfillError
 }
 
-/** How long to wait before the same is asked again. */
+/** Backoff between retries of the same request. */
 export const retryBackoff = { firstMs: 250, maxMs: 10_000, jitter: 0.1 }
 
-/** Upstreams that answer, and for so long not with what is needed, end a subscription. */
+/** A subscription ends after upstreams have answered for this long without the needed data. */
 const failureLimitMs = 6 * 60_000
 
-/** How long the next event could not be fetched. While no upstream answers at all, nothing is missed. */
+/** Tracks how long fetching the next event has failed. An outage of all upstreams never ends it. */
 export class FetchFailures {
   #sinceMs: number | null = null
   #answeredSinceMs: number | null = null
 
-  /** @returns how long it has been failing, and whether it has to end */
+  /** @returns how long it has been failing, and whether the subscription must end */
   add(error: Error, nowMs: number): { readonly forMs: number; readonly isOver: boolean } {
     this.#sinceMs ??= nowMs
     this.#answeredSinceMs = error instanceof BackfillError ? (this.#answeredSinceMs ?? nowMs) : null
@@ -64,12 +64,12 @@ export class FetchFailures {
   }
 }
 
-/** Of a node's error, for the log. */
+/** Limit on the part of a node's error that goes to the log. */
 const maxShownBytes = 200
-/** Upstreams that are asked for what the one before does not have. */
-const maxAsked = 3
+/** Upstreams to try for data that the previous one lacks. */
+const maxAttempts = 3
 
-/** @param newCall makes the call of a question, as the listener would for a client */
+/** @param newCall builds the call for a request, as the listener does for a client */
 export function createAsk(
   relay: Relay,
   newCall: (question: OwnQuestion) => Call,
@@ -117,9 +117,9 @@ async function askNow(
 }
 
 /**
- * Asks, and reads the answer as what it should be; where it is not, asks another upstream.
- * @param read returns null for what is not such a result
- * @throws BackfillError when no upstream answers as it should, and what asking throws
+ * Sends a request and validates the answer; after an unusable answer, tries another upstream.
+ * @param read returns null for an unusable result
+ * @throws BackfillError when no upstream returns a usable result, and whatever `ask` throws
  */
 export async function askFor<T>(
   ask: Ask,
@@ -127,28 +127,28 @@ export async function askFor<T>(
   read: (result: Uint8Array) => T | null,
 ): Promise<{ readonly value: T; readonly upstream: string }> {
   const avoid: string[] = []
-  const fails = (cause?: unknown) =>
+  const unusable = (cause?: unknown) =>
     new BackfillError(`${question.method}: no usable answer from ${avoid.join(', ')}`, { cause })
-  for (let requests = 0; requests < maxAsked; requests++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { result, upstream } = await ask({ ...question, avoid }).catch((cause: unknown) => {
-      throw avoid.length === 0 || !isTemporary(cause) ? cause : fails(cause)
+      throw avoid.length === 0 || !isTemporary(cause) ? cause : unusable(cause)
     })
     const value = read(result)
     if (value !== null) return { value, upstream }
     avoid.push(upstream)
   }
-  throw fails()
+  throw unusable()
 }
 
-/** Reads JSON that must be of a kind. */
-export function jsonOf<T>(isRight: (value: unknown) => value is T) {
+/** Returns a reader for JSON of one type. */
+export function jsonOf<T>(isValid: (value: unknown) => value is T) {
   return (result: Uint8Array): T | null => {
     const value = parseJson(result)
-    return isRight(value) ? value : null
+    return isValid(value) ? value : null
   }
 }
 
-/** The bytes of a member of the object that a document is; null where it has none. */
+/** The bytes of a member of a JSON object; null if it has no such member. */
 export function memberBytes(document: Uint8Array, name: string): Uint8Array | null {
   const span = memberOf(document, name)
   return span && bufferOf(document).subarray(span.start, span.end)

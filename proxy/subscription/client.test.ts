@@ -20,7 +20,7 @@ function create(subscriber: Partial<Subscriber> = {}) {
   return { client, received, left: () => left }
 }
 
-test('events before the reply wait for it, then all come as they are sent', () => {
+test('events before the reply are queued, then all arrive in order', () => {
   const { client, received } = create()
   client.event(event('1'))
   expect(received).toEqual([])
@@ -29,7 +29,7 @@ test('events before the reply wait for it, then all come as they are sent', () =
   expect(received).toEqual(['1', '2'])
 })
 
-test('one that leaves while waiting events are sent gets no more of them', () => {
+test('a client that leaves during delivery of queued events gets no more of them', () => {
   const received: string[] = []
   const { client, left } = create({
     event(result) {
@@ -45,7 +45,7 @@ test('one that leaves while waiting events are sent gets no more of them', () =>
   expect(left()).toBe(1)
 })
 
-test('one that was ended before its reply gets the end after it, and nothing else', () => {
+test('a client that ends before its reply gets only the end after it', () => {
   const { client, received, left } = create()
   client.event(event('1'))
   client.end('why')
@@ -58,7 +58,7 @@ test('one that was ended before its reply gets the end after it, and nothing els
   expect(left()).toBe(1)
 })
 
-test('one that takes no more than 8 MiB while its reply is on the way is ended', () => {
+test('a client with more than 8 MiB of events before its reply is ended', () => {
   const { client, received, left } = create({ event() {} })
   for (let each = 0; each < 8; each++) client.event(Buffer.alloc(1024 * 1024))
   expect(left()).toBe(0)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ethereumFamily } from './families/ethereum.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 
-test('each subscription counts as a client that asks for as long as it lasts', async () => {
+test('each subscription counts as an active client for as long as it lasts', async () => {
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
     family: ethereumFamily,
@@ -20,7 +20,7 @@ test('each subscription counts as a client that asks for as long as it lasts', a
   second.leave()
   second.leave()
   expect(tracker.subscriptions).toBe(0)
-  // It leaves before it is subscribed.
+  // The client leaves before the subscription opens.
   const third = fixture.ask('eth_subscribe', ['newPendingTransactions'])
   third.leave()
   await fixture.clock.advance(100)

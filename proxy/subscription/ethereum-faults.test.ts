@@ -12,7 +12,7 @@ interface WrongAnswer {
   readonly fault: Fault
 }
 
-/** Two blocks, of which the first is missed; the first node answers wrongly. */
+/** Delivers two blocks, the first of which is missed; the first node answers incorrectly. */
 async function received(topic: string, wrong: WrongAnswer) {
   const chain = new BlockChain()
   const fixture = await SubscriptionFixture.create({
@@ -34,8 +34,8 @@ async function received(topic: string, wrong: WrongAnswer) {
 const block = new BlockChain().head
 const all = Object.keys(faults) as Fault[]
 
-describe('where the first upstream says something else in any place of its answers', () => {
-  test.each(all)('heads that were missed: %s', async (fault) => {
+describe('when the first upstream answers incorrectly in any field', () => {
+  test.each(all)('missed heads: %s', async (fault) => {
     for (const method of ['eth_getBlockByHash', 'eth_getBlockByNumber'])
       for (const path of pathsOf(block)) {
         const { client, blocks } = await received('newHeads', { method, path, fault })
@@ -45,7 +45,7 @@ describe('where the first upstream says something else in any place of its answe
       }
   })
 
-  /** What is not of the block asked for is no answer. */
+  /** The reader rejects an answer for any other block. */
   const checked: readonly unknown[] = ['blockHash', 'blockNumber']
   const mightBe = (path: MemberPath) => path.length < 2 || !checked.includes(path.at(-1))
 

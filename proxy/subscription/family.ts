@@ -3,35 +3,35 @@
 import type { EthereumLogs } from './families/ethereum.ts'
 import type { TopicRequest } from './subscriptions.ts'
 
-/** The position of a block, a height or a slot on its chain. */
+/** Position of a block, height or slot on its chain. */
 export interface Position {
-  /** Height or slot: rises along the chain. */
+  /** Height or slot, which rises along the chain. */
   readonly number: number
-  /** A block's hash; where no two blocks can be at one height, the height. */
+  /** The block hash; on a chain without forks, the height. */
   readonly id: string
-  /** The id of the one before it; null where that is not known. */
+  /** The id of the previous block; null if unknown. */
   readonly parent: string | null
 }
 
-/** One step of a chain, and the event that subscribers get for it. */
+/** One step of a chain, with the event for its subscribers. */
 export interface Block extends Position {
   readonly event: Uint8Array
 }
 
-/** A block of a chain without forks. Without an event it is still to be fetched. */
+/** A block on a chain without forks. Without an event, it still has to be fetched. */
 export function numberedBlock(number: number, parent: number | null, event = noEvent): Block {
   return { number, id: String(number), parent: parent === null ? null : String(parent), event }
 }
 
 const noEvent: Uint8Array = new Uint8Array()
 
-/** The newest part of the chain as it was sent: one branch, oldest first. */
+/** The newest blocks sent: one branch, oldest first. */
 export class History {
   readonly #max: number
   readonly #positions: Position[] = []
   #isCut = false
 
-  /** @param max how many positions are remembered */
+  /** @param max how many positions are retained */
   constructor(max: number) {
     this.#max = max
   }
@@ -40,7 +40,7 @@ export class History {
     return this.#positions.at(-1) ?? null
   }
 
-  /** Behind which everything was sent; null once that is forgotten. */
+  /** The start of the history, or null once the limit has dropped it. */
   get lowest(): Position | null {
     return (this.#isCut ? null : this.#positions[0]) ?? null
   }
@@ -56,63 +56,63 @@ export class History {
     this.#isCut = true
   }
 
-  /** Forgets what was sent behind a position, or all for null. @returns what it was, newest first */
+  /** Drops the positions after `fork`; all for null. @returns those dropped, newest first */
   goBackTo(fork: Position | null): readonly Position[] {
-    const kept = fork ? this.#positions.findIndex(({ id }) => id === fork.id) + 1 : 0
-    return this.#positions.splice(kept).toReversed()
+    const retained = fork ? this.#positions.findIndex(({ id }) => id === fork.id) + 1 : 0
+    return this.#positions.splice(retained).toReversed()
   }
 }
 
 export interface Backfill {
   /** The last block sent. */
   readonly tip: Position
-  /** What clients were sent. */
+  /** The blocks that clients have received. */
   readonly sent: History
-  /** More blocks than this are not fetched. */
+  /** Limit on the number of blocks to fetch. */
   readonly maxBlocks: number
-  /** The upstream to ask first. */
+  /** The upstream to try first. */
   readonly prefer: string | null
   readonly signal: AbortSignal
 }
 
-/** How a block follows from what was sent. */
+/** How a block connects to the blocks already sent. */
 export interface Path {
-  /** The last position sent that is still on the chain; null: none is. */
+  /** The last sent position that is still on the chain; null if there is none. */
   readonly fork: Position | null
-  /** What comes behind it, oldest first. */
+  /** The blocks after the fork, oldest first. */
   readonly blocks: readonly Block[]
 }
 
-/** Reads one sequence of a chain: from the events of nodes, and by questions over the relay. */
+/** Reads one sequence of a chain, from node events and from requests over the relay. */
 export interface ChainReader {
-  /** How a node is asked for its events. */
+  /** The request that subscribes at a node. */
   readonly request: TopicRequest
-  /** Blocks may be replaced by those of another branch. */
+  /** Whether a reorg may replace blocks. */
   readonly forks: boolean
-  /** What it counts, for messages. */
+  /** The unit in messages. */
   readonly unit: 'blocks' | 'slots'
-  /** @returns null when it is not such an event */
+  /** @returns null if this is not such an event */
   read(event: Uint8Array): Block | null
   /**
-   * The newest block that is sure to be followed by others.
-   * @param isStart the one behind which a subscription that is made now begins
-   * @throws what asking throws
+   * The newest block that others are sure to follow.
+   * @param isStart returns the block after which a new subscription begins
+   * @throws whatever `ask` throws
    */
   latest(prefer: string | null, signal: AbortSignal, isStart?: boolean): Promise<Block>
   /**
    * @param block at most `maxBlocks` above the tip
-   * @returns null where more blocks were missed than are fetched
-   * @throws BackfillError and what asking throws
+   * @returns null if the gap exceeds `maxBlocks`
+   * @throws BackfillError and whatever `ask` throws
    */
   pathTo(block: Block, backfill: Backfill): Promise<Path | null>
-  /** Absent where there are no logs. */
+  /** Absent if the chain has no logs. */
   readonly logs?: EthereumLogs
 }
 
-/** What of a family of chains can be sent without a gap. */
+/** The sequences of a chain family that the router can backfill. */
 export interface Family {
-  /** By the name of their topic. Topics of other names are live. */
+  /** Readers by topic name. Other topics are live. */
   readonly readers: Readonly<Record<string, ChainReader>>
-  /** The sequence that shows whether a socket is alive; null: none. */
+  /** The sequence whose events show that a socket is alive; null if there is none. */
   readonly head: string | null
 }

@@ -11,7 +11,7 @@ import type { Source } from './source.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
 export interface FeedOptions {
-  /** For the log and the metrics. */
+  /** The topic's name in the log and the metrics. */
   readonly name: string
   readonly request: TopicRequest
   readonly sockets: Sockets
@@ -22,16 +22,16 @@ export interface FeedOptions {
 
 export interface FeedListener {
   event(result: Uint8Array): void
-  /** Events come from another source from now on; earlier ones may be missing. Not for the first source. */
+  /** Events now come from another source; some may be missing. Not for the first source. */
   moved(): void
 }
 
-/** Keeps one source for a topic: a subscription at an upstream. When it is lost or left, it moves. */
+/** Keeps one upstream subscription open for a topic, and fails over when it is lost or left. */
 export class Feed {
   readonly #options: FeedOptions
   readonly #listener: FeedListener
   readonly #closing = new AbortController()
-  /** The URL that events come from. */
+  /** The URL that delivers events. */
   #socket: Socket | null = null
   #source: Source | null = null
 
@@ -40,18 +40,18 @@ export class Feed {
     this.#listener = listener
   }
 
-  /** The upstream that events come from; null while there is none. */
+  /** The upstream that delivers events; null while there is none. */
   get upstream(): string | null {
     return this.#socket?.upstream.name ?? null
   }
 
-  /** Finds the first source. @throws NodeRefused @throws RelayError */
+  /** Opens the first source. @throws NodeRefused @throws RelayError */
   async open(): Promise<void> {
     const failure = await this.#openSource()
     if (failure) throw failure
   }
 
-  /** The present source is lost or not good enough: its URL cools down, and another one takes over. */
+  /** Leaves a lost or unusable source: its URL enters cooldown, and another one takes over. */
   leave(why: string): void {
     const { observer, name } = this.#options
     const socket = this.#socket
@@ -75,7 +75,7 @@ export class Feed {
 
   /**
    * Subscribes at the first URL that accepts. A refusal says nothing about other topics.
-   * @returns why there is no source, when there is none: a node's own error where one gave any
+   * @returns the failure if no URL accepts, preferably an error from a node
    */
   async #openSource(): Promise<NodeRefused | RelayError | null> {
     const { request, sockets } = this.#options
@@ -92,7 +92,7 @@ export class Feed {
       } catch (error) {
         if (signal.aborted) return null
         if (error instanceof NodeRefused) {
-          if (!error.isItsOwnTrouble) return error
+          if (!error.isNodeSpecific) return error
           refusal = error
         } else if (!(error instanceof TransportError)) throw error
       }
@@ -116,7 +116,7 @@ export class Feed {
     })
   }
 
-  /** Asks the URLs until one accepts. Never rejects. */
+  /** Tries the URLs until one accepts. Never rejects. */
   async #reopen(): Promise<void> {
     const { clock, random, observer, name } = this.#options
     const { signal } = this.#closing
@@ -134,7 +134,7 @@ function notFound(hasAsked: boolean, hasUrls: boolean): RelayError {
   if (hasAsked)
     return new RelayError(errorKinds.upstreamFailed, 'every upstream failed to subscribe')
   const why = hasUrls
-    ? 'no upstream has a WebSocket URL that can be subscribed at now'
+    ? 'no upstream has an available WebSocket URL now'
     : 'this subscription needs an upstream with a WebSocket URL, and none has one: the operator of the router has to add a ws:// or wss:// URL to node-urls of an upstream'
   return new RelayError(errorKinds.noUpstream, why)
 }

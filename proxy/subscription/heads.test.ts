@@ -20,7 +20,7 @@ interface Scene {
   readonly two: TestSocket
 }
 
-/** Two nodes that know the same; `newHeads` begins at the first one. */
+/** Sets up two nodes with the same chain; `newHeads` starts at the first one. */
 async function setUp(options: Partial<FixtureOptions> = {}): Promise<Scene> {
   const chain = new BlockChain()
   const answer = (method: string, params: never) => chain.answer(method, params)
@@ -41,8 +41,8 @@ const push = (socket: TestSocket, block: TestBlock) => {
   socket.push(headOf(block))
 }
 
-describe('clients that ask the same', () => {
-  test('share one subscription, get the same bytes, and the late one begins with what comes next', async () => {
+describe('clients with the same request', () => {
+  test('share one subscription and the same bytes, and a late client starts with the next event', async () => {
     const scene = await setUp()
     const early = await joinHeads(scene)
     const first = scene.chain.mine()
@@ -58,7 +58,7 @@ describe('clients that ask the same', () => {
     expect(scene.two.requests).toEqual([])
   })
 
-  test('unsubscribe upstream when the last one leaves, and the next one begins anew', async () => {
+  test('unsubscribe upstream when the last one leaves, and the next one subscribes anew', async () => {
     const scene = await setUp()
     const [left, right] = [await joinHeads(scene), await joinHeads(scene)]
     left.leave()
@@ -71,7 +71,7 @@ describe('clients that ask the same', () => {
     expect(scene.one.held.size + scene.two.held.size).toBe(1)
   })
 
-  test('leave nothing behind when they take the request back', async () => {
+  test('leave nothing behind when they cancel the request', async () => {
     const scene = await setUp()
     const client = scene.fixture.ask('eth_subscribe', ['newHeads'])
     client.leave()
@@ -81,7 +81,7 @@ describe('clients that ask the same', () => {
     expect(scene.fixture.clock.pending).toBe(0)
   })
 
-  test('wait for the latest block where no node reports it: without it, they might miss blocks', async () => {
+  test('wait for the latest block if no node reports it, so that they miss no block', async () => {
     let isDown = true
     const chain = new BlockChain()
     const answer = (method: string, params: never) =>
@@ -103,7 +103,7 @@ describe('clients that ask the same', () => {
     expect(late.texts).toEqual(heads(missed))
   })
 
-  test('or for the first event, which all of them get', async () => {
+  test('wait for the first event instead, which all of them get', async () => {
     const scene = await setUp({ answer: () => undefined })
     const clients = [await joinHeads(scene), await joinHeads(scene)]
     const first = scene.chain.mine()
@@ -112,7 +112,7 @@ describe('clients that ask the same', () => {
     for (const { texts } of clients) expect(texts).toEqual(heads([first]))
   })
 
-  test('and are refused where neither comes in time', async () => {
+  test('are refused if neither arrives in time', async () => {
     const scene = await setUp({ answer: () => undefined })
     const client = await joinHeads(scene)
     await scene.fixture.clock.advance(30_000)
@@ -162,7 +162,7 @@ describe('missed events come first, in order, once', () => {
     expect(fixture.events).toContain('newHeads drops a duplicate')
   })
 
-  test('when the chain was reorganised meanwhile: from where the branches part', async () => {
+  test('after a reorg meanwhile: from the fork on', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -176,7 +176,7 @@ describe('missed events come first, in order, once', () => {
     expect(client.texts).toEqual(heads([...before, chain.at(12), chain.at(13), chain.at(14)]))
   })
 
-  test('when the branch parts below where the first client came', async () => {
+  test('when the branches fork below the start of the first client', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -190,7 +190,7 @@ describe('missed events come first, in order, once', () => {
     expect(client.texts).toEqual(heads([block, ...branch]))
   })
 
-  test('when a head was left out, and when it comes too late', async () => {
+  test('when a head is skipped, and when it arrives too late', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -202,7 +202,7 @@ describe('missed events come first, in order, once', () => {
     expect(client.texts).toEqual(heads([first, second]))
   })
 
-  test('when no upstream answered for a while', async () => {
+  test('after an outage of all upstreams', async () => {
     let isDown = false
     const chain = new BlockChain()
     const scene = await setUp({
@@ -222,7 +222,7 @@ describe('missed events come first, in order, once', () => {
     expect(scene.two.held.size).toBe(1)
   })
 
-  test('when it could not be fetched at first', async () => {
+  test('when the first fetch fails', async () => {
     const chain = new BlockChain()
     let isDown = false
     const scene = await setUp({
@@ -238,7 +238,7 @@ describe('missed events come first, in order, once', () => {
     expect(client.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
   })
 
-  test('also when only another upstream than the source has it', async () => {
+  test('even if only another upstream than the source has it', async () => {
     const chain = new BlockChain()
     let lagBlocks = 0
     const scene = await setUp({
@@ -254,11 +254,11 @@ describe('missed events come first, in order, once', () => {
   })
 })
 
-describe('the bound', () => {
+describe('the limit', () => {
   test.each([
     [5, true],
     [6, false],
-  ])('%i missed blocks with a bound of 5', async (missed, isWhole) => {
+  ])('%i missed blocks with a limit of 5', async (missed, isWhole) => {
     const scene = await setUp({ maxGapBlocks: 5 })
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -268,7 +268,7 @@ describe('the bound', () => {
     expect(client.texts).toHaveLength(isWhole ? missed + 1 : 0)
     expect(client.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
     if (isWhole) return
-    // Nothing of what is too much is fetched.
+    // The router fetches nothing of an excessive gap.
     expect(fixture.calls.filter((call) => !call.includes('latest'))).toEqual([])
     expect(scene.two.held.size).toBe(0)
     expect(fixture.clock.pending).toBe(0)
@@ -276,7 +276,7 @@ describe('the bound', () => {
     expect(again.refused).toBeNull()
   })
 
-  test.each([6, 8])('a reorganisation of %i ends it too, when the bound is 5', async (depth) => {
+  test.each([6, 8])('a reorg of %i blocks ends it too, with a limit of 5', async (depth) => {
     const scene = await setUp({ maxGapBlocks: 5 })
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -289,7 +289,7 @@ describe('the bound', () => {
   })
 })
 
-describe('an upstream that is not good enough', () => {
+describe('an unsuitable upstream', () => {
   test('is left when it has stalled: another one has events', async () => {
     const scene = await setUp()
     const { chain, one, two, fixture } = scene
@@ -310,7 +310,7 @@ describe('an upstream that is not good enough', () => {
     expect(client.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
   })
 
-  test('rests before it is asked again', async () => {
+  test('enters cooldown before the next attempt', async () => {
     const scene = await setUp({ sockets: ['one'] })
     await joinHeads(scene)
     scene.one.cut()
@@ -320,7 +320,7 @@ describe('an upstream that is not good enough', () => {
     expect(scene.one.requests).toHaveLength(2)
   })
 
-  test('is kept when the whole chain pauses', async () => {
+  test('is retained when the whole chain pauses', async () => {
     const scene = await setUp()
     await joinHeads(scene)
     await scene.fixture.clock.advance(50 * blockMs)
@@ -328,7 +328,7 @@ describe('an upstream that is not good enough', () => {
     expect(scene.fixture.calls.length).toBeLessThan(20)
   })
 
-  test('shows the head of its upstream: calls for the block are sent there', async () => {
+  test('shows the head of its upstream, so that calls for the block go there', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     await joinHeads(scene)
@@ -338,7 +338,7 @@ describe('an upstream that is not good enough', () => {
     expect(fixture.pool.tip).toBe(11)
   })
 
-  test('is left when it lags, though it goes on pushing', async () => {
+  test('is left when it lags, though it still pushes events', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -352,7 +352,7 @@ describe('an upstream that is not good enough', () => {
     expect(client.texts).toEqual(heads(Array.from({ length: 10 }, (_, at) => chain.at(11 + at))))
   })
 
-  test('is left when it turns out to serve another chain', async () => {
+  test('is left when it serves another chain', async () => {
     const scene = await setUp()
     await joinHeads(scene)
     const url = scene.fixture.pool.upstreams[0]?.sockets[0]
@@ -380,7 +380,7 @@ describe('an upstream that is not good enough', () => {
     expect(client.texts).toEqual(heads([chain.at(11)]))
   })
 
-  test('does not count when it alone is a million blocks ahead', async () => {
+  test('is ignored when it alone is a million blocks ahead', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -391,7 +391,7 @@ describe('an upstream that is not good enough', () => {
     expect(client).toMatchObject({ texts: heads([chain.at(11)]), ended: null })
   })
 
-  test('may speak nonsense without doing harm', async () => {
+  test('may send malformed events without harm', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -421,8 +421,8 @@ describe('a branch', () => {
   })
 })
 
-describe('a branch that was left', () => {
-  test('is sent again when the chain goes back to it', async () => {
+describe('an abandoned branch', () => {
+  test('is sent again when the chain returns to it', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)
@@ -440,7 +440,7 @@ describe('a branch that was left', () => {
   })
 })
 
-test('where no upstream has a WebSocket URL, the error says what has to be added', async () => {
+test('without a WebSocket URL at any upstream, the error says what to add', async () => {
   const scene = await setUp({ sockets: [], others: ['one'] })
   const client = await joinHeads(scene)
   expect(client.refused).toBeInstanceOf(RelayError)
@@ -448,7 +448,7 @@ test('where no upstream has a WebSocket URL, the error says what has to be added
   expect(scene.fixture.clock.pending).toBe(0)
 })
 
-test('while no socket can be opened, what is missed is kept for later', async () => {
+test('while no socket can be opened, missed events wait', async () => {
   const scene = await setUp()
   const { chain, one, two, fixture } = scene
   const client = await joinHeads(scene)
@@ -456,7 +456,7 @@ test('while no socket can be opened, what is missed is kept for later', async ()
   one.cut()
   chain.mine(3)
   await fixture.clock.advance(60_000)
-  // A URL that failed cools down, longer each time.
+  // A failed URL enters cooldown, which grows with each failure.
   expect(one.requests.length).toBeLessThan(10)
   expect(client).toMatchObject({ texts: [], ended: null })
   two.answer = 'yes'
@@ -464,7 +464,7 @@ test('while no socket can be opened, what is missed is kept for later', async ()
   expect(client.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
 })
 
-test('an upstream that never says whether it will is left for another one', async () => {
+test('an upstream that never answers the request is replaced by another one', async () => {
   const scene = await setUp()
   scene.one.answer = 'never'
   const client = scene.fixture.ask('eth_subscribe', ['newHeads'])

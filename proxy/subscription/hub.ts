@@ -25,7 +25,7 @@ export interface HubOptions extends SubscriptionConfig {
   readonly random: Random
   readonly observer: SubscriptionObserver
   readonly turns: EventLoopPacer
-  /** With how long a client waits for its subscription at most. */
+  /** `processingTimeoutMs` limits how long a client waits for its subscription. */
   readonly config: Live<Pick<RelayConfig, 'strategy' | 'processingTimeoutMs'>>
 }
 
@@ -35,13 +35,13 @@ interface SharedTopic {
   readonly clients: Set<TopicClient>
   /** Rejects with a NodeRefused or a RelayError. */
   readonly opened: Promise<void>
-  /** Makes no more events. */
+  /** Stops the events. */
   close(): void
 }
 
 type TopicRun = Omit<SharedTopic, 'clients'>
 
-/** All topics of one chain and interface. Clients that ask the same share one. */
+/** All topics of one chain and interface. Clients with the same request share a topic. */
 export class Hub {
   readonly #options: HubOptions
   readonly #sockets: Sockets
@@ -60,9 +60,9 @@ export class Hub {
   }
 
   /**
-   * @param call the client's request; its signal takes the request back as long as there is no reply
-   * @param client the client that the topic counts against: its address if known, else its connection
-   * @throws RelayError when no upstream could be subscribed to
+   * @param call the client's request; its signal cancels the request until the reply
+   * @param client the topic counts against it: its address if known, else its connection
+   * @throws RelayError when no upstream accepts the subscription
    * @throws NodeRefused when a node refuses
    */
   async subscribe(
@@ -114,7 +114,7 @@ export class Hub {
     const audience: Subscriber = {
       event: (event) => {
         for (const client of clients) client.event(event)
-        // A client that comes now gets the next one.
+        // A client that subscribes now gets the next event.
         if (topic.isLast?.(event)) this.#forget(topic, shared)
       },
       ended: (reason) => {
@@ -134,7 +134,7 @@ export class Hub {
     return shared
   }
 
-  /** Events as they come: what an upstream sent before a failover and after it, not between. */
+  /** Live events as they arrive: those during a failover are lost. */
   #live(topic: Topic, audience: Subscriber, { showsBlock, block }: MethodSpec): TopicRun {
     const { name } = topic
     const tag = block.kind === 'tag' ? block.tag : null
@@ -150,7 +150,7 @@ export class Hub {
     return { opened: feed.open(), close }
   }
 
-  /** The blocks of a sequence, or the logs in them. */
+  /** Sends the blocks of a sequence, or the logs in them. */
   #sequenced(topic: Topic, key: string, reader: ChainReader, audience: Subscriber): TopicRun {
     const sequence =
       this.#sequences.get(key) ??
@@ -190,7 +190,7 @@ export class Hub {
     if (shared.clients.size === 0) this.#forget(topic, shared)
   }
 
-  /** The next client begins anew. */
+  /** Removes a topic, so the next client opens a new one. */
   #forget(topic: Topic, shared: SharedTopic): void {
     if (this.#topics.get(topic.key) !== shared) return
     this.#topics.delete(topic.key)
@@ -202,13 +202,13 @@ export class Hub {
 export class TopicClient implements Subscription {
   readonly #subscriber: Subscriber
   readonly #left: () => void
-  /** Null once the client has its reply. */
+  /** Events queued until the client has its reply; null after it. */
   #waiting: Uint8Array[] | null = []
   #waitingBytes = 0
   #reason: string | null = null
   #isGone = false
 
-  /** @param left is called once, when it gets no more events */
+  /** @param left called once, when the client gets no more events */
   constructor(subscriber: Subscriber, left: () => void) {
     this.#subscriber = subscriber
     this.#left = left

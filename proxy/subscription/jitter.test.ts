@@ -13,7 +13,7 @@ const headQuestions: Counter = ({ calls }) => calls.length - logQuestions({ call
 const subscribes: Counter = ({ sockets }) =>
   Object.values(sockets).flatMap(({ requests }) => requests).length
 
-/** When a replica asks again, in steps of 5 ms, from the time when nodes stop to answer. */
+/** Times of the retries of one replica, in steps of 5 ms, from the start of an outage. */
 async function timesOf(count: Counter, next: number): Promise<readonly number[]> {
   const chain = new BlockChain()
   let isDown = false
@@ -28,7 +28,7 @@ async function timesOf(count: Counter, next: number): Promise<readonly number[]>
   const sockets = Object.values(fixture.sockets)
   chain.mine(3)
   for (const socket of sockets) {
-    // The logs of one block have to be asked for, and the block before another.
+    // Each missing block needs its logs, and its parent before that.
     for (const number of [11, 13]) socket.push(headOf(chain.at(number)))
     socket.answer = 'refused'
     socket.cut()
@@ -44,8 +44,8 @@ async function timesOf(count: Counter, next: number): Promise<readonly number[]>
 
 test.each<[string, Counter]>([
   ['subscribe again', subscribes],
-  ['ask for blocks again', headQuestions],
-  ['ask for logs again', logQuestions],
+  ['retry blocks', headQuestions],
+  ['retry logs', logQuestions],
 ])('replicas do not %s at the same moments', async (_, count) => {
   const [early, late] = [await timesOf(count, 0), await timesOf(count, 0.999)]
   expect(early.length).toBeGreaterThan(2)

@@ -22,7 +22,7 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
 
 const pending = ['newPendingTransactions']
 
-test('a topic that cannot be backfilled goes on elsewhere with the next event', async () => {
+test('a topic without backfill continues elsewhere with the next event', async () => {
   const { fixture, one, two } = await setUp()
   const client = await fixture.join('eth_subscribe', pending)
   one.push('"0x1"')
@@ -36,7 +36,7 @@ test('a topic that cannot be backfilled goes on elsewhere with the next event', 
   expect(fixture.clock.pending).toBe(0)
 })
 
-test('the node itself says what is wrong with a request', async () => {
+test('an error of the node about a request reaches the client', async () => {
   const { fixture, one } = await setUp()
   one.answer = { code: -32602, message: 'invalid argument 0' }
   const client = await fixture.join('eth_subscribe', ['surprise', 5])
@@ -46,7 +46,7 @@ test('the node itself says what is wrong with a request', async () => {
   expect(fixture.clock.pending).toBe(0)
 })
 
-test('beyond the limit a client can join what others have, and nothing new', async () => {
+test('beyond the limit a client can join existing topics but open no new one', async () => {
   const { fixture } = await setUp({ maxTopics: 2 })
   const first = await fixture.join('eth_subscribe', pending)
   await fixture.join('eth_subscribe', ['syncing'])
@@ -66,12 +66,12 @@ test('beyond the limit a client can join what others have, and nothing new', asy
 
 describe('the last tenth of 200 topics', () => {
   const mine = (at: number) => ['surprise', at]
-  /** Clients of these names subscribe to new topics in turn. @returns how many each client got */
-  async function take(wanted: Readonly<Record<string, number>>) {
+  /** Subscribes clients of these names to new topics in turn. @returns how many each client got */
+  async function take(counts: Readonly<Record<string, number>>) {
     const { fixture } = await setUp({ maxTopics: 200 })
     let topics = 0
     const got: Record<string, number> = {}
-    for (const [name, count] of Object.entries(wanted)) {
+    for (const [name, count] of Object.entries(counts)) {
       const clients = Array.from({ length: count }, () =>
         fixture.ask('eth_subscribe', mine(topics++), name),
       )
@@ -88,11 +88,11 @@ describe('the last tenth of 200 topics', () => {
 
   test.each([
     ['one client gets none of them', { greedy: 250 }, { greedy: 180 }],
-    ['nor do several', { a: 100, b: 100, c: 100 }, { a: 100, b: 80, c: 10 }],
+    ['several clients get none either', { a: 100, b: 100, c: 100 }, { a: 100, b: 80, c: 10 }],
     ['others get a few each', { greedy: 250, a: 3, b: 15 }, { greedy: 180, a: 3, b: 10 }],
-    ['until all are taken', { greedy: 250, a: 10, b: 9, c: 5 }, { greedy: 180, a: 10, b: 9, c: 1 }],
-  ])('%s', async (_, wanted, expected) => {
-    expect((await take(wanted)).got).toEqual(expected)
+    ['until none is left', { greedy: 250, a: 10, b: 9, c: 5 }, { greedy: 180, a: 10, b: 9, c: 1 }],
+  ])('%s', async (_, counts, expected) => {
+    expect((await take(counts)).got).toEqual(expected)
   })
 
   test('joined topics count until the client leaves them', async () => {
@@ -111,7 +111,7 @@ describe('the last tenth of 200 topics', () => {
   })
 })
 
-test('the failure of one node is none of another', async () => {
+test('the failure of one node does not affect another', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = { code: -32005, message: 'rate limit exceeded' }
   const client = await fixture.join('eth_subscribe', pending)
@@ -122,7 +122,7 @@ test('the failure of one node is none of another', async () => {
   expect(fixture.events).toContain('one is in cooldown at ws://one.test')
 })
 
-test('a node that refuses its upgrade with a Retry-After is let alone for as long', async () => {
+test('a node that refuses its upgrade with a Retry-After enters cooldown for that long', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = 'limited'
   const client = await fixture.join('eth_subscribe', pending)
@@ -140,7 +140,7 @@ describe('a URL', () => {
   test.each([
     [-32601, 'Method not found'],
     [-32603, 'failed to parse query'],
-  ])('that says %i to one topic sends others', async (code, message) => {
+  ])('that answers %i for one topic serves others', async (code, message) => {
     const { fixture, one, two } = await setUp(solana)
     for (let time = 0; time < 8; time++) {
       one.answer = two.answer = { code, message }
@@ -154,7 +154,7 @@ describe('a URL', () => {
     expect(one.requests.length + two.requests.length).toBeGreaterThanOrEqual(8 * 3)
   })
 
-  test('that cuts its connection has failed once, however many topics were on it', async () => {
+  test('whose connection is cut has failed once, however many topics were on it', async () => {
     const { fixture, one } = await setUp({ ...solana, sockets: ['one'] })
     for (let each = 0; each < 10; each++) await fixture.join('accountSubscribe', [`x${each}`])
     one.cut()
@@ -162,7 +162,7 @@ describe('a URL', () => {
     expect(one.topics).toHaveLength(10)
   })
 
-  test('where the router itself has no room is asked by the next one at once', async () => {
+  test('without a free slot in the router is tried again by the next topic', async () => {
     const { fixture, one } = await setUp({ ...solana, sockets: ['one'] })
     one.answer = 'full'
     const early = await fixture.join('accountSubscribe', ['x'])
@@ -172,13 +172,13 @@ describe('a URL', () => {
     expect(late.subscription).not.toBeNull()
   })
 
-  test('that hangs delays clients only briefly', async () => {
+  test('without an answer delays clients only briefly', async () => {
     const { fixture, one, two } = await setUp(solana)
     one.answer = 'never'
     const client = fixture.ask('accountSubscribe', ['x'])
     await fixture.clock.advance(5_100)
     expect(client.subscription).not.toBeNull()
-    // It cools down, and is not asked by the next one.
+    // The URL is in cooldown, so the next topic skips it.
     const next = await fixture.join('accountSubscribe', ['y'])
     expect(next.subscription).not.toBeNull()
     expect([one.topics.length, two.topics.length]).toEqual([0, 2])
@@ -210,7 +210,7 @@ test('without a WebSocket URL there is no source, and the error says so', async 
   )
 })
 
-test('what the node ends with its last event is neither unsubscribed nor shared any more', async () => {
+test('after the last event of a node, the topic is neither unsubscribed nor shared', async () => {
   const { fixture, one, two } = await setUp({
     chainId: 'SLOTCHAIN',
     family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
@@ -234,7 +234,7 @@ test('what the node ends with its last event is neither unsubscribed nor shared 
   expect(fixture.clock.pending).toBe(0)
 })
 
-describe('a topic that is quiet', () => {
+describe('a quiet topic', () => {
   const slots = { newest: 100 }
   const event = () => ({ slot: slots.newest, parent: slots.newest - 2, root: slots.newest - 32 })
   const setUpSlots = async () => {
@@ -244,7 +244,7 @@ describe('a topic that is quiet', () => {
       family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
       answer: () => slots.newest,
     })
-    /** The chain goes on, and these sockets report its slots. */
+    /** Advances the chain, while these sockets report its slots. */
     const goOn = async (seconds: number, ...sockets: readonly TestSocket[]) => {
       for (let each = 0; each < seconds; each++) {
         slots.newest += 2
@@ -256,7 +256,7 @@ describe('a topic that is quiet', () => {
     return { ...scene, goOn }
   }
 
-  test('stays where the slots of its socket go on', async () => {
+  test('stays where its socket still reports slots', async () => {
     const { fixture, one, two, goOn } = await setUpSlots()
     await fixture.join('accountSubscribe', ['x'])
     await goOn(60, one, two)
@@ -266,7 +266,7 @@ describe('a topic that is quiet', () => {
 
   test.each([
     ['has stopped', 5],
-    ['never came', 0],
+    ['never arrived', 0],
   ])('moves with all others of its socket when the head there %s', async (_, seconds) => {
     const { fixture, one, two, goOn } = await setUpSlots()
     await fixture.join('accountSubscribe', ['x'])
@@ -287,9 +287,9 @@ describe('a topic that is quiet', () => {
     requests.filter((each) => each.startsWith('slotSubscribe')).length
 
   test.each([
-    ['a passing failure', { code: -32000, message: 'internal error' }],
-    ['a limit', { code: -32005, message: 'rate limit exceeded' }],
-  ])('moves too where the heads were refused at first for %s', async (_, answer) => {
+    ['a temporary failure', { code: -32000, message: 'internal error' }],
+    ['a rate limit', { code: -32005, message: 'rate limit exceeded' }],
+  ])('moves too when a node refused the heads at first with %s', async (_, answer) => {
     const { fixture, one, two, goOn } = await setUpSlots()
     one.headAnswer = answer
     await fixture.join('accountSubscribe', ['x'])
@@ -302,7 +302,7 @@ describe('a topic that is quiet', () => {
     expect([one.topics.length, two.topics.length]).toEqual([0, 1])
   })
 
-  test('stays where its node has no heads to subscribe to', async () => {
+  test('stays at a node without heads to subscribe to', async () => {
     const { fixture, one, two, goOn } = await setUpSlots()
     one.headAnswer = { code: -32601, message: 'Method not found' }
     await fixture.join('accountSubscribe', ['x'])
@@ -320,7 +320,7 @@ describe('a topic that is quiet', () => {
     expect(fixture.calls.length).toBeLessThan(40)
   })
 
-  test('shares the slots of its socket with the clients that ask for them', async () => {
+  test('shares the slots of its socket with their subscribers', async () => {
     const { fixture, one, two, goOn } = await setUpSlots()
     two.answer = 'refused'
     const account = await fixture.join('accountSubscribe', ['x'])

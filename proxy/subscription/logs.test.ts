@@ -30,7 +30,7 @@ const removed = (blocks: readonly TestBlock[]) =>
     .toReversed()
     .map((log) => log.replace('"removed":false', '"removed":true'))
 
-test('logs come by block, in order, and are asked for by the hash and with the filter', async () => {
+test('logs arrive by block, in order, and are requested by hash and filter', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs', filter])
   await mine(2)
@@ -43,7 +43,7 @@ test('logs come by block, in order, and are asked for by the hash and with the f
   expect(one.requests).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
-test('logs are asked of the upstream that reported the block, and when it fails of another', async () => {
+test('logs are requested from the upstream that reported the block, then from another', async () => {
   const chain = new BlockChain()
   const { fixture, one } = await setUp({
     answer: (method, params: never, node) =>
@@ -59,7 +59,7 @@ test('logs are asked of the upstream that reported the block, and when it fails 
   expect(client.texts).toEqual(logs([chain.at(11)]))
 })
 
-test('a late client begins with the next block, and all share what is asked', async () => {
+test('a late client starts with the next block, and all share the requests', async () => {
   const { chain, fixture, mine } = await setUp()
   const early = await fixture.join('eth_subscribe', ['logs', filter])
   await mine()
@@ -70,7 +70,7 @@ test('a late client begins with the next block, and all share what is asked', as
   expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toHaveLength(2)
 })
 
-test('those of a replaced block are removed, the newest first, before others take their place', async () => {
+test('logs of a replaced block are removed, the newest first, before their replacements', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs'])
   await mine(3)
@@ -85,7 +85,7 @@ test('those of a replaced block are removed, the newest first, before others tak
   ])
 })
 
-test('the logs of 256 blocks can be removed; a deeper reorganisation ends with a reason', async () => {
+test('the logs of 256 blocks can be removed; a deeper reorg ends with a reason', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs'])
   for (let each = 0; each < 270; each++) await mine()
@@ -100,7 +100,7 @@ test('the logs of 256 blocks can be removed; a deeper reorganisation ends with a
   expect(client.ended).toBe('a reorganisation goes deeper than 256 blocks')
 })
 
-test('a block that is replaced before its logs are there is never sent', async () => {
+test('a block replaced before its logs arrive is never sent', async () => {
   const { chain, fixture, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs'])
   one.push(headOf(chain.mine()))
@@ -122,7 +122,7 @@ test('missed events come first when the upstream fails', async () => {
   expect(client.texts).toEqual(logs(blocks))
 })
 
-test('logs that are not to be had yet are asked for again, and nothing overtakes them', async () => {
+test('unavailable logs are retried, and nothing overtakes them', async () => {
   const chain = new BlockChain()
   let isDown = false
   const { fixture, one } = await setUp({
@@ -164,7 +164,7 @@ const marks: [string, string, string][] = [
   ['false', '{"a":1,"removed":false,"b":2}', '{"a":1,"removed":true,"b":2}'],
   ['with white space', '{ "removed" : false }', '{"removed":true}'],
   ['missing', '{"a":1}', '{"a":1,"removed":true}'],
-  ['missing in nothing', '{}', '{"removed":true}'],
+  ['missing in an empty log', '{}', '{"removed":true}'],
 ]
 test.each(marks)('a log whose `removed` is %s is marked', (_, log, marked) => {
   expect(Buffer.from(markRemoved(Buffer.from(log))).toString()).toBe(marked)

@@ -10,12 +10,12 @@ import { markRemoved, type EthereumLogs } from './families/ethereum.ts'
 import type { Sequence, SequenceListener, SequenceOptions } from './sequence.ts'
 import type { Subscriber } from './subscriptions.ts'
 
-/** Blocks that are asked about at the same time. */
+/** Blocks whose logs are fetched concurrently. */
 const atOnce = 8
-/** What one takes of a turn, which sends a thousand of them. */
+/** Cost of one event to the pacer, which sends about a thousand per turn. */
 const eventBytes = 1024
-/** The logs of so many blocks are kept, for the case that a reorganisation removes them. */
-const keptBlocks = 256
+/** Blocks whose logs are retained, since a reorg may remove them. */
+const retainedBlocks = 256
 
 export interface LogsOptions extends Pick<
   SequenceOptions,
@@ -31,22 +31,22 @@ export interface LogsOptions extends Pick<
 interface Pending {
   readonly block: Block
   readonly removed: AbortController
-  /** Asked for already. Null when it is not wanted any more. */
+  /** Null before the request. Resolves to null if the logs are no longer needed. */
   logs: Promise<readonly Uint8Array[] | null> | null
 }
 
 /**
- * Sends the logs of each block of a sequence that fit a filter: in the blocks' order, all, once. Those
- * of a block that is replaced are sent again with `removed: true`.
+ * Sends each block's logs that match a filter, in block order, without gaps or duplicates. Logs of
+ * a replaced block are sent again with `removed: true`.
  */
 export class LogsTopic implements SequenceListener {
   readonly #options: LogsOptions
   readonly #filter: LogFilter
   readonly #listener: Subscriber
   readonly #pending: Pending[] = []
-  /** By the number of the block, where anything was sent. */
+  /** Logs sent, by block number; blocks without logs are absent. */
   readonly #sent = new Map<number, readonly Uint8Array[]>()
-  /** The newest block that it is not kept of any more. */
+  /** The newest block whose logs are no longer retained. */
   #forgotten = -1
   #isClosed = false
   #isRunning = false
@@ -71,7 +71,7 @@ export class LogsTopic implements SequenceListener {
     const newest = this.#pending.pop()
     if (newest) return newest.removed.abort()
     if (number <= this.#forgotten)
-      return this.#end(`a reorganisation goes deeper than ${keptBlocks} blocks`)
+      return this.#end(`a reorganisation goes deeper than ${retainedBlocks} blocks`)
     for (const log of this.#sent.get(number)?.toReversed() ?? [])
       this.#listener.event(markRemoved(log))
     this.#sent.delete(number)
@@ -91,7 +91,7 @@ export class LogsTopic implements SequenceListener {
     this.#sent.clear()
   }
 
-  /** Sends block by block; the logs of the next ones are asked for meanwhile. */
+  /** Sends logs block by block, and fetches those of the next blocks meanwhile. */
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -103,13 +103,13 @@ export class LogsTopic implements SequenceListener {
       this.#pending.shift()
       const { number } = first.block
       if (logs.length > 0) this.#sent.set(number, logs)
-      if (this.#sent.delete(number - keptBlocks)) this.#forgotten = number - keptBlocks
+      if (this.#sent.delete(number - retainedBlocks)) this.#forgotten = number - retainedBlocks
       for (const log of logs) this.#listener.event(log)
     }
     this.#isRunning = false
   }
 
-  /** Thousands of filters may have logs of the same block. */
+  /** Paces delivery, since thousands of filters may have logs of the same block. */
   #turn(events: number): Promise<void> {
     return new Promise((resolve) => this.#options.turns.run(events * eventBytes, resolve))
   }
@@ -118,14 +118,14 @@ export class LogsTopic implements SequenceListener {
     for (const block of this.#pending.slice(0, atOnce)) block.logs ??= this.#fetch(block)
   }
 
-  /** Asks until there is an answer. Never rejects. @returns null when it is not wanted any more */
+  /** Retries until there is an answer. Never rejects. @returns null if the logs are obsolete */
   async #fetch({ block, removed }: Pending): Promise<readonly Uint8Array[] | null> {
     const { source, sequence, observer, name, clock, random } = this.#options
     const { signal } = removed
     const backoff = new Backoff(retryBackoff, random)
     const failures = new FetchFailures()
     try {
-      // The upstream that reported the block has it; when that one fails, the pool chooses.
+      // The upstream that reported the block has it; if that one fails, the pool chooses.
       for (let prefer = sequence.upstream; ; prefer = null)
         try {
           return await source.fetch(block, this.#filter, { prefer, signal })

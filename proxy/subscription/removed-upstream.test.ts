@@ -12,12 +12,12 @@ const setUp = () =>
     answer: () => undefined,
   })
 
-/** Takes an upstream out of the config, as a reload does. */
+/** Removes an upstream from the config, as a reload does. */
 function remove(pool: Pool, name: string): void {
   pool.commit({ upstreams: pool.upstreams.filter((each) => each.name !== name), added: [] })
 }
 
-test('topics leave an upstream that is removed at once, and go on at another one', async () => {
+test('topics leave a removed upstream at once, and continue at another one', async () => {
   const fixture = await setUp()
   const client = await fixture.join('eth_subscribe', ['newPendingTransactions'])
   const { one, two } = fixture.sockets
@@ -26,7 +26,7 @@ test('topics leave an upstream that is removed at once, and go on at another one
   fixture.events.length = 0
   remove(fixture.pool, 'one')
   await fixture.clock.advance(10)
-  // The head that is watched on the socket goes with them.
+  // The watched head of the socket leaves as well.
   expect(fixture.events.filter((event) => event === 'one -1')).toHaveLength(2)
   expect(fixture.events.filter((event) => !/[+-]1$/.test(event))).toEqual([
     'newPendingTransactions leaves one: it was removed',
@@ -38,7 +38,7 @@ test('topics leave an upstream that is removed at once, and go on at another one
   expect(client.ended).toBe(null)
 })
 
-test('one that is removed before it has answered gets no topic', async () => {
+test('an upstream removed before its answer gets no topic', async () => {
   const fixture = await setUp()
   const joining = fixture.join('eth_subscribe', ['newPendingTransactions'])
   remove(fixture.pool, 'one')

@@ -8,11 +8,11 @@ import { BackfillError, FetchFailures, isTemporary, retryBackoff } from './ask.t
 import { History, type Block, type ChainReader, type Path, type Position } from './family.ts'
 import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
 
-/** One event that cannot be connected may be due to upstreams that are behind; so many in a row are not. */
+/** Lagging upstreams may explain one event that does not connect, but not this many in a row. */
 const maxUnusable = 3
-/** How long the block to begin behind is waited for. */
+/** How long to wait for the block after which the sequence begins. */
 const beginMs = 3_000
-/** Events that wait while blocks are fetched; those that are dropped are fetched later. */
+/** Events that wait while blocks are fetched; dropped ones are fetched later. */
 const maxWaiting = 16
 
 export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
@@ -21,27 +21,27 @@ export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
   readonly maxGapBlocks: number
 }
 
-/** Gets a chain block by block, each once and in order. */
+/** Receives a chain block by block, each once and in order. */
 export interface SequenceListener {
   appended(block: Block): void
-  /** A block of another branch takes its place. The newest comes first; what replaces them follows. */
+  /** A reorg has replaced the block. The newest comes first; the replacements follow. */
   removed(position: Position): void
-  /** It cannot go on without a gap. */
+  /** The sequence cannot continue without a gap. */
   ended(reason: string): void
 }
 
 interface Observed {
   readonly block: Block
-  /** Upstreams answer with it when they are asked for the latest block, even where it is below the tip. */
+  /** Whether this is an answer for the latest block, which may be below the tip. */
   readonly isLatest: boolean
 }
 
 /**
- * Makes one unbroken sequence of what sources report: known blocks are dropped, missing ones are
- * fetched first, and another branch begins where the branches part.
+ * Builds one gapless sequence from the events of sources. It drops known blocks, backfills missing
+ * ones, and starts another branch at its fork.
  */
 export class Sequence {
-  /** Done once it is known behind which block clients begin. Rejects with a NodeRefused or a RelayError. */
+  /** Resolves once the start is known. Rejects with a NodeRefused or a RelayError. */
   readonly opened: Promise<void>
   readonly #options: SequenceOptions
   readonly #feed: Feed
@@ -82,13 +82,13 @@ export class Sequence {
     this.#listeners.add(listener)
   }
 
-  /** @returns whether there is any listener left */
+  /** @returns whether any listener is left */
   detach(listener: SequenceListener): boolean {
     this.#listeners.delete(listener)
     return this.#listeners.size > 0
   }
 
-  /** The upstream that events come from; null while there is none. */
+  /** The upstream that delivers events; null while there is none. */
   get upstream(): string | null {
     return this.#feed.upstream
   }
@@ -103,8 +103,8 @@ export class Sequence {
   }
 
   /**
-   * The block that is the newest now is not sent: clients get what follows it. Where no upstream has
-   * an answer in time, they begin with the first event, or behind the first answer to come.
+   * The current latest block is not sent, since clients get the blocks after it. If no upstream
+   * answers in time, clients begin with the first event, or after the first answer.
    */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#options
@@ -130,7 +130,7 @@ export class Sequence {
     void this.#run()
   }
 
-  /** Takes what was observed, one after another. */
+  /** Processes the observed blocks one at a time. */
   async #run(): Promise<void> {
     if (this.#isRunning || !this.#hasBegun) return
     this.#isRunning = true
@@ -150,14 +150,14 @@ export class Sequence {
     const { block, isLatest } = observed
     const { observer, name, reader } = this.#options
     const { tip } = this.#history
-    // Nothing was sent yet: what is the latest then was there before the subscription.
+    // Nothing was sent yet, so a latest block predates the subscription.
     if (tip === null) return isLatest ? this.#remember(block) : this.#append(block)
     if (this.#history.find(block.id)) {
       if (!isLatest) observer.duplicateDropped(name)
       if (block.id === tip.id) this.#succeeded()
       return
     }
-    // A branch is sent once it is as high as what was sent: it may not survive.
+    // A branch is sent once it is as high as the tip, since a lower one may not survive.
     if (block.number < tip.number || (block.number === tip.number && !reader.forks)) return
     if (block.parent === tip.id) {
       if (!isLatest) this.#unusable = 0
@@ -204,7 +204,7 @@ export class Sequence {
     for (const each of this.#listeners) each.appended(block)
   }
 
-  /** All that is known was sent. */
+  /** Resets the retries once every known block was sent. */
   #succeeded(): void {
     this.#backoff.reset()
     this.#failures.reset()
@@ -223,10 +223,10 @@ export class Sequence {
     return number - tip.number - 1 > this.#options.maxGapBlocks
   }
 
-  /** A gap ends the sequence only when the latest block shows it, and the tip of the pool if it is known. */
+  /** A gap ends the sequence only if the latest block shows it, and the pool's tip if known. */
   #tooFarAhead({ isLatest }: Observed, tip: Position): void {
     const { pool } = this.#options
-    // What comes by an event is asked for over the relay.
+    // The relay must confirm a gap that only an event shows.
     if (isLatest && (pool.tip === null || this.#isTooFar({ number: pool.tip }, tip)))
       return this.#endTooFar()
     this.#unusableEvent('it is far ahead of all others')
@@ -240,7 +240,7 @@ export class Sequence {
     this.#feed.leave(why)
   }
 
-  /** Asks for the latest block, and follows it. Never rejects. */
+  /** Requests the latest block and processes it. Never rejects. */
   async #catchUp(): Promise<void> {
     if (!this.#hasBegun) return
     const { reader, observer, name } = this.#options

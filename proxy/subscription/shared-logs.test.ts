@@ -16,7 +16,7 @@ const address = (digit: number) => `0x${digit.toString(16).padStart(40, '0')}`
 const topic = (digit: number) => `0x${digit.toString(16).padStart(64, '0')}`
 const [a, b, one, two] = [address(0xa), address(0xb), topic(1), topic(2)] as const
 
-/** What each block has. */
+/** Addresses and topics of the logs in each block. */
 const written = [
   { address: a, topics: [one, two] },
   { address: a, topics: [two] },
@@ -34,7 +34,7 @@ const logsOf = ({ number, hash }: TestBlock) =>
     removed: false,
   }))
 
-/** As a node answers; undefined: with an error, as where all are down. */
+/** A node's answer; undefined stands for an error, as if all were down. */
 type Answer = (query: LogQuery, logs: readonly object[]) => unknown
 
 async function setUp(answer: Answer = (_, logs) => logs) {
@@ -66,7 +66,7 @@ async function setUp(answer: Answer = (_, logs) => logs) {
   return { chain, fixture, state, mine, requests, join, push: one }
 }
 
-/** Filters that nothing fits: with any other, there are too many for a question each. */
+/** Filters without matches: one more makes too many for individual requests. */
 const others = [11, 12, 13, 14].map((digit) => ({ address: address(digit * 16) }))
 const texts = (block: TestBlock, indices: readonly number[]) => {
   const logs = logsOf(block)
@@ -77,20 +77,20 @@ const fitting: readonly [what: string, filter: unknown, indices: readonly number
   ['everything', {}, [0, 1, 2, 3, 4]],
   ['an address', { address: a }, [0, 1, 4]],
   ['addresses', { address: [b, a, address(0xc)] }, [0, 1, 2, 3, 4]],
-  ['an address that nothing has', { address: address(0xc) }, []],
+  ['an address without logs', { address: address(0xc) }, []],
   ['an address in another case', { address: a.toUpperCase().replace('X', 'x') }, [0, 1, 4]],
   ['the first topic', { topics: [one] }, [0, 2, 4]],
   ['alternatives', { topics: [[two, one]] }, [0, 1, 2, 4]],
   ['the second topic', { topics: [null, two] }, [0]],
   ['two topics', { topics: [one, [one, two]] }, [0, 4]],
   ['an address and a topic', { address: a, topics: [one] }, [0, 4]],
-  ['a topic that has to be there', { topics: [null] }, [0, 1, 2, 4]],
-  ['a second one that has to be there', { address: a, topics: [null, null] }, [0, 4]],
-  ['a topic at a place where nothing is', { topics: [null, null, one] }, []],
+  ['a topic that must exist', { topics: [null] }, [0, 1, 2, 4]],
+  ['a second topic that must exist', { address: a, topics: [null, null] }, [0, 4]],
+  ['a topic in an absent position', { topics: [null, null, one] }, []],
 ]
 
 describe('beyond four filters', () => {
-  test.each(fitting)('%s: what fits comes in its order', async (_, filter, indices) => {
+  test.each(fitting)('%s: matching logs arrive in order', async (_, filter, indices) => {
     const { chain, requests, mine, join } = await setUp()
     const [client] = await join([filter, ...others])
     await mine()
@@ -104,7 +104,7 @@ describe('beyond four filters', () => {
     )
   })
 
-  test('thousands of filters send what fits in turns of the event loop', async () => {
+  test('thousands of filters send their logs in turns of the event loop', async () => {
     const { mine, join } = await setUp()
     const filters = Array.from({ length: 2_000 }, (_, at) => ({ topics: [[one, topic(at + 9)]] }))
     const clients = await join(filters)
@@ -120,7 +120,7 @@ describe('beyond four filters', () => {
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(1_026)
   })
 
-  test('the logs of a block are asked for once, however many there are, and not all are kept', async () => {
+  test('the logs of a block are requested once for all filters, and not all are retained', async () => {
     const { chain, requests, mine, join } = await setUp()
     const filters = Array.from({ length: 2_000 }, (_, at) => ({ topics: [topic(at)] }))
     const clients = await join(filters)
@@ -131,7 +131,7 @@ describe('beyond four filters', () => {
     expect(clients[2]?.texts[2]).toBe(texts(chain.at(13), [1])[0])
   })
 
-  test('there is a question each again when the others have left', async () => {
+  test('filters request logs individually again when the others have left', async () => {
     const { chain, requests, mine, join } = await setUp()
     const [client, other] = await join([{ address: a }, ...others])
     await mine()
@@ -145,7 +145,7 @@ describe('beyond four filters', () => {
     expect(client?.texts.slice(0, 3)).toEqual(texts(chain.at(11), [0, 1, 4]))
   })
 
-  test('those of a replaced block are removed, the newest first', async () => {
+  test('logs of a replaced block are removed, the newest first', async () => {
     const { chain, fixture, mine, join, push } = await setUp()
     const [client] = await join([{ topics: [one] }, ...others])
     await mine()
@@ -165,7 +165,7 @@ describe('beyond four filters', () => {
     ])
   })
 
-  test('a filter that leaves meanwhile, and a block that is replaced, hold nobody up', async () => {
+  test('neither a filter that leaves nor a replaced block delays the others', async () => {
     const { chain, fixture, join, push } = await setUp()
     const [client, other] = await join([{ address: b }, ...others, { topics: [one] }])
     push.push(headOf(chain.mine()), 'newHeads')
@@ -178,9 +178,9 @@ describe('beyond four filters', () => {
   })
 
   const filtered: readonly [why: string, Answer][] = [
-    ['nodes refuse a question without a filter', ({ address: of }, logs) => (of ? logs : null)],
+    ['nodes refuse a request without a filter', ({ address: of }, logs) => (of ? logs : null)],
     [
-      'addresses are in a form of their own',
+      'addresses have a different form',
       ({ address: of }, logs) => (of ? logs : logs.map((log) => ({ ...log, address: 'a.near' }))),
     ],
     [
@@ -188,7 +188,7 @@ describe('beyond four filters', () => {
       ({ address: of }, logs) => (of ? logs : logs.map((log) => ({ ...log, topics: null }))),
     ],
   ]
-  test.each(filtered)('each asks by itself where %s', async (_, answer) => {
+  test.each(filtered)('each filter requests its own logs where %s', async (_, answer) => {
     const { chain, requests, mine, join } = await setUp(answer)
     const [client] = await join([{ address: a }, ...others])
     await mine()
@@ -200,7 +200,7 @@ describe('beyond four filters', () => {
     ).toEqual([a, ...others.map((each) => each.address)])
   })
 
-  test('a block that no node has yet is asked for again by one question for all', async () => {
+  test('a block that no node has yet is retried with one request for all', async () => {
     const { chain, requests, mine, join, state } = await setUp(() => null)
     const filters = Array.from({ length: 100 }, (_, at) => ({ topics: [topic(at)] }))
     const clients = await join(filters)
@@ -217,7 +217,7 @@ describe('beyond four filters', () => {
     expect(requests().length).toBeLessThan(before + 10)
   })
 
-  test('it ends with a reason when they cannot be fetched', async () => {
+  test('it ends with a reason when the logs cannot be fetched', async () => {
     const { mine, join, fixture } = await setUp(() => null)
     const clients = await join([{ address: a }, ...others])
     await mine()

@@ -122,7 +122,7 @@ describe('an event that shows no block above the tip', () => {
   const other = query("transfer.amount > 5 AND message.action='send'")
   type Row = readonly [string, FixtureOptions, string, unknown, unknown, boolean]
   test.each<Row>([
-    ['of a final slot', solana, 'accountSubscribe', account(), slot(70), true],
+    ['of a finalized slot', solana, 'accountSubscribe', account(), slot(70), true],
     ['of a root', solana, 'rootSubscribe', [], 70, true],
     [
       'of a slot with its root',
@@ -162,14 +162,14 @@ describe('an event that shows no block above the tip', () => {
     ],
     ['of a pending log', ethereum, 'eth_subscribe', ['pendingLogs'], pendingLog, false],
     [
-      'of a whole pending transaction',
+      'of a full pending transaction',
       ethereum,
       'eth_subscribe',
       ['alchemy_pendingTransactions'],
       { hash: '0x1', blockNumber: null },
       false,
     ],
-  ])('%s ends what is cached about the latest block, if it may be newer', async (...row) => {
+  ])('%s expires what is cached about the latest block, if it may be newer', async (...row) => {
     const [, chain, method, params, event, isNewer] = row
     const { fixture, tracker, one } = await setUp(chain)
     const client = await fixture.join(method, params)
@@ -181,7 +181,7 @@ describe('an event that shows no block above the tip', () => {
     expect([tracker.revision > revision, tracker.highestShown]).toEqual([isNewer, 100])
   })
 
-  test('is no newer if it repeats a final block', async () => {
+  test('does not expire the cache if it repeats a finalized block', async () => {
     const { fixture, tracker, one } = await setUp(solana)
     await fixture.join('rootSubscribe', [])
     one.push(70, 'root')
@@ -228,13 +228,13 @@ describe('a head that jumps', () => {
     return { ...scene, url: scene.fixture.pool.upstreams[0]!.sockets[0]! }
   }
 
-  test('is not shown, nor are those that follow it', async () => {
+  test('is ignored, and so are those that follow it', async () => {
     const { tracker, one } = await jumped()
     one.push(header(far + 1), 'newHeads')
     expect([tracker.tip, tracker.highestShown]).toEqual([101, 101])
   })
 
-  test('is shown once its URL passes its next verification', async () => {
+  test('counts once its URL passes its next verification', async () => {
     const { fixture, tracker, one, url } = await jumped()
     url.verified = true
     one.push(header(far + 1), 'newHeads')
@@ -242,7 +242,7 @@ describe('a head that jumps', () => {
     expect(tracker.highestShown).toBe(far + 1)
   })
 
-  test('is not shown if its URL serves another chain', async () => {
+  test('is ignored if its URL serves another chain', async () => {
     const { tracker, one, url } = await jumped()
     url.verified = false
     one.push(header(102), 'newHeads')

@@ -5,7 +5,7 @@ import { solanaFamily } from './families/solana.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
-/** Slots that have a block; the confirmed ones end two before the newest, the final ones 32. */
+/** Slots that have a block; confirmed slots end 2 below the newest, finalized ones 32 below. */
 class Slots {
   readonly all = Array.from({ length: 41 }, (_, at) => 60 + at)
   confirmedLag = 2
@@ -53,7 +53,7 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
 const slotsOf = (texts: readonly string[]) =>
   texts.map((text) => (JSON.parse(text) as { slot: number }).slot)
 
-test('slots pass as they come, with those that were left out by the chain left out', async () => {
+test('slots pass unchanged, with the gaps of the chain', async () => {
   const { slots, fixture, one } = await setUp()
   const client = await fixture.join('slotSubscribe', [])
   slots.skipped.add(102)
@@ -70,7 +70,7 @@ test('slots pass as they come, with those that were left out by the chain left o
   expect(fixture.calls.filter((call) => call.includes('getBlocks'))).toEqual([])
 })
 
-test('missed slots come first, once the chain is sure of them', async () => {
+test('missed slots come first, once they are confirmed', async () => {
   const { slots, fixture, one, two } = await setUp()
   const client = await fixture.join('slotSubscribe', [])
   slots.skipped.add(103)
@@ -87,7 +87,7 @@ test('missed slots come first, once the chain is sure of them', async () => {
   expect(client.texts.at(-1)).toBe(slots.event())
 })
 
-test('slots that the chain is not sure of yet are waited for', async () => {
+test('unconfirmed slots are waited for', async () => {
   const { slots, fixture, one, two } = await setUp()
   const client = await fixture.join('slotSubscribe', [])
   one.cut()
@@ -100,7 +100,7 @@ test('slots that the chain is not sure of yet are waited for', async () => {
   expect(slotsOf(client.texts)).toEqual([101, 102, 103, 104, 105, 106])
 })
 
-test('a fork is sent as it comes, also when its parent is older', async () => {
+test('a fork is sent as it arrives, even if its parent is older', async () => {
   const { fixture, one } = await setUp()
   const client = await fixture.join('slotSubscribe', [])
   const events = [
@@ -113,7 +113,7 @@ test('a fork is sent as it comes, also when its parent is older', async () => {
   expect(client.texts).toEqual(events)
 })
 
-test('more missed slots than the bound end it with a reason', async () => {
+test('more missed slots than the limit end it with a reason', async () => {
   const { slots, fixture, one, two } = await setUp({ maxGapBlocks: 50 })
   const client = await fixture.join('slotSubscribe', [])
   one.cut()

@@ -5,17 +5,17 @@ import { ethereumFamily } from './families/ethereum.ts'
 import { Sockets } from './socket.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 
-test('a URL that fails cools down longer each time, and begins anew when it has worked or failed long ago', async () => {
+test('the cooldown of a URL grows with each failure, and resets after success or a long time', async () => {
   const { pool, clock } = await SubscriptionFixture.create({
     chainId: 'ETH1',
     family: ethereumFamily,
     answer: () => undefined,
   })
   const random = { next: () => 0.5 }
-  const parts = { pool, clock, random, config: { now: { strategy: 'round-robin' } } } as const
-  const sockets = new Sockets(parts as never)
+  const options = { pool, clock, random, config: { now: { strategy: 'round-robin' } } } as const
+  const sockets = new Sockets(options as never)
   const socket = sockets.next(new Set())!
-  /** For how many seconds it is not asked. */
+  /** Seconds until the URL leaves its cooldown. */
   const lasts = async () => {
     let seconds = 0
     for (; !socket.isOpen; seconds++) await clock.advance(1_000)
@@ -24,7 +24,7 @@ test('a URL that fails cools down longer each time, and begins anew when it has 
   const seconds: number[] = []
   for (let each = 0; each < 8; each++) {
     socket.failed()
-    // The same failure, met by another topic.
+    // Another topic reports the same failure.
     socket.failed()
     expect(sockets.next(new Set())).not.toBe(socket)
     seconds.push(await lasts())

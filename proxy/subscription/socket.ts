@@ -26,9 +26,9 @@ import {
 import { Backoff } from '../clock/backoff.ts'
 
 const silent = 'its WebSocket accepts subscriptions and sends nothing (stalled: #)'
-/** Longer than it may take until the next stall is found. */
+/** Longer than the detection of the next stall may take. */
 const silentMs = 180_000
-/** How long an upstream may take to answer before another one is asked. */
+/** How long an upstream may take to answer before another one is tried. */
 const openTimeoutMs = 5_000
 
 interface SocketsOptions {
@@ -39,9 +39,9 @@ interface SocketsOptions {
   readonly random: Random
   readonly observer: SubscriptionObserver
   readonly allowedLagBlocks: number
-  /** A socket without events for so long, while the chain goes on, has stalled. */
+  /** A socket without events for this long, while the chain advances, has stalled. */
   readonly stallMs: number
-  /** The sequence that shows whether a socket is alive; null: none. */
+  /** The sequence whose events show that a socket is alive; null if there is none. */
   readonly head: ChainReader | null
 }
 
@@ -67,11 +67,11 @@ export class Sockets {
     return this.#all.length > 0
   }
 
-  /** The next one to ask, by the pool's choice among the upstreams; null when none may be asked now. */
+  /** The next socket by the pool's selection among upstreams; null if none is available. */
   next(tried: ReadonlySet<Socket>): Socket | null {
     const { pool, config } = this.#options
     const open = this.#all.filter((each) => each.isOpen && !tried.has(each))
-    const wanted = {
+    const criteria = {
       addons: [],
       block: { kind: 'tag', tag: 'latest' },
       byHash: false,
@@ -81,18 +81,18 @@ export class Sockets {
       tried: () => false,
       untriedOnly: false,
     } as const
-    const upstream = pool.pick.next(wanted, config.now.strategy)
+    const upstream = pool.pick.next(criteria, config.now.strategy)
     return open.find((each) => each.upstream === upstream) ?? null
   }
 }
 
-/** A WebSocket URL that may carry topics. A failure here does not count against the upstream's calls. */
+/** A WebSocket URL that carries topics. Its failures do not count against the upstream's calls. */
 export class Socket {
   readonly upstream: Upstream
   readonly url: SocketUrl
   readonly #options: SocketsOptions
   readonly #cooldown: Cooldown
-  /** By request: some nodes refuse the same one twice. */
+  /** Sources by request, since some nodes refuse the same request twice. */
   readonly #shared = new Map<string, SharedSource>()
   #topics = 0
   #watch: HeadWatch | null = null
@@ -105,17 +105,17 @@ export class Socket {
     upstream.removal.signal.addEventListener('abort', () => this.#leave('it was removed'))
   }
 
-  /** It may be asked now. */
+  /** Whether the URL is available for a new topic. */
   get isOpen(): boolean {
     return !this.url.cooldown.active && !this.#cooldown.active && this.url.verified !== false
   }
 
-  /** A failure during the cooldown has the same cause: one cut connection is one failure. */
+  /** During a cooldown this has no effect: one cut connection is one failure. */
   failed(): void {
     this.#cooldown.begin(null)
   }
 
-  /** It does what it should. */
+  /** Ends the cooldown. */
   worked(): void {
     this.#cooldown.end()
   }
@@ -182,7 +182,7 @@ export class Socket {
     return new HeadWatch(head, { ...this.#options, url, open, leave })
   }
 
-  /** All topics have to leave it. */
+  /** Moves all topics to another socket. */
   #leave(why: string): void {
     for (const shared of [...this.#shared.values()]) shared.leave(why)
   }
@@ -195,16 +195,16 @@ export class Socket {
   }
 }
 
-/** Tells the tracker which block an event shows that reports no head. */
+/** Reports to the tracker the block that an event without a head shows. */
 function showEvent(
   event: Uint8Array,
   { place, tag }: TopicRequest,
   tracker: ChainTracker,
   by: Upstream,
 ): void {
-  // Pending state belongs to no block yet.
+  // No block has pending state yet.
   if (place === null || tag === 'pending') return
-  // Only blocks with hashes can be replaced.
+  // Only a chain with block hashes has reorgs.
   if (place?.hash && valueIn(event, ['removed']) === true) return tracker.branchChanged()
   const shown = place ? toBlockNumber(valueIn(event, place.path), place.encoding) : null
   if (!place || shown === null) return tracker.revise()
@@ -221,26 +221,26 @@ function valueIn(event: Uint8Array, path: ResultPath['path']): unknown {
   return bytes && parseJson(bytes)
 }
 
-/** How often it is checked within the time after which a socket is left. */
+/** Checks per stall period. */
 const checksPerStall = 3
 
 interface HeadWatchOptions extends Omit<SocketsOptions, 'head' | 'config' | 'failures'> {
   readonly url: SocketUrl
   open(signal: AbortSignal): Promise<Source>
-  /** All topics have to leave the socket. */
+  /** Moves all topics to another socket. */
   leave(why: string): void
 }
 
 /**
- * Checks whether the socket that topics are on is alive. A topic may be quiet for a good reason, but the head
- * of the chain may not: when it moves on elsewhere and not on this socket, all topics leave it.
+ * Checks whether the socket of some topics is alive. A topic may be quiet for a good reason, but
+ * the head may not. If the head advances elsewhere but not on this socket, all topics leave it.
  */
 class HeadWatch {
   readonly #reader: ChainReader
   readonly #options: HeadWatchOptions
   readonly #closing = new AbortController()
   #source: Source | null = null
-  /** The latest delivered block; at first the tip, which a silent socket soon trails. Slots are ahead of the tip. */
+  /** The latest delivered block, initially the tip, which a silent socket soon trails. */
   #number: number | null
   #checksWithoutNews = 0
   #checksBehind = 0
@@ -260,7 +260,7 @@ class HeadWatch {
     this.#source?.close()
   }
 
-  /** Subscribes to the head, and again whenever that is lost or refused. Never rejects. */
+  /** Subscribes to the head, and again whenever it is lost or refused. Never rejects. */
   async #listen(): Promise<void> {
     const { clock, random, observer, open } = this.#options
     const { signal } = this.#closing

@@ -19,7 +19,7 @@ interface WrongAnswer {
   readonly fault: Fault
 }
 
-/** Up to slot 104, of which only the last is pushed; the first answer of one kind is wrong. */
+/** Pushes only the last slot up to 104; the first answer of one kind is wrong. */
 async function sentSlots(wrong: WrongAnswer | null, pushed?: unknown) {
   let newest = 100
   let wrongLeft = 1
@@ -45,16 +45,16 @@ async function sentSlots(wrong: WrongAnswer | null, pushed?: unknown) {
   return client.texts.map((text) => (JSON.parse(text) as { slot: number }).slot)
 }
 
-describe('where the first upstream says something else in any place of its answers', () => {
-  /** That there was no block in a slot may be so. */
+describe('when the first upstream answers incorrectly in any field', () => {
+  /** A slot may legitimately have no block. */
   const mightBe = (path: MemberPath, fault: Fault) =>
     (path.length === 0 && fault === 'a list') || (path.length === 1 && fault === 'nothing')
 
-  test.each(all)('slots that were missed: %s', async (fault) => {
+  test.each(all)('missed slots: %s', async (fault) => {
     for (const path of pathsOf(range(101, 103))) {
-      const seen = await sentSlots({ method: 'getBlocks', path, fault })
-      expect(seen.at(-1)).toBe(104)
-      if (!mightBe(path, fault)) expect(seen, path.join('.')).toEqual(range(101, 104))
+      const slots = await sentSlots({ method: 'getBlocks', path, fault })
+      expect(slots.at(-1)).toBe(104)
+      if (!mightBe(path, fault)) expect(slots, path.join('.')).toEqual(range(101, 104))
     }
   })
 
@@ -62,20 +62,20 @@ describe('where the first upstream says something else in any place of its answe
     expect(await sentSlots({ method: 'getSlot', path: [], fault })).toEqual(range(101, 104))
   })
 
-  test.each(all)('what is pushed: %s', async (fault) => {
+  test.each(all)('pushed events: %s', async (fault) => {
     for (const path of pathsOf(slotEvent(102))) {
-      // On another branch a slot may follow any that was before.
+      // On another branch a slot may follow any earlier one.
       if (path[0] === 'parent' && fault === 'a number') continue
-      const seen = await sentSlots(null, faulty(slotEvent(102), path, fault))
-      expect(seen, path.join('.')).toEqual(range(101, 104))
+      const slots = await sentSlots(null, faulty(slotEvent(102), path, fault))
+      expect(slots, path.join('.')).toEqual(range(101, 104))
     }
   })
 })
 
 test.each([
-  ['one before those that were asked for', [100, 101, 102, 103]],
-  ['one behind them', [101, 102, 103, 104]],
-])('missed slots with %s are asked of another one', async (_, slots) => {
+  ['one before the requested range', [100, 101, 102, 103]],
+  ['one after the requested range', [101, 102, 103, 104]],
+])('missed slots with %s are requested from another upstream', async (_, slots) => {
   const requests: string[] = []
   const family = solanaFamily({
     ask: ({ method, avoid }) => {

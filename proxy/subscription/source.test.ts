@@ -7,7 +7,7 @@ import { SharedSource } from './source.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
-test('a subscription that is lost before the first listener is lost for all that share it', async () => {
+test('a subscription lost before the first listener is lost for all that share it', async () => {
   const { pool, clock, sockets } = await SubscriptionFixture.create({
     chainId: 'ETH1',
     family: ethereumFamily,

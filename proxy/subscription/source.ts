@@ -8,7 +8,7 @@ import { aborted, release, type Outgoing, type UpstreamSubscription } from '../u
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
-/** How long a URL that failed is not asked for topics. */
+/** Cooldown of a failed URL before new topics use it. */
 export const urlBackoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }
 
 export interface SourceListener {
@@ -18,9 +18,9 @@ export interface SourceListener {
 
 /** One subscription at one upstream. */
 export interface Source {
-  /** Begins to listen, once. What has come since the request comes first. */
+  /** Starts delivery, once. Events since the request come first. */
   listen(listener: SourceListener): void
-  /** Also of one that is lost. Harmless when repeated. */
+  /** Works for a lost source too. Harmless when repeated. */
   close(): void
 }
 
@@ -29,25 +29,25 @@ export interface SourceOptions {
   readonly url: SocketUrl
   readonly failures: FailureTable
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
-  /** Called with each event before any listener gets it. */
+  /** Receives each event before any listener does. */
   observe(event: Uint8Array): void
-  /** The next listener has to subscribe anew. */
+  /** Called at the end of the source; the next listener has to subscribe anew. */
   ended(): void
 }
 
 interface OpenSubscription {
   readonly subscription: UpstreamSubscription
-  /** How it is ended; null when it ends by itself. */
+  /** The unsubscribe request; null if the subscription ends by itself. */
   readonly unsubscribe: Outgoing | null
 }
 
-/** A subscription at an upstream with several listeners. It ends when the last one has left. */
+/** One upstream subscription with several listeners. It ends when the last one has left. */
 export class SharedSource {
   readonly #request: TopicRequest
   readonly #options: SourceOptions
   readonly #members = new Map<Source, SourceListener | null>()
   readonly #opening: Promise<void>
-  /** Null until the upstream has accepted, and once it is over. */
+  /** Null until the upstream has accepted, and after the end. */
   #open: OpenSubscription | null = null
   #isListening = false
 
@@ -58,13 +58,13 @@ export class SharedSource {
   }
 
   /**
-   * @param left is called once, when it is closed or could not be opened
+   * @param left called once, when the source is closed or could not be opened
    * @throws TransportError @throws NodeRefused
    */
   async join(signal: AbortSignal, left = () => {}): Promise<Source> {
     const member: Source = {
       listen: (listener) => {
-        // Another member may have found it lost already.
+        // The connection may have been lost before this listener.
         if (this.#open === null) return listener.lost('reset: it was lost at once')
         this.#members.set(member, listener)
         if (!this.#isListening) this.#listen(this.#open.subscription)
@@ -85,13 +85,13 @@ export class SharedSource {
     }
   }
 
-  /** Ends it for all. */
+  /** Ends the source for all listeners. */
   leave(why: string): void {
     this.#close()
     this.#lost(why)
   }
 
-  /** The request is answered in the end: when no listener is left by then, the subscription is ended. */
+  /** An answer always arrives in the end; if no listener is left by then, it unsubscribes. */
   async #subscribe(): Promise<void> {
     const { upstream, url, observer, ended } = this.#options
     try {
@@ -106,7 +106,7 @@ export class SharedSource {
     if (this.#members.size === 0) this.#close()
   }
 
-  /** @returns how what it opened is ended @throws NodeRefused */
+  /** @returns the unsubscribe request, if any @throws NodeRefused */
   #readReply(subscription: UpstreamSubscription): Outgoing | null {
     const { failures, url } = this.#options
     const { reply } = subscription
@@ -134,7 +134,7 @@ export class SharedSource {
       event: (result) => {
         const event = mayHoldKeys ? mask.bytes(result) : result
         this.#options.observe(event)
-        // The node itself has ended it.
+        // The node itself ends the subscription.
         if (isLast?.(event)) this.#end()?.subscription.close(null)
         for (const listener of this.#members.values()) listener?.event(event)
       },
@@ -153,7 +153,7 @@ export class SharedSource {
     open?.subscription.close(open.unsubscribe)
   }
 
-  /** @returns what it was; null when it was not open */
+  /** @returns the subscription that was open, or null */
   #end(): OpenSubscription | null {
     const open = this.#open
     if (open === null) return null

@@ -3,95 +3,95 @@
 import type { BlockTag, ResultPath } from '../chain/types.ts'
 import type { Position } from './family.ts'
 
-/** How an upstream is asked for the events of a topic. */
+/** The request that subscribes to a topic at an upstream. */
 export interface TopicRequest {
   readonly method: string
   readonly params: unknown
-  /** The request to unsubscribe, given the result of the answer. */
+  /** The unsubscribe request for the result of the subscribe request; null if none is needed. */
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
-  /** Its events are searched for keys, as answers to unknown methods are. */
+  /** Whether events may contain API keys and are masked, as answers to unknown methods are. */
   readonly mayHoldKeys?: boolean
   /** Reads the upstream's head from an event; absent if events report none. */
   readonly readHead?: (event: Uint8Array) => Position | null
-  /** Where other events show a block; null: nowhere; absent: the router does not know. */
+  /** Where other events show a block. Null if nowhere, absent if unknown. */
   readonly place?: ResultPath | null | undefined
-  /** The tag of that block; absent or null: latest. */
+  /** The tag of that block; `latest` if absent or null. */
   readonly tag?: BlockTag | null
-  /** An event after which the node ends the subscription itself. */
+  /** Whether the node ends the subscription after this event. */
   readonly isLast?: ((result: Uint8Array) => boolean) | undefined
 }
 
-/** What a client subscribes to, in one form for all clients that ask the same. */
+/** A subscription in one form for all equivalent client requests. */
 export interface Topic extends TopicRequest {
-  /** Equal for two requests that ask the same, and for no others. */
+  /** Equal exactly for requests that mean the same. */
   readonly key: string
-  /** For metrics, the log and the documentation: a name that the interface itself has for it. */
+  /** The interface's own name for it, for metrics, the log and the documentation. */
   readonly name: string
-  /** The sequence of the chain that it is made from without a gap; null: events as they come. */
+  /** The gapless sequence of the chain that provides it; null for live events. */
   readonly sequence: string | null
-  /** Not the blocks of the sequence, but the logs in them that fit; absent: the blocks. */
+  /** Selects matching logs of the sequence's blocks; absent for the blocks themselves. */
   readonly logFilter?: object | undefined
-  /** What of an event all clients share; absent: the whole of it. */
+  /** The part of an event that all clients share; absent for the whole event. */
   readonly shared?: (result: Uint8Array) => Uint8Array
 }
 
-/** One client that gets the events of a topic. */
+/** A client that receives the events of a topic. */
 export interface Subscriber {
-  /** The next event, without the form's envelope. All clients share the bytes, so they must not be changed. */
+  /** The next event, without the form's envelope. Clients share the bytes: do not change them. */
   event(result: Uint8Array): void
   /**
-   * It cannot go on without a gap: the client's connection has to be closed with this reason (under
-   * 123 bytes, as a close frame takes them). Nothing comes after it.
+   * The topic cannot continue without a gap, and sends nothing more. The client's connection must
+   * close with this reason, which fits a close frame (under 123 bytes).
    */
   ended(reason: string): void
 }
 
-/** What one client has subscribed to. */
+/** One client's subscription to a topic. */
 export interface Subscription {
-  /** Lets the events come, first those since it was made. To be called once the client has its reply. */
+  /** Starts delivery, including events since the subscription. Call it after the reply. */
   begin(): void
-  /** No event comes any more. Harmless when repeated, or after `ended`. */
+  /** Stops delivery. Harmless when repeated, or after `ended`. */
   unsubscribe(): void
 }
 
-/** The node's own error to a subscription, which is the client's answer. */
+/** The node's own error for a subscription, which becomes the client's answer. */
 export class NodeRefused extends Error {
   override readonly name = 'NodeRefused'
   /** The `error` member of the node's answer, JSON. */
   readonly error: Uint8Array
-  /** Another node may accept it. */
-  readonly isItsOwnTrouble: boolean
+  /** Whether another node may accept it. */
+  readonly isNodeSpecific: boolean
 
-  constructor(error: Uint8Array, isItsOwnTrouble: boolean) {
+  constructor(error: Uint8Array, isNodeSpecific: boolean) {
     super('the node refused the subscription')
     this.error = error
-    this.isItsOwnTrouble = isItsOwnTrouble
+    this.isNodeSpecific = isNodeSpecific
   }
 }
 
-/** Why a topic leaves a WebSocket on which nothing comes while the chain goes on. */
+/** The reason when a topic leaves a WebSocket that is silent while the chain advances. */
 export const hasStalled = 'it has stalled'
 
 /** Observes the subscriptions of one chain and interface. Must not throw. */
 export interface SubscriptionObserver {
-  /** A client has subscribed to a topic of this name (1) or left it (-1). */
+  /** A client has subscribed to this topic (1) or left it (-1). */
   clientsChanged(topic: string, change: 1 | -1): void
-  /** A subscription at an upstream was opened (1) or is gone (-1). */
+  /** A subscription at an upstream has opened (1) or ended (-1). */
   upstreamChanged(upstream: string, change: 1 | -1): void
   /** A topic has left an upstream. */
   left(topic: string, upstream: string, why: string): void
-  /** A topic's events come from this upstream now. */
+  /** A topic's events now come from this upstream. */
   joined(topic: string, upstream: string): void
-  /** Blocks or slots that came from no source were fetched. */
+  /** Blocks or slots that no source delivered were fetched. */
   filled(topic: string, blocks: number): void
   duplicateDropped(topic: string): void
   /**
-   * The next event could not be fetched, and will be asked for again. Later ones wait.
-   * @param forMs how long it has been so, in milliseconds; 0 for the first time
+   * The next event could not be fetched. It is retried, and later ones wait.
+   * @param forMs how long this has lasted, in milliseconds; 0 for the first failure
    */
   fetchFailed(topic: string, forMs: number, why: string): void
-  /** It could not go on without a gap: the connections of its clients are closed. */
+  /** The topic could not continue without a gap, so its clients' connections close. */
   ended(topic: string, reason: string): void
-  /** A defect of ours. */
+  /** An internal error of the router. */
   failed(topic: string, error: unknown): void
 }

@@ -8,7 +8,7 @@ import type { TestSocket } from './testing/test-socket.ts'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const attribute = (key: string, value: string) => ({ key, value, index: true })
 
-/** Every block has two transactions, which pay 5 and 6 to the height's own address. */
+/** Every block has two transactions, which pay 5 and 6 to an address of that height. */
 class Heights {
   head = 10
   isOld = false
@@ -29,7 +29,7 @@ class Heights {
       : { ...common, finalize_block_events: [mint], app_hash: 'aa' }
   }
 
-  /** As in a list: with all that is empty. */
+  /** Result as in a list, with all empty fields. */
   result(height: number, amount: number) {
     const events = [this.transfer(height, amount), this.event('message', {})]
     const texts = { data: null, log: '', info: '', codespace: '' }
@@ -78,11 +78,11 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
   return { heights, fixture, one: one as TestSocket, two: two as TestSocket }
 }
 
-/** As the client gets it: the query goes before what is shared. */
+/** Parses an event without its query, as the client sees it. */
 const whole = (text: string) => JSON.parse(`{${text}}`) as { data: any; events: any }
 const subscribed = (query: string) => ({ query })
 
-test('headers pass as they come, and those that were missed come first', async () => {
+test('headers pass unchanged, and missed ones come first', async () => {
   const { heights, fixture, one, two } = await setUp()
   const client = await fixture.join('subscribe', subscribed("tm.event = 'NewBlockHeader'"))
   heights.head = 11
@@ -99,13 +99,13 @@ test('headers pass as they come, and those that were missed come first', async (
   await fixture.clock.advance(100)
   const sent = client.texts.map((text) => whole(text).data.value.header.height as string)
   expect(sent).toEqual(['11', '12', '13', '14'])
-  // The event that is made of a block is the one that a node would have sent.
+  // An event rebuilt from a block equals the one from a node.
   expect(whole(client.texts[1] as string)).toEqual(
     (({ data, events }) => ({ data, events }))(JSON.parse(heights.pushed(12)) as never),
   )
 })
 
-test('blocks that were missed are made as a node of the version would', async () => {
+test('missed blocks are rebuilt as a node of that version would send them', async () => {
   const { heights, fixture, one, two } = await setUp()
   const client = await fixture.join('subscribe', subscribed("tm.event='NewBlock'"))
   heights.head = 11

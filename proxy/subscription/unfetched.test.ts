@@ -11,7 +11,7 @@ const limitMs = 360_000
 type Answered = (answer: readonly TestLog[]) => unknown
 const noAnswer: Answered = () => undefined
 
-/** Ethereum, whose `eth_getLogs` answers as the test says; `isDown`: nothing is answered or pushed. */
+/** Ethereum with scripted `eth_getLogs`; while `isDown`, nodes neither answer nor push. */
 async function setUp() {
   const chain = new BlockChain()
   const state = { logs: noAnswer, isDown: false, lacksBlocks: false }
@@ -33,7 +33,7 @@ async function setUp() {
       if (isDown) socket.cut()
     }
   }
-  /** Blocks at their pace. */
+  /** Mines blocks at the chain's pace. */
   const mine = async (count: number) => {
     for (let each = 0; each < count; each++) {
       const head = headOf(chain.mine())
@@ -51,10 +51,10 @@ async function setUp() {
 }
 
 const wrong: [string, Answered, number, string][] = [
-  ['nodes answer with no list', () => null, 3, 'eth_getLogs: no usable answer from one, two'],
+  ['nodes return no list', () => null, 3, 'eth_getLogs: no usable answer from one, two'],
 ]
 
-describe('where logs cannot be fetched while the chain goes on', () => {
+describe('when logs cannot be fetched while the chain advances', () => {
   test.each(wrong)('%s: it ends with a reason', async (_, answer, callsEach, why) => {
     const { fixture, state, mine, requestCount, failures } = await setUp()
     state.logs = answer
@@ -66,9 +66,9 @@ describe('where logs cannot be fetched while the chain goes on', () => {
     const reason = 'the events of block 11 could not be fetched'
     expect(client).toMatchObject({ texts: [], ended: reason })
     expect(fixture.events).toContain(`logs ends: ${reason}`)
-    expect(failures()[0]).toContain(`logs lacks what is next for 0 s: ${why}`)
+    expect(failures()[0]).toContain(`logs lacks the next event for 0 s: ${why}`)
     expect(failures().length).toBeGreaterThan(30)
-    // Eight blocks at a time, each every 10 s.
+    // At most eight blocks at a time, each every 10 s.
     expect(requestCount()).toBeLessThan((limitMs / 10_000 + 15) * callsEach * 8)
     expect(heads.ended).toBeNull()
     expect(heads.texts).toHaveLength(31)
@@ -77,7 +77,7 @@ describe('where logs cannot be fetched while the chain goes on', () => {
     expect(fixture.clock.pending).toBe(0)
   })
 
-  test('logs that a chain numbers anew in each transaction come as they are', async () => {
+  test('logs that a chain renumbers in each transaction arrive unchanged', async () => {
     const { fixture, state, mine, logs } = await setUp()
     const numbered = (log: object) => ({ ...log, logIndex: '0x0' })
     state.logs = (answer) => answer.map(numbered)
@@ -87,7 +87,7 @@ describe('where logs cannot be fetched while the chain goes on', () => {
     expect(client.texts).toEqual(expected)
   })
 
-  test('all come in order once they are to be had, soon after each other', async () => {
+  test('all arrive in order once they are available, in quick succession', async () => {
     const { fixture, state, mine, requestCount, logs } = await setUp()
     const client = await fixture.join('eth_subscribe', ['logs'])
     await mine(20)
@@ -100,7 +100,7 @@ describe('where logs cannot be fetched while the chain goes on', () => {
 })
 
 describe('an outage, in which no node answers or pushes anything,', () => {
-  test('costs no topic its life', async () => {
+  test('ends no topic', async () => {
     const { fixture, state, setDown, mine, logs } = await setUp()
     const client = await fixture.join('eth_subscribe', ['logs'])
     const heads = await fixture.join('eth_subscribe', ['newHeads'])
@@ -110,7 +110,7 @@ describe('an outage, in which no node answers or pushes anything,', () => {
     expect([client.ended, heads.ended]).toEqual([null, null])
     setDown(false)
     await fixture.clock.advance(60_000)
-    // Some are back later than others: the time begins anew.
+    // The nodes recover at different times, which resets the limit.
     await mine(20)
     expect(client).toMatchObject({ texts: [], ended: null })
     state.logs = (answer) => answer
@@ -131,6 +131,8 @@ test('missed heads that no node has end the subscription with a reason', async (
   await mine(4)
   expect(heads.ended).toBe('the missed blocks could not be fetched')
   expect(heads.texts).toHaveLength(1)
-  expect(fixture.events.some((event) => event.startsWith('newHeads lacks what is next'))).toBe(true)
+  expect(fixture.events.some((event) => event.startsWith('newHeads lacks the next event'))).toBe(
+    true,
+  )
   setDown(true)
 })

@@ -3,21 +3,20 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Pages for Prometheus and probes, which may use any host name. */
+/** Pages for Prometheus and probes, which any host name may reach. */
 export const openPages: ReadonlySet<string> = new Set([
   ...['/metrics', '/metrics/overall-health', '/livez', '/readyz'],
 ])
 
-/** `router top` and `router explain` send this header. No page can: browsers reserve names that begin with Sec-. */
+/** Sent by `router top` and `router explain`. Pages cannot: browsers reserve `Sec-` names. */
 export const toolHeader = 'sec-router-client'
 
-/** Names that public DNS cannot have, so no web page can use one: `localhost`, a pod, a Service. */
+/** Names that public DNS cannot have, so no web page can: `localhost`, a pod, a Service. */
 const privateName = /^[^.]*$|\.(?:localhost|svc|local|internal)$/
 
 /**
- * Whether a request may read the admin pages. A web page may point its own name at this address (DNS rebinding). The
- * browser then sends that name as the `Host`, and lets the page read the answers.
- *
+ * Whether a request may read the admin pages. A web page may point its own name at this address
+ * (DNS rebinding). The browser then sends that name as `Host`, and lets the page read the answers.
  * @param names allowed in addition to names that no web page can have
  */
 export function mayRead(

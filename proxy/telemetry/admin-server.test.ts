@@ -87,7 +87,7 @@ test('the health paths follow the upstreams and the drain', async () => {
   expect([overall.status, ready.status, live.status]).toEqual([503, 503, 200])
 })
 
-test('the status is JSON; where there is none, there is no such page', async () => {
+test('the status is JSON; without a status, the page does not exist', async () => {
   const { url } = await start()
   const page = await get(`${url}/status`)
   expect([page.status, page.type]).toEqual([200, 'application/json; charset=utf-8'])
@@ -100,7 +100,7 @@ test('the status is JSON; where there is none, there is no such page', async () 
   expect((await get(`${bare.url}/status`)).status).toBe(404)
 })
 
-test('calls are explained as JSON or as text; where none are kept, there is no such page', async () => {
+test('calls are explained as JSON or as text; without a call history, the page does not exist', async () => {
   const calls = new CallHistory(new VirtualClock())
   const call = aCall({ guid: 'g' })
   calls.listenerObserver('ETH1', 'jsonrpc').callEnded(call, { kind: 'abandoned' }, 5)
@@ -140,7 +140,7 @@ test.each([
   expect(lines).toEqual([])
 })
 
-test('a scrape that fails is in the log, and not shown to the scraper', async () => {
+test('a failed scrape goes to the log, and the scraper sees no details', async () => {
   const metrics = {
     contentType: 'text/plain',
     scrape: () => Promise.reject(new Error('canary detail')),
@@ -152,7 +152,7 @@ test('a scrape that fails is in the log, and not shown to the scraper', async ()
   expect((await get(`${url}/livez`)).status).toBe(200)
 })
 
-test('what is not HTTP is refused, and does no harm', async () => {
+test('a request that is not HTTP is refused without harm', async () => {
   const { url, port } = await start()
   const socket = connect(port, '127.0.0.1')
   socket.end('\u0000\u0001 not http\r\n\r\n')
@@ -167,7 +167,7 @@ test.each(['GET', 'POST'])('a %s with two hosts is refused', async (verb) => {
   expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
 })
 
-/** Also where it is reset. */
+/** Resolves after a reset too. */
 const closed = (socket: Socket) =>
   new Promise<null>((resolve) => socket.once('close', () => resolve(null)))
 
@@ -195,7 +195,7 @@ test.each([
   expect(await closed(socket)).toBeNull()
 })
 
-test('connections are bounded in number; idle ones make place', async () => {
+test('the number of connections is limited; idle ones make room', async () => {
   const { port } = await start({ limits: { ...limits, maxConnections: 3 } })
   const ask = async () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -206,9 +206,9 @@ test('connections are bounded in number; idle ones make place', async () => {
     ])
     return { socket, isAnswered: first !== null }
   }
-  const held = [await ask(), await ask(), await ask()]
-  expect(held.map(({ isAnswered }) => isAnswered)).toEqual([true, true, true])
-  const ended = held.map(({ socket }) => closed(socket))
+  const clients = [await ask(), await ask(), await ask()]
+  expect(clients.map(({ isAnswered }) => isAnswered)).toEqual([true, true, true])
+  const ended = clients.map(({ socket }) => closed(socket))
   expect((await ask()).isAnswered).toBe(false)
   await Promise.all(ended)
   expect((await ask()).isAnswered).toBe(true)
@@ -254,7 +254,7 @@ async function startWithPage(limits = adminLimits) {
   return start({ facts, page: createLivePage(facts, new VirtualClock(), 'pod-1'), limits })
 }
 
-test('the page and its facts are served; switched off, the facts are served alone', async () => {
+test('the page and its facts are served; without the page, the facts still are', async () => {
   const { url } = await startWithPage()
   const page = await get(`${url}/`)
   expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8'])
@@ -267,7 +267,7 @@ test('the page and its facts are served; switched off, the facts are served alon
   expect(statuses).toEqual([404, 404, 200])
 })
 
-test('events are streamed to so many pages at a time, and end with the server', async () => {
+test('events stream to a limited number of pages, and end with the server', async () => {
   const { url, server } = await startWithPage({ ...adminLimits, streams: 2 })
   const head = await get(`${url}/events`, { method: 'HEAD' })
   expect([head.status, head.type]).toEqual([200, 'text/event-stream'])
@@ -281,7 +281,7 @@ test('events are streamed to so many pages at a time, and end with the server', 
     /^data: \{"head":"rpc-router on pod-1.*node-a.*\n\n$/,
   )
   const full = await get(`${url}/events`)
-  expect([full.status, full.body]).toEqual([503, '2 pages are open here; close one of them\n'])
+  expect([full.status, full.body]).toEqual([503, '2 pages are already open; close one of them\n'])
   leave.abort()
   await expect.poll(async () => (await get(`${url}/events`, { method: 'HEAD' })).status).toBe(200)
   const last = await fetch(`${url}/events`)
@@ -289,7 +289,7 @@ test('events are streamed to so many pages at a time, and end with the server', 
   await expect(last.text()).rejects.toThrow()
 })
 
-test('events that cannot be made are a line in the log, and the next page is served', async () => {
+test('a failure to produce events is one log line, and the next page is served', async () => {
   const failing = async (): Promise<never> => Promise.reject(new Error('canary detail'))
   const page = createLivePage(failing, new VirtualClock(), 'pod-1')
   const { url, lines } = await start({ page })
@@ -379,7 +379,7 @@ describe('a page that points its own name at the admin address', () => {
     expect(await statusFor(port, '/facts', `Host: ${host}`, ...head)).toBe(200)
   })
 
-  test('is not a tool of the router, which may use the name of an API server', async () => {
+  test('is not a router tool, which may use the name of an API server', async () => {
     const { port } = await start({ facts: async () => ({}) })
     const byName = 'Host: 0123.gr7.eu-west-1.eks.example.com'
     expect(await statusFor(port, '/facts', byName)).toBe(403)

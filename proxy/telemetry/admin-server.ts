@@ -17,13 +17,13 @@ export interface AdminServerOptions {
   /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]
   readonly metrics: { readonly contentType: string; readonly scrape: () => Promise<string> }
-  /** Without a status, that page is not served. */
+  /** If the status is absent, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
-  /** Without it, no call is explained. */
+  /** If absent, no call is explained. */
   readonly calls?: CallHistory
-  /** Without it, `/facts` is not served. */
+  /** If absent, `/facts` is not served. */
   readonly facts?: () => Promise<object>
-  /** Null: browsers are shown nothing. */
+  /** Null disables the page for browsers. */
   readonly page?: {
     readonly html: string
     readonly headers: Readonly<Record<string, string>>
@@ -36,14 +36,14 @@ export interface AdminServerOptions {
 const plainText = 'text/plain; charset=utf-8'
 
 /**
- * Serves metrics and health to the operator's tools, apart from the clients' listeners. The server is made, and its
- * engine loaded, only on `start()`.
+ * Serves metrics and health to operations tools, apart from the client listeners. The server and
+ * its engine load only on `start()`.
  */
 export function createAdminServer(options: AdminServerOptions) {
   const { host, port } = options.address
   let server: FastifyInstance | null = null
   return {
-    /** Binds. Resolves with the real port. @throws Error naming the address, the cause kept */
+    /** Binds. Resolves with the real port. @throws Error with the address, and the cause */
     async start(): Promise<Address> {
       server = await makeServer(options)
       try {
@@ -57,7 +57,7 @@ export function createAdminServer(options: AdminServerOptions) {
       const [bound] = server.addresses()
       return { host, port: typeof bound === 'object' ? bound.port : port }
     },
-    /** Ends at once: scrapes in flight are cut. Harmless before a start and when repeated. */
+    /** Stops at once and cuts scrapes in flight. Harmless before a start and when repeated. */
     async close() {
       await server?.close()
     },
@@ -89,7 +89,7 @@ async function makeServer({
     void reply.code(statusCode).type(plainText).send(text)
   }
   const server = fastify({
-    // Health has to answer until the very end; see the two phases of a stop.
+    // Health must answer until the end; see the two phases of a stop.
     return503OnClosing: false,
     forceCloseConnections: true,
     bodyLimit: limits.maxBodyBytes,
@@ -104,7 +104,7 @@ async function makeServer({
     routerOptions: { ignoreTrailingSlash: true },
   })
   server.server.maxConnections = limits.maxConnections
-  // The next one finds a place.
+  // Frees connections for the next client.
   server.server.on('drop', () => server.server.closeIdleConnections())
   const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
     reply.code(status).type(plainText).send(body)
@@ -137,7 +137,7 @@ async function makeServer({
           return reply
             .code(503)
             .type(plainText)
-            .send(`${limits.streams} pages are open here; close one of them\n`)
+            .send(`${limits.streams} pages are already open; close one of them\n`)
         reply.type('text/event-stream')
         if (method === 'HEAD') return reply.send()
         streams += 1
@@ -148,7 +148,7 @@ async function makeServer({
   }
   server.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    // A body is not waited for.
+    // The server does not wait for a request body.
     if (hasBody(request.headers)) reply.header('connection', 'close')
     if (readHead(request.raw).fault) await reply.code(400).type(plainText).send('bad request\n')
     else if (
@@ -156,7 +156,7 @@ async function makeServer({
       !mayRead(request.headers, [address.host, ...names])
     )
       await reply.code(403).type(plainText).send(unknownHost)
-    // Before the body is looked at: whatever it holds, the answer is the same.
+    // Runs before the body is read, since the answer does not depend on it.
     else if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
       await reply
         .code(405)

@@ -7,12 +7,11 @@ import type { Reply } from '../relay/reply.ts'
 import { type Series, series } from './series.ts'
 
 /*
- * The counters of every call. prom-client hashes all labels anew on each increment, also through
- * `labels()`. So hot counters count in a cell that its owner keeps, and prom-client reads the cells
- * when it is scraped.
+ * Counters of every call. prom-client hashes all labels on each increment, even through `labels()`.
+ * Hot counters therefore count in a cell that their owner caches, and a scrape reads the cells.
  */
 
-/** Counts calls: one for each, by how it ended. */
+/** Counts calls by outcome. */
 export function callCounter(
   registry: Registry,
 ): (listener: Labels) => ListenerObserver['callEnded'] {
@@ -62,7 +61,7 @@ export function attemptCounter(
   }
 }
 
-/** How a call ended, as a metric label and in the log: see the label in `docs/reference/metrics.md`. */
+/** The outcome of a call, for its label (see `docs/reference/metrics.md`) and for the log. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason
@@ -70,23 +69,23 @@ export function outcomeOf(call: Call, end: CallEnd): string {
   return outcomeOfReply(call, end.reply)
 }
 
-/** The outcome of the attempts at the upstream that the reply is from. */
+/** The outcome of the attempts at the upstream that sent the reply. */
 function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
   const [first, second] = journal.attempts
-  // A kept answer, or that of another call.
+  // A cached answer, or one shared with another call.
   if (first === undefined && journal.cache) return refusal === null ? 'success' : 'node-error'
   if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
   const made = journal.attempts.filter(
     (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
   )
-  const isGiven = made.some(({ result }) => result === 'node-error')
-  // A node refuses a transaction that it has already; that it has it is the answer.
-  if (refusal) return isGiven ? 'node-error' : 'upstream-error'
-  if (isGiven || made.length === 0 || made.some(isAnswer)) return 'success'
+  const hasNodeError = made.some(({ result }) => result === 'node-error')
+  // A node rejects a transaction that it already has, which means success.
+  if (refusal) return hasNodeError ? 'node-error' : 'upstream-error'
+  if (hasNodeError || made.length === 0 || made.some(isAnswer)) return 'success'
   return 'upstream-error'
 }
 
-/** A stream that has not ended yet is one too. */
+/** A stream in progress counts as an answer too. */
 function isAnswer({ result, endedMs }: AttemptRecord): boolean {
   return result === 'answer' || (result === null && endedMs !== null)
 }
@@ -98,14 +97,14 @@ export function resultOf(attempt: AttemptRecord): string {
 }
 
 const fine = new Set(['success', 'node-error', 'abandoned'])
-/** Whether an outcome is a failure of the service, and not of the client. */
+/** Whether an outcome is a failure of the service rather than of the client. */
 export function isFailure(outcome: string): boolean {
   return !fine.has(outcome)
 }
 
 export type Labels = Readonly<Record<string, string>>
 
-/** Makes a value when its key is first asked for, and keeps it. */
+/** Caches the value of each key, which `make` creates on first use. */
 export function memo<V>(make: (key: string) => V): (key: string) => V {
   const known = new Map<string, V>()
   return (key) => {
@@ -115,13 +114,13 @@ export function memo<V>(make: (key: string) => V): (key: string) => V {
   }
 }
 
-/** One counter with its labels resolved. Only ever raise it. */
+/** One counter with resolved labels. Only ever increment it. */
 interface CounterCell {
   readonly labels: Labels
   count: number
 }
 
-/** Registers a counter; the function gives the cell of a set of labels. Ask once, and keep it. */
+/** Registers a counter. The function returns the cell for a set of labels; callers cache it. */
 function counterCells(registry: Registry, counter: Series): (labels: Labels) => CounterCell {
   const cells = new Map<string, CounterCell>()
   mirror(registry, counter, () =>
@@ -130,7 +129,7 @@ function counterCells(registry: Registry, counter: Series): (labels: Labels) => 
   return (labels) => cells.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, count: 0 }))
 }
 
-/** Registers a series whose values are read at each scrape: a registry asks no more of a metric than this. */
+/** Registers a series with values read at each scrape, for which a registry needs nothing else. */
 export function mirror(
   registry: Registry,
   { name, help, type }: Series,
@@ -140,23 +139,23 @@ export function mirror(
   registry.registerMetric({ name, get } as unknown as Metric)
 }
 
-/** Registers a histogram; the function gives the cell of a set of labels. Ask once, and keep it. */
+/** Registers a histogram. The function returns the cell for a set of labels; callers cache it. */
 export function histogramCells(
   registry: Registry,
   one: Series & { readonly buckets: readonly number[] },
 ): (labels: Labels) => HistogramCell {
   const cells = new Map<string, HistogramCell>()
-  // prom-client cannot take over counted buckets.
+  // prom-client cannot import bucket counts.
   mirror(registry, one, () => [...cells.values()].flatMap((cell) => cell.lines(one.name)))
   return (labels) =>
     cells.getOrInsertComputed(JSON.stringify(labels), () => new HistogramCell(labels, one.buckets))
 }
 
-/** One histogram with its labels resolved. */
+/** One histogram with resolved labels. */
 class HistogramCell {
   readonly #labels: Labels
   readonly #bounds: readonly number[]
-  /** One more than bounds: the last takes what is above all of them. */
+  /** Has one entry more than bounds: the last counts values above all of them. */
   readonly #counts: number[]
   #sum = 0
 
@@ -190,8 +189,8 @@ class HistogramCell {
 }
 
 /**
- * The method as it may be shown. A client may send any text as its name; `other` stands for a path that the spec does not
- * know, of which a part may be a key.
+ * The method in a form safe to show, since a client may send any text as its name. `other` stands
+ * for a path unknown to the spec, which may contain a key.
  */
 export function methodOf({ method: { known, name }, request }: Call): string {
   const isPath = request.body === null || name.includes('/')

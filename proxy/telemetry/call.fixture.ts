@@ -19,7 +19,7 @@ interface CallFixture {
   readonly debugRelay?: boolean
 }
 
-/** A call as a listener would make it, for tests. */
+/** A call as a listener creates it, for tests. */
 export function aCall(fixture: CallFixture = {}): Call {
   const { method = 'eth_call', known = true, guid = 'guid-1', debugRelay = false } = fixture
   return {
@@ -48,7 +48,7 @@ export function aCall(fixture: CallFixture = {}): Call {
   }
 }
 
-/** An attempt of the call that has ended. */
+/** A finished attempt of the call. */
 export function anAttempt(
   call: Call,
   upstream: string,
@@ -71,7 +71,7 @@ export function anAttempt(
 }
 
 /**
- * @param refusal what the upstream's own error means; null for an answer, or for a page
+ * @param refusal the meaning of the upstream's own error; null for an answer, or for a page
  * @param grpcStatus at the end of the answer
  */
 export function repliedBy(
@@ -132,7 +132,7 @@ export function anUpstream(
   }
 }
 
-/** The snapshot of a pool whose tip is not known. */
+/** The snapshot of a pool with an unknown tip. */
 export function aPool(
   upstreams: readonly UpstreamSnapshot[],
   more: Partial<PoolSnapshot> = {},

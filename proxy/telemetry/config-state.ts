@@ -2,26 +2,26 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 
-/** Why a router refuses a config. */
+/** Why the router refused a config. */
 interface Refusal {
   readonly why: string
   /** Hash of the config file. */
   readonly sha256: string
-  /** Whether the router retries it by itself, because its upstreams may recover. */
+  /** Whether the router retries by itself, because the upstreams may recover. */
   readonly retries: boolean
   readonly atMs: number
 }
 
-/** Which config the router serves, and what came of the last attempt to take over another one. */
+/** The active config, and the result of the last reload. */
 export class ConfigState {
   readonly #clock: Pick<Clock, 'wallMs'>
-  /** Of the text of its file, as `sha256sum` prints it. */
+  /** SHA-256 of the file's text, as `sha256sum` prints it. */
   sha256: string
-  /** Since when, in milliseconds since the Unix epoch. */
+  /** Start of this config, in milliseconds since the Unix epoch. */
   sinceMs: number
-  /** Why what the files say now is not served; null when it is. */
+  /** Why the current files are not active; null when they are. */
   refusal: Refusal | null = null
-  /** How often it was reloaded, by the result. */
+  /** Number of reloads, by result. */
   readonly reloads = { applied: 0, refused: 0 }
 
   constructor(clock: Pick<Clock, 'wallMs'>, sha256: string) {
@@ -30,7 +30,7 @@ export class ConfigState {
     this.sinceMs = clock.wallMs()
   }
 
-  /** For programs: times are in ISO 8601, `refused` is null while the files are served. */
+  /** For programs: times are in ISO 8601; `refused` is null while the files are active. */
   get facts() {
     const { refusal } = this
     const refused = refusal && { ...refusal, atMs: undefined, at: timeOf(refusal.atMs) }
@@ -50,7 +50,7 @@ export class ConfigState {
   }
 }
 
-/** In ISO 8601. @param wallMs since the Unix epoch */
+/** Formats a time in ISO 8601. @param wallMs since the Unix epoch */
 export function timeOf(wallMs: number): string {
   return new Date(wallMs).toISOString()
 }

@@ -56,7 +56,7 @@ test('a failed request is logged in one line', () => {
   ])
 })
 
-test('an upstream error that went through to the client is a failed request', () => {
+test('an upstream error that reached the client is a failed request', () => {
   const { listener, lines } = make()
   const call = aCall()
   anAttempt(call, 'node-a', aFailure('server-error'))
@@ -66,7 +66,7 @@ test('an upstream error that went through to the client is a failed request', ()
   expect(lines[0]).toContain('outcome=upstream-error')
 })
 
-test('a defect is logged as an error, with its stack', () => {
+test('an internal error is logged as an error, with its stack', () => {
   const { listener, lines } = make()
   const error = new RelayError(errorKinds.internal, 'defect', { cause: new TypeError('x is null') })
   listener.callEnded(aCall(), { kind: 'error', error }, 5)
@@ -98,7 +98,7 @@ const calm: [
     1,
   ],
 ]
-test.each(calm)('%s is no line at info', (_name, happen, atDebug) => {
+test.each(calm)('%s is not logged at info', (_name, happen, atDebug) => {
   const atInfo = make()
   happen(atInfo.listener)
   expect(atInfo.lines).toEqual([])
@@ -107,7 +107,7 @@ test.each(calm)('%s is no line at info', (_name, happen, atDebug) => {
   expect(debug.lines).toHaveLength(atDebug)
 })
 
-test('a flood of failures is cut, and what was left out is counted', async () => {
+test('a flood of failures is truncated, and the suppressed lines are counted', async () => {
   const { listener, lines, clock } = make()
   fail(listener, 1_000)
   expect(lines).toHaveLength(20)
@@ -121,7 +121,7 @@ test('a flood of failures is cut, and what was left out is counted', async () =>
   expect(clock.pending).toBe(0)
 })
 
-test('what a client calls its method stays short and in its place', () => {
+test('a method name from a client stays short and within its field', () => {
   const { listener, lines } = make()
   const call = aCall({ method: `eth\nERROR fake guid=1 ${'x'.repeat(1_000_000)}`, known: false })
   listener.callEnded(call, { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 1)
@@ -131,7 +131,7 @@ test('what a client calls its method stays short and in its place', () => {
   expect(lines[0]?.length).toBeLessThan(400)
 })
 
-test('many attempts are summed up', () => {
+test('many attempts are summarized', () => {
   const { listener, lines } = make()
   const call = aCall()
   for (let at = 0; at < 200; at += 1)
@@ -140,7 +140,7 @@ test('many attempts are summed up', () => {
   expect(lines[0]?.length).toBeLessThan(2_000)
 })
 
-test('attempts are logged only when the client asked for it', () => {
+test('attempts are logged only when the client requests it', () => {
   const { relay, lines } = make()
   const silent = aCall()
   relay.attemptEnded(silent, anAttempt(silent, 'node-a', 'answer'))
@@ -154,7 +154,7 @@ test('attempts are logged only when the client asked for it', () => {
   ])
 })
 
-test('a client that always asks for attempt lines does not flood the log', async () => {
+test('a client that always requests attempt lines does not flood the log', async () => {
   const { relay, lines, clock } = make()
   const call = aCall({ debugRelay: true })
   const attempt = anAttempt(call, 'node-a', 'answer')
@@ -164,7 +164,7 @@ test('a client that always asks for attempt lines does not flood the log', async
   expect(lines[100]).toContain('suppressed=4900')
 })
 
-test('changes of an upstream, its URLs and the breaker are logged, with why and until when', () => {
+test('changes of an upstream, its URLs and the breaker are logged, with the reason and the end', () => {
   const { pool, relay, lines } = make()
   pool.stateChanged('node-a', 'unverified', aRecord('eligible', 'verified'))
   pool.stateChanged(
@@ -181,16 +181,16 @@ test('changes of an upstream, its URLs and the breaker are logged, with why and 
   expect(lines).toEqual([
     `INFO  ${on} node-a: upstream changed state from=unverified to=eligible why=verified\n`,
     `WARN  ${on} node-a: upstream changed state from=eligible to=disabled why="5 failures in a row" until="it answers a probe, at the latest 2026-01-01T00:15:00.000Z"\n`,
-    `ERROR ${on} node-b: upstream changed state from=unverified to=rejected why="chain-id is 0x2" until="it passes verification, which is tried again within 30 s"\n`,
-    `INFO  ${on} node-a: upstream changed state from=eligible to=lagging why="9 blocks behind the tip" until="it has caught up; until then not asked for the newest blocks"\n`,
+    `ERROR ${on} node-b: upstream changed state from=unverified to=rejected why="chain-id is 0x2" until="it passes verification, which is retried within 30 s"\n`,
+    `INFO  ${on} node-a: upstream changed state from=eligible to=lagging why="9 blocks behind the tip" until="it has caught up; until then it gets no calls for the newest blocks"\n`,
     `WARN  ${on} node-a: upstream URL in cooldown url=https://a.example why="rate limited" holdOffMs=30000 until=2026-01-01T00:00:30.000Z\n`,
     `WARN  ${on} node-b: verification failed url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
     `WARN  ${on}: breaker opened: calls fail at once\n`,
-    `INFO  ${on}: breaker closed: an upstream may be asked again\n`,
+    `INFO  ${on}: breaker closed: an upstream is available again\n`,
   ])
 })
 
-test('an upstream that flaps is logged now and then, with its last state', async () => {
+test('an upstream that flaps is logged periodically, with its last state', async () => {
   const { pool, lines, clock } = make()
   for (let at = 0; at < 50; at += 1) {
     pool.stateChanged('node-a', 'eligible', aRecord('disabled', 'x'))
@@ -204,7 +204,7 @@ test('an upstream that flaps is logged now and then, with its last state', async
   ])
 })
 
-test('a violation is logged with what was wrong, once a minute for each upstream and check', async () => {
+test('a violation is logged with its detail, once a minute for each upstream and check', async () => {
   const { relay, lines, clock } = make()
   const violate = (upstream: string, check: 'block-number' | 'parent') => {
     const call = aCall({ guid: 'g-1', method: 'eth_getBlockByNumber' })
@@ -219,7 +219,7 @@ test('a violation is logged with what was wrong, once a minute for each upstream
   violate('node-a', 'parent')
   expect(lines).toHaveLength(3)
   expect(lines[0]).toBe(
-    `WARN  ${on} node-a: an answer does not fit its request check=block-number guid=g-1 ` +
+    `WARN  ${on} node-a: answer does not match its request check=block-number guid=g-1 ` +
       'method=eth_getBlockByNumber detail="asked for 16, got 17"\n',
   )
   expect(lines[2]).toContain('check=parent')

@@ -19,26 +19,26 @@ interface EventLogOptions {
   readonly clock: Clock
 }
 
-/** Of one listener. Failures come in floods, and a client may ask for `rpc-debug-relay` always. */
+/** Per listener. Failures come in floods, and a client may always send `rpc-debug-relay`. */
 const failureRate: LineRate = { lines: 20, perMs: 1_000 }
 const violationRate: LineRate = { lines: 1, perMs: 60_000 }
 const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
-/** For each upstream: one that flaps, or stays down, must not flood the log. */
+/** Per upstream, so that one that flaps or stays down does not flood the log. */
 const stateRate: LineRate = { lines: 6, perMs: 60_000 }
 const verificationRate: LineRate = { lines: 3, perMs: 300_000 }
 const cooldownRate: LineRate = { lines: 6, perMs: 60_000 }
-/** Of one chain and interface: an upstream that flaps takes every topic along. */
+/** Per chain and interface, since an upstream that flaps moves every topic. */
 const moveRate: LineRate = { lines: 20, perMs: 60_000 }
 const delayRate: LineRate = { lines: 6, perMs: 60_000 }
 const endRate: LineRate = { lines: 6, perMs: 60_000 }
 
-/** Upstreams often lag for a moment: a shorter delay is not logged. */
+/** Upstreams often lag briefly, so a shorter delay is not logged. */
 const quietForMs = 10_000
 
-/** Writes what happens as lines of the log. */
+/** Writes events as lines of the log. */
 export function createEventLog({ logger, clock }: EventLogOptions) {
   return {
-    /** A listener is bound; `address` has the real port. */
+    /** Logs a bound listener; `address` has the real port. */
     listenerStarted(chain: string, apiInterface: ApiInterface, address: Address) {
       const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
@@ -71,12 +71,12 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
     },
     breakerChanged(open) {
       if (open) logger.warn('breaker opened: calls fail at once', labels)
-      else logger.info('breaker closed: an upstream may be asked again', labels)
+      else logger.info('breaker closed: an upstream is available again', labels)
     },
   }
 }
 
-/** Once for each upstream and check in a while: a wrong node is wrong on every request. */
+/** Logs once per upstream and check in a while, since a faulty node fails on every request. */
 function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
   const takes = new Map<string, TakeLine>()
   return (call: Call, { upstream, violation }: AttemptRecord) => {
@@ -89,11 +89,11 @@ function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
     takes.set(key, take)
     if (!take()) return
     const about = { ...fields, guid: call.guid, method: methodOf(call), detail }
-    logger.warn('an answer does not fit its request', about)
+    logger.warn('answer does not match its request', about)
   }
 }
 
-/** Once for each upstream in a while, with both answers: the evidence that one of them is wrong. */
+/** Logs once per upstream in a while, with both answers as evidence. */
 function validationLog(
   logger: Logger,
   clock: Clock,
@@ -152,12 +152,12 @@ function listenerLog(
 function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
   const ends: Partial<Record<UpstreamState, string>> = {
     disabled: 'it answers a probe',
-    rejected: 'it passes verification, which is tried again within 30 s',
-    lagging: 'it has caught up; until then not asked for the newest blocks',
+    rejected: 'it passes verification, which is retried within 30 s',
+    lagging: 'it has caught up; until then it gets no calls for the newest blocks',
   }
   const limitsOf = memo((upstream) => {
     const limit = lineLimits(logger, clock, { ...labels, upstream })
-    // The last state is logged with what was left out.
+    // The suppression line includes the last state.
     let now: UpstreamState | null = null
     return {
       enter: (state: UpstreamState) => (now = state),
@@ -205,19 +205,19 @@ function subscriptionLog(
   return {
     joined(topic, upstream) {
       if (!takeMove()) return
-      logger.info('subscription has joined an upstream', { ...labels, topic, upstream })
+      logger.info('subscription joined an upstream', { ...labels, topic, upstream })
     },
     left(topic, upstream, why) {
       if (!takeMove()) return
       logger.warn('subscription left its upstream', { ...labels, topic, upstream, why })
     },
     filled(topic, blocks) {
-      if (takeMove()) logger.info('subscription made whole', { ...labels, topic, blocks })
+      if (takeMove()) logger.info('subscription backfilled', { ...labels, topic, blocks })
     },
     fetchFailed(topic, forMs, why) {
       if (forMs < quietForMs || !takeDelay()) return
       const delayMs = Math.round(forMs)
-      logger.warn('subscription cannot go on', { ...labels, topic, delayMs, why })
+      logger.warn('subscription delayed', { ...labels, topic, delayMs, why })
     },
     ended(topic, reason) {
       if (takeFailure()) logger.error('subscription ended', { ...labels, topic, reason })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StateRecord } from '../upstream/observer.ts'
 
-/** Numbers and tables for people; null, which is unknown, is `-`. */
+/** Numbers and tables for people; `-` stands for null, an unknown value. */
 export function percent(ratio: number | null): string {
   return ratio === null ? '-' : `${(ratio * 100).toFixed(ratio < 0.1 ? 1 : 0)}%`
 }
@@ -23,7 +23,7 @@ export function age(ms: number | null): string {
   return `${Math.floor(ms / unit[1])}${unit[0]}`
 }
 
-/** `timeout 8, no-upstream 3`: the most frequent first. Empty where nothing was counted. */
+/** `timeout 8, no-upstream 3`, the most frequent first; empty without counts. */
 export function countsText(counts: Readonly<Record<string, number>>): string {
   const words = Object.entries(counts).filter(([, count]) => count > 0)
   const sorted = words.toSorted(([, a], [, b]) => b - a)
@@ -35,12 +35,12 @@ export function stateText({ state, since, why }: StateRecord): string {
   return `${state} since ${since}${why === null ? '' : `: ${why}`}`
 }
 
-/** Names come from configs, methods from clients: nothing of them may move the cursor. */
+/** Removes control characters, since names come from configs and methods from clients. */
 export function clean(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\u{fffd}')
 }
 
-/** One line a row, each column as wide as its widest cell. */
+/** Returns one line per row, with each column as wide as its widest cell. */
 export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((row) => row[at]?.length ?? 0)),

@@ -24,16 +24,16 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
 ]
 
-/** What the memory for kept answers holds. */
+/** Size and counters of the answer cache. */
 export interface CacheFigures {
   readonly store: { readonly bytes: number; readonly count: number; readonly evictions: number }
-  /** The store of all replicas. */
+  /** The store shared by all replicas. */
   readonly shared: {
     readonly figures: { readonly failures: number; readonly broken: number }
   } | null
 }
 
-/** Series of the memory for kept answers, read at each scrape. */
+/** Registers series of the answer cache, read at each scrape. */
 export function registerCache(registry: Registry, cache: CacheFigures | null): void {
   const row = (one: Series, read: (figures: CacheFigures) => number) => {
     mirror(registry, one, () => [{ labels: {}, value: cache === null ? 0 : read(cache) }])
@@ -45,7 +45,7 @@ export function registerCache(registry: Registry, cache: CacheFigures | null): v
   row(series.cacheStoreBroken, ({ shared }) => shared?.figures.broken ?? 0)
 }
 
-/** Series of the config that is served, read at each scrape. */
+/** Registers series of the active config, read at each scrape. */
 export function registerConfig(registry: Registry, state: ConfigState): void {
   const row = (one: Series, samples: () => readonly Sample[]) =>
     mirror(registry, one, () => samples().map(([labels, value]) => ({ labels, value })))
@@ -58,10 +58,10 @@ export function registerConfig(registry: Registry, state: ConfigState): void {
   ])
 }
 
-/** Gauges that mirror the pools: read at each scrape, and without cost in between. */
+/** Gauges that mirror the pools. A scrape reads them, and they cost nothing in between. */
 export class PoolGauges {
   readonly #pools: { readonly listener: Labels; readonly snapshot: () => PoolSnapshot }[] = []
-  /** By chain and interface: how many relays fail calls at once, until the next call finds an upstream. */
+  /** Open breakers by chain and interface: the number of relays that fail calls at once. */
   readonly #openBreakers = new Map<string, number>()
 
   constructor(registry: Registry) {
@@ -94,7 +94,7 @@ export class PoolGauges {
     this.#pools.push({ listener, snapshot })
   }
 
-  /** One relay of a chain and interface has begun or ceased to fail calls at once. */
+  /** The breaker of one relay has opened or closed. */
   breakerChanged(listener: Labels, open: boolean): void {
     const key = labelsKey(listener)
     this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
@@ -126,8 +126,8 @@ const readings: readonly (readonly [Series, () => number])[] = [
 ]
 
 /**
- * Registers the series of the process, its build and its budget. All of it is read at each scrape:
- * prom-client's own default set keeps a 10 ms timer for the event loop, which an idle router pays.
+ * Registers the series of the process, its build and its budget, all read at each scrape.
+ * prom-client's default set costs an idle router a 10 ms timer for the event loop.
  */
 export function registerProcess(registry: Registry, version: string, budget?: ByteBudget): void {
   const labels = { version, runtime: process.version }

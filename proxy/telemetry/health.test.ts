@@ -13,7 +13,7 @@ function pool(...states: UpstreamState[]): PoolSnapshot {
   return aPool(upstreams)
 }
 
-/** Listeners of which `answered` had an upstream once; the states are all their upstreams' now. */
+/** Listeners with these upstream states; only those in `answered` had a serving upstream. */
 async function healthOf(answered: UpstreamState[], never: UpstreamState[], isGraceOver: boolean) {
   const clock = new VirtualClock()
   const health = new Health(clock, new ConfigState(clock, 'ab12'))
@@ -63,7 +63,7 @@ const rules: {
     overall: 200,
   },
   {
-    name: 'all upstreams went down later: ready, to answer clients, but not healthy',
+    name: 'all upstreams failed later: ready, to answer clients, but not healthy',
     answered: ['disabled', 'disabled'],
     never: [],
     graceOver: true,
@@ -71,7 +71,7 @@ const rules: {
     overall: 503,
   },
   {
-    name: 'one of two listeners went down later',
+    name: 'one of two listeners failed later',
     answered: ['disabled', 'eligible'],
     never: [],
     ready: 200,
@@ -138,7 +138,7 @@ test('from start to stop: dark, one up, grace over, all down, draining', async (
   expect(statuses()).toEqual([503, 503])
 })
 
-test('ready without delay once every listener had an answer, though not at the same time', () => {
+test('ready without delay once every listener has had an answer, at any time', () => {
   const clock = new VirtualClock()
   const health = new Health(clock, new ConfigState(clock, 'ab12'))
   const pools = { eth: pool('eligible'), btc: pool('unverified') }
@@ -150,7 +150,7 @@ test('ready without delay once every listener had an answer, though not at the s
   expect(health.readiness().status).toBe(200)
 })
 
-test('the status says what serves, and the state of each upstream, since when and why', async () => {
+test('the status has each listener, and the state of each upstream, since when and why', async () => {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
   const health = new Health(clock, config)
@@ -178,7 +178,7 @@ test('the status says what serves, and the state of each upstream, since when an
   })
 })
 
-test('verbose readiness and the status say why a newer config is not served, until one is', () => {
+test('verbose readiness and the status say why a newer config is not active, until one is', () => {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
   const health = new Health(clock, config)

@@ -5,7 +5,7 @@ import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 
-/** How long listeners without any upstream hold up readiness. */
+/** How long listeners without any upstream delay readiness. */
 const graceMs = 30_000
 
 /** An answer of a health path: HTTP status and plain text. */
@@ -18,11 +18,11 @@ interface Listener {
   /** `ETH1 jsonrpc` */
   readonly name: string
   readonly snapshot: () => PoolSnapshot
-  /** One of its upstreams was seen serving since the start. */
+  /** Whether any of its upstreams has served since the start. */
   isAnswered: boolean
 }
 
-/** What fails for want of a store. */
+/** The features that fail without a store. */
 export interface StoreTrouble {
   /** `127.0.0.1:6379 (resp-cache)` */
   readonly name: string
@@ -30,13 +30,13 @@ export interface StoreTrouble {
   readonly since: string
 }
 
-/** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
+/** Tracks the listeners from start to stop, and reports whether the router is ready and healthy. */
 export class Health {
   readonly #clock: Clock
   readonly #config: Pick<ConfigState, 'facts'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
-  /** By what fails; empty while all stores answer. */
+  /** Failing stores by name; empty while all stores answer. */
   readonly stores = new Map<string, StoreTrouble>()
   #isDraining = false
 
@@ -46,7 +46,7 @@ export class Health {
     this.#graceEndsMs = clock.nowMs() + graceMs
   }
 
-  /** Once for each listener, before the first question. */
+  /** Called once for each listener, before the first health request. */
   register(name: string, snapshot: () => PoolSnapshot): void {
     this.#listeners.push({ name, snapshot, isAnswered: false })
   }
@@ -62,12 +62,12 @@ export class Health {
     })
   }
 
-  /** The router is stopping; there is no way back. */
+  /** The router is stopping, which is final. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose` adds the config, and since when and why upstreams are not eligible. */
+  /** `/readyz`: whether to send clients here. `?verbose` adds the config and reasons of states. */
   readiness(isVerbose = false): HealthAnswer {
     const lines = this.look().map(({ name, pool }) => lineOf(name, pool, isVerbose))
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
@@ -84,7 +84,7 @@ export class Health {
     return { status: isReady ? 200 : 503, body }
   }
 
-  /** `/metrics/overall-health`: started, not draining, and at least one upstream is serving now. */
+  /** `/metrics/overall-health`: started, not draining, and with an upstream serving now. */
   overall(): HealthAnswer {
     const isServed = this.look().some(({ pool }) => servingIn(pool) > 0)
     return this.#isStarted && !this.#isDraining && isServed
@@ -92,7 +92,7 @@ export class Health {
       : { status: 503, body: 'Unhealthy' }
   }
 
-  /** `/status`, as JSON: the config that serves, and each upstream as this process sees it, for programs. */
+  /** `/status` as JSON for programs: the active config, and each upstream's state here. */
   status(): string {
     const upstreams = this.look().flatMap(({ chain, interface: iface, pool }) =>
       pool.upstreams.map(({ name, tier, state, since, why, lagBlocks }) => {
@@ -110,9 +110,9 @@ export class Health {
   }
 
   /**
-   * The start is done once an upstream of every listener answered. A listener without an answer
-   * delays the others for the grace time only. From then on the router stays started: without
-   * upstreams it still answers its clients that it has none, and other replicas could do no more.
+   * The start is complete once an upstream of every listener has answered. A listener without an
+   * answer delays the others for the grace time only. After that the router stays started. Without
+   * upstreams it still answers clients with an error, and other replicas could do no more.
    */
   get #isStarted(): boolean {
     const answered = this.#listeners.filter(({ isAnswered }) => isAnswered).length

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { lineLimits, type LogFields } from './log.ts'
 
-test('whatever comes when: each line is written or counted, and no window has too many', async () => {
+test('in any order of events, each line is written or counted, and no window exceeds the limit', async () => {
   const rate = { lines: 3, perMs: 1_000 }
   const bursts = fc.array(
     fc.tuple(fc.integer({ min: 0, max: 2_500 }), fc.integer({ min: 1, max: 9 })),
@@ -26,7 +26,7 @@ test('whatever comes when: each line is written or counted, and no window has to
       await clock.advance(rate.perMs)
       expect(clock.pending).toBe(0)
       expect(written.length + suppressed).toBe(all.reduce((sum, [, lines]) => sum + lines, 0))
-      // Two windows can touch: no span of one window's length sees more than both of theirs.
+      // A span of one window length can overlap two windows, so it has at most the lines of both.
       for (const fromMs of written) {
         const span = written.filter((atMs) => atMs >= fromMs && atMs < fromMs + rate.perMs)
         expect(span.length).toBeLessThanOrEqual(2 * rate.lines)

@@ -17,7 +17,7 @@ function make(format: LogFormat, level: LogLevel = 'info'): { logger: Logger; li
   return { logger: createLogger({ level, format, redact, destination }), lines }
 }
 
-/** The one JSON record that `write` makes. */
+/** The single JSON record that `write` produces. */
 function recordOf(write: (logger: Logger) => void, level: LogLevel = 'info') {
   const { logger, lines } = make('json', level)
   write(logger)
@@ -36,7 +36,7 @@ test('a JSON line has time, level, message and the fields', () => {
   })
 })
 
-test('a text line begins with what it is about, and can be read', () => {
+test('a text line starts with its subject, and is readable', () => {
   const { logger, lines } = make('text')
   logger.info('upstream changed state', {
     chain: 'ETH1',
@@ -62,7 +62,7 @@ test('an error is one sentence in text', () => {
   )
 })
 
-test('on a terminal the level has a colour, and nothing else of the line changes', () => {
+test('on a terminal the level has a colour, and the rest of the line is the same', () => {
   const [plain, coloured] = [false, true].map((colours) => {
     const written: string[] = []
     const destination = { write: (line: string) => void written.push(line) }
@@ -76,7 +76,7 @@ test('on a terminal the level has a colour, and nothing else of the line changes
 })
 
 test.each(logFormats.flatMap((format) => logLevels.map((level) => [format, level] as const)))(
-  'as %s, level %s leaves out what is below it',
+  'as %s, level %s excludes lower levels',
   (format, level) => {
     const { logger, lines } = make(format, level)
     for (const one of logLevels) logger[one](`at ${one}`)
@@ -100,19 +100,16 @@ const hidingPlaces: [string, (logger: Logger) => void][] = [
   ['a nested key', (logger) => logger.error('x', { a: { b: { [canary]: 1 } } })],
   ['a list', (logger) => logger.error('x', { list: ['a', [canary]] })],
   ['an error', (logger) => logger.error('x', { error: failed })],
-  ['a defect with its stack', (logger) => logger.error('x', { error: defect })],
+  ['an internal error with its stack', (logger) => logger.error('x', { error: defect })],
   ['an aggregate', (logger) => logger.error('x', { error: new AggregateError([failed], canary) })],
   [
-    'a cause that is no error',
+    'a cause that is not an error',
     (logger) => logger.error('x', { error: new Error('y', { cause: canary }) }),
   ],
   ['a URL object', (logger) => logger.error('x', { url: new URL(`http://a/?k=v`), also: canary })],
-  ['what toJSON gives', (logger) => logger.error('x', { holder: new Holder() })],
+  ['a toJSON result', (logger) => logger.error('x', { holder: new Holder() })],
   ['a symbol', (logger) => logger.error('x', { symbol: Symbol(canary) })],
-  [
-    'a long text, where it is cut',
-    (logger) => logger.error('x', { long: 'a'.repeat(990) + canary }),
-  ],
+  ['a long text, at the cut', (logger) => logger.error('x', { long: 'a'.repeat(990) + canary })],
 ]
 test.each(
   hidingPlaces.flatMap(([place, write]) =>
@@ -212,7 +209,7 @@ test.each(
 // oxlint-disable-next-line no-control-regex
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
 
-test('no text can begin a new line, move the cursor or pass for another field', () => {
+test('no text can start a new line, move the cursor or pass for another field', () => {
   const evil = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.constantFrom(

@@ -6,26 +6,26 @@ import type { LogFormat, LogLevel } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
 
-/** The fields of a line. An `error` is written as code, message and causes, long texts are cut, secrets removed. */
+/** Fields of a line. An `error` becomes code, message and causes. Secrets are masked, texts cut. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The log of the process. Never throws. */
 export interface Logger extends Readonly<
   Record<LogLevel, (message: string, fields?: LogFields) => void>
 > {
-  /** Whether lines of this level are written: ask before making costly fields. */
+  /** Whether lines of this level are written. Check it before building costly fields. */
   writes(level: LogLevel): boolean
 }
 
 interface LoggerOptions {
-  /** Lines below it are not written. At `debug`, errors come with their stacks. */
+  /** Lines below it are not written. At `debug`, errors include their stacks. */
   readonly level: LogLevel
   readonly format: LogFormat
-  /** Takes secrets out of a text: applied to every text of a line, keys too, before it is cut. */
+  /** Masks secrets in a text. Applied to every text and key of a line before it is cut. */
   readonly redact: (text: string) => string
-  /** Text for a terminal: levels have a colour. */
+  /** Whether levels have a colour, for a terminal. */
   readonly colours?: boolean
-  /** Takes one whole line with its end at a time. Standard output when left out. */
+  /** Receives one whole line at a time, with its line end. Defaults to standard output. */
   readonly destination?: { write(line: string): void }
 }
 
@@ -35,7 +35,7 @@ const maxFrames = 12
 /** One string of a JSON text, with its quotes. */
 const jsonString = /"(?:[^"\\]+|\\.)*"/g
 
-/** Makes a logger that writes at once, in this thread: a line is out when the call returns. */
+/** Creates a synchronous logger: a line is written when the call returns. */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, format, redact, colours = false } = options
   const sink = options.destination ?? pino.destination({ dest: 1, sync: true })
@@ -64,19 +64,19 @@ export function createLogger(options: LoggerOptions): Logger {
   }
 }
 
-/** So many lines in so long a time. */
+/** A number of lines per window. */
 export interface LineRate {
   readonly lines: number
   readonly perMs: number
 }
 
-/** Whether one more line may be written; when not, it was counted. */
+/** Returns whether one more line may be written; if not, it counts the line. */
 export type TakeLine = () => boolean
 
 /**
- * Limits of kinds of lines, so that no kind of event floods the log. Time is cut into windows that begin
- * with an event; what comes after the first lines of a window is left out, and counted when the window
- * ends, so that the log never looks calmer than the router was: `failed requests suppressed`.
+ * Limits per kind of line, so that no kind of event floods the log. A window begins with an event.
+ * Lines beyond the limit are counted, and reported at the end of the window: `failed requests
+ * suppressed`.
  */
 export function lineLimits(logger: Pick<Logger, LogLevel>, clock: Clock, labels: LogFields) {
   return (
@@ -115,8 +115,8 @@ function cut(text: string): string {
 }
 
 /**
- * What an error says. `stacks` adds the stack. A programmer's error has it in any case, with those of its causes, since it
- * cannot be found otherwise.
+ * Describes an error; `stacks` adds the stack. Internal errors always have it, and those of their
+ * causes, for diagnosis.
  */
 function described(error: unknown, stacks: boolean, depth = 0): unknown {
   if (!(error instanceof Error)) return error
@@ -132,7 +132,7 @@ function described(error: unknown, stacks: boolean, depth = 0): unknown {
   }
 }
 
-/** The stable code where it has one, else the name of its class. */
+/** The stable code if it has one, else the name of its class. */
 function codeOf(error: Error): string {
   if (error instanceof RelayError) return error.kind.code
   if (error instanceof TransportError) return error.fault
@@ -158,8 +158,8 @@ const plain = /^[\w.:/@+-]+$/
 const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31;1', debug: '2' }
 
 /**
- * One record as one line for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value ...`. What it is about stands
- * first. Values that are not one plain word are quoted as in JSON; no value can end the line or pass for another field.
+ * Formats a record for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value`. A value that is
+ * not one plain word is quoted as JSON, so none can end the line or pass for another field.
  */
 function formatText(line: string, colours: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>
@@ -179,7 +179,7 @@ function formatText(line: string, colours: boolean): string {
   return `${words.join(' ')}\n`
 }
 
-/** What an error was described as. */
+/** An error as `described` returns it. */
 interface Described {
   readonly code?: string
   readonly message?: string
@@ -198,7 +198,7 @@ function errorText(error: unknown): string {
   return [own, ...causes].join(', caused by: ')
 }
 
-/** Where a defect was, and its causes. */
+/** The stacks of an internal error and its causes. */
 function stackWords(error: unknown): readonly string[] {
   const { stack, cause } = (error ?? {}) as Described
   const causes = cause === undefined ? [] : stackWords(cause)

@@ -11,7 +11,7 @@ interface MetricsPage {
 const sample = /^([a-z_:][a-z0-9_:]*)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$/i
 const comment = /^# (HELP|TYPE) (\S+) (.+)$/
 
-/** Reads a page as a scraper would, and is as strict: what it would not take is an error. */
+/** Parses a page as strictly as a scraper, and throws on what a scraper would reject. */
 export function readMetricsPage(text: string): MetricsPage {
   const page = { samples: new Map<string, number>(), types: new Map(), helps: new Map() }
   if (!text.endsWith('\n')) throw new Error('the last line has no end')

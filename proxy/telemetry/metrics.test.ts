@@ -35,7 +35,7 @@ async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>>
   return readMetricsPage(await metrics.scrape()).samples
 }
 
-/** Samples of one series, without those of others. */
+/** Samples of one series. */
 async function valuesOf(metrics: Metrics, name: string): Promise<Record<string, number>> {
   const samples = [...(await samplesOf(metrics))].filter(([id]) => id.replace(/\{.*/, '') === name)
   return Object.fromEntries(samples.map(([id, value]) => [id.slice(name.length), value]))
@@ -51,10 +51,10 @@ test('a fresh router shows its build and its process, and no series of traffic',
   expect([...samples.keys()].filter((id) => id.includes('chain='))).toEqual([])
 })
 
-test('which config is served, since when, and how its reloads ended', async () => {
+test('the active config, since when, and the results of its reloads', async () => {
   const state = new ConfigState({ wallMs: () => 7_000 }, 'ab12')
   const metrics = createMetrics({ version: '1', budget: new ByteBudget(1e9), config: state })
-  const seen = async () => {
+  const samples = async () => {
     const all = [...(await samplesOf(metrics))]
     return Object.fromEntries(all.filter(([id]) => id.startsWith('router_config_')))
   }
@@ -66,9 +66,9 @@ test('which config is served, since when, and how its reloads ended', async () =
     'router_config_reloads_total{result="applied"}': 0,
     'router_config_reloads_total{result="refused"}': 1,
   }
-  expect(await seen()).toEqual(before)
+  expect(await samples()).toEqual(before)
   state.applied('ab12')
-  expect(await seen()).toEqual({
+  expect(await samples()).toEqual({
     ...before,
     router_config_last_reload_successful: 1,
     'router_config_reloads_total{result="applied"}': 1,
@@ -110,7 +110,7 @@ test('calls are counted by how they ended', async () => {
   })
 })
 
-test('counters keep what they counted from scrape to scrape', async () => {
+test('counters persist from scrape to scrape', async () => {
   const metrics = make()
   const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
   const id = `{${on},method="eth_call",outcome="success"}`
@@ -121,7 +121,7 @@ test('counters keep what they counted from scrape to scrape', async () => {
   }
 })
 
-test('the histogram holds each duration in the right buckets', async () => {
+test('the histogram counts each duration in the right buckets', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.double({ min: 0, max: 60_000, noNaN: true }), { minLength: 1 }),
@@ -171,7 +171,7 @@ test('attempts are counted by upstream, kind and result; aborted ones have no du
   expect(buckets[`{${on},upstream="node-b",le="5"}`]).toBe(1)
 })
 
-test('10,000 unknown method names make one series, and their text is nowhere', async () => {
+test('10,000 unknown method names make one series, and their text never appears', async () => {
   const metrics = make()
   const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
   const names = fc.sample(fc.string({ unit: 'binary', maxLength: 40 }), 9_998)
@@ -184,7 +184,7 @@ test('10,000 unknown method names make one series, and their text is nowhere', a
   })
 })
 
-test('the pool is mirrored at the moment of the scrape, and what is unknown is absent', async () => {
+test('the pool is mirrored at the time of the scrape, and unknown values are absent', async () => {
   const metrics = make()
   let pool = {
     tip: 100 as number | null,
@@ -226,7 +226,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
   expect([...samples.keys()].filter((id) => unknown.test(id))).toEqual([])
 })
 
-test('what happens to upstreams, connections, refusals and the breaker', async () => {
+test('events of upstreams, connections, refusals and the breaker', async () => {
   const metrics = make()
   const relay = metrics.relayObserver('ETH1', 'jsonrpc')
   const pool = metrics.poolObserver('ETH1', 'jsonrpc')
@@ -261,7 +261,7 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   expect(samples.get(failures)).toBe(1)
 })
 
-test('the breaker is open, 1 whichever call opened it, while calls fail and no upstream may be asked', async () => {
+test('the breaker is open, 1 whichever call opened it, while calls fail without an available upstream', async () => {
   const metrics = make()
   let state: UpstreamState = 'eligible'
   const upstreams = () => [anUpstream('node-a', state), anUpstream('node-b', 'disabled')]
@@ -280,7 +280,7 @@ test('the breaker is open, 1 whichever call opened it, while calls fail and no u
   expect(await open()).toBe(1)
   other!.breakerChanged(true)
   expect(await open()).toBe(1)
-  // It is well again, and there are no calls.
+  // The upstream recovers, without any calls.
   state = 'lagging'
   expect(await open()).toBe(0)
   state = 'disabled'
@@ -325,7 +325,7 @@ test('the pages have every series of the table, once, with its type and help', a
 })
 
 test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
-  '%s is named as the field names series',
+  '%s follows the naming conventions',
   (name, one) => {
     expect(name).toMatch(/^router(_[a-z]+)+$/)
     expect(name.endsWith('_total')).toBe(one.type === 'counter')
@@ -338,7 +338,7 @@ test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
   },
 )
 
-test('the time of commands at the store is seen by command, and by how they ended', async () => {
+test('the time of store commands is counted by command and by outcome', async () => {
   const metrics = make()
   metrics.storeCommandEnded('get', 'timeout', 40)
   metrics.storeCommandEnded('get', 'success', 0.4)

@@ -20,7 +20,7 @@ import {
 } from './gauges.ts'
 import { type Series, series } from './series.ts'
 
-/** Counts what the router does, and gives it in the text format of Prometheus. */
+/** Counts what the router does, and writes it in the text format of Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** One value of a series. */
@@ -33,12 +33,12 @@ interface MetricsOptions {
   /** The running build. */
   readonly version: string
   readonly budget: ByteBudget
-  /** Null or absent: no answers are kept. */
+  /** Null or absent if no answers are cached. */
   readonly cache?: CacheFigures | null
   readonly config: ConfigState
 }
 
-/** Makes an independent set of series; nothing is shared with another set in the process. */
+/** Creates an independent set of series, which shares nothing with others in the process. */
 export function createMetrics(options: MetricsOptions) {
   const registry = new Registry()
   registerProcess(registry, options.version, options.budget)
@@ -77,16 +77,16 @@ export function createMetrics(options: MetricsOptions) {
     contentType: registry.contentType,
     /** The whole page. */
     scrape: () => registry.metrics(),
-    /** What the page says of one series; empty if it has none. Lines of a histogram have their bound as `le`. */
+    /** The page's samples of one series, or none. Lines of a histogram have their bound as `le`. */
     async samples({ name }: Series): Promise<readonly Sample[]> {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }
       return values as unknown as Sample[]
     },
-    /** The pool's gauges are read from `snapshot` at each scrape. Once for each listener. */
+    /** Registers gauges that a scrape reads from `snapshot`. Called once per listener. */
     registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
     },
-    /** The gauge is read from `size` at each scrape. @returns counters of an outcome and of a loss */
+    /** The gauge reads `size` at each scrape. @returns counters of outcomes and of losses */
     registerSticky(outcomes: readonly string[], size: () => number) {
       const claims = counter(series.stickyClaims)
       for (const outcome of outcomes) claims.inc({ outcome }, 0)
@@ -98,7 +98,7 @@ export function createMetrics(options: MetricsOptions) {
         storeLost: () => losses.inc(),
       }
     },
-    /** A command at the store of all replicas ended. */
+    /** A command at the shared store has ended. */
     storeCommandEnded: (command: string, outcome: string, ms: number) =>
       storeDuration({ command, outcome }).observe(ms / 1_000),
     relayObserver: perListener<RelayObserver>((listener) => {
@@ -165,7 +165,7 @@ export function createMetrics(options: MetricsOptions) {
   }
 }
 
-/** The metrics of `router cache`: of its process, of what it keeps, and of its calls. */
+/** The metrics of `router cache`: of its process, its store, and its calls. */
 export function createCacheMetrics(version: string, store: CacheFigures['store']) {
   const registry = new Registry()
   registerProcess(registry, version)

@@ -6,7 +6,7 @@ import { aCall, anAttempt, aRecord, repliedBy } from './call.fixture.ts'
 import { combineObservers } from './observers.ts'
 import type { Observers } from './observers.ts'
 
-/** Records the calls that it gets. */
+/** Records the calls it receives. */
 function recorder(received: unknown[], name: string): Observers {
   const record =
     (chain: string, what: string) =>
@@ -46,7 +46,7 @@ function recorder(received: unknown[], name: string): Observers {
   }
 }
 
-test('each one gets every call, in order', () => {
+test('each observer gets every call, in order', () => {
   const received: unknown[] = []
   const both = combineObservers([recorder(received, 'metrics'), recorder(received, 'log')])
   const relay = both.relayObserver('ETH1', 'jsonrpc')

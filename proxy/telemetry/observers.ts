@@ -18,8 +18,8 @@ interface ObserverKinds {
 type Kind = keyof ObserverKinds
 
 /**
- * Makes the observers of one listener, its relay, its pool, its subscriptions and its cross-validation. Ask once for each listener; two
- * listeners of one chain and interface count as one.
+ * Creates the observers of one listener, its relay, pool, subscriptions and cross-validation. Call
+ * each function once per listener; two listeners of one chain and interface count as one.
  */
 export type Observers = {
   readonly [K in Kind]: (chainId: string, apiInterface: ApiInterface) => ObserverKinds[K]
@@ -30,7 +30,7 @@ export function perListener<T>(make: (listener: { chain: string; interface: ApiI
   return (chain: string, apiInterface: ApiInterface) => make({ chain, interface: apiInterface })
 }
 
-/** Observers of some kinds, of some of what there is to observe. */
+/** Observers of some kinds, with some of their methods. */
 type SomeObservers = {
   readonly [K in Kind]?: (...of: Parameters<Observers[K]>) => Partial<ObserverKinds[K]>
 }
@@ -53,7 +53,7 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   ],
 }
 
-/** Lets all of them observe, in the order given. */
+/** Combines observers, which receive each call in order. */
 export function combineObservers(all: readonly SomeObservers[]): Observers {
   const combine = (kind: Kind) => (chainId: string, apiInterface: ApiInterface) => {
     const each = all.map(
@@ -69,7 +69,7 @@ export function combineObservers(all: readonly SomeObservers[]): Observers {
 
 type Observe = (a: unknown, b: unknown, c: unknown, d: unknown) => void
 
-/** Observers take four arguments at most; to gather them into a list would cost each call. */
+/** Observers take at most four arguments; a rest parameter would allocate on each call. */
 function callAll(observe: readonly Observe[]): Observe {
   return (a, b, c, d) => {
     for (const one of observe) one(a, b, c, d)

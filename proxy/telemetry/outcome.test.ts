@@ -23,7 +23,7 @@ type Made = readonly [
 
 const violated = { violation: { check: 'parent', detail: '' } } as const
 
-/** Every way in which a call can end for its client: what was asked, what the client got, what is reported. */
+/** Every way in which a call can end: attempts, what the client got, the reported outcome. */
 const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] = [
   ['an answer', [['a', 'answer']], repliedBy('a'), 'success'],
   [
@@ -45,7 +45,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'success',
   ],
   [
-    'an answer that came late, beside a later attempt that was late as well',
+    'an answer after its deadline, like that of a later attempt',
     [
       ['a', 'answer'],
       ['a', page, 'retry'],
@@ -63,7 +63,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'success',
   ],
   [
-    'one that others still work at',
+    'an answer while other attempts are still running',
     [
       ['a', 'answer', 'broadcast'],
       ['b', null, 'broadcast'],
@@ -72,17 +72,17 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'success',
   ],
   ['an answer without an upstream', [], repliedBy('cache'), 'success'],
-  ['the error that is the answer', [['a', 'node-error']], repliedBy('a', revert), 'node-error'],
-  ['a page when nothing better came', [['a', page]], repliedBy('a'), 'upstream-error'],
+  ['an error that is the answer', [['a', 'node-error']], repliedBy('a', revert), 'node-error'],
+  ['a page for want of a better answer', [['a', page]], repliedBy('a'), 'upstream-error'],
   [
-    'an error of the node when nothing better came',
+    'an error of the node for want of a better answer',
     [['a', page]],
     repliedBy('a', page),
     'upstream-error',
   ],
-  ['a 429 that was just given', [['a', limited]], repliedBy('a', limited), 'upstream-error'],
+  ['a passed-on 429', [['a', limited]], repliedBy('a', limited), 'upstream-error'],
   [
-    'a violation that shows while the answer passes',
+    'a violation found while the answer streams',
     [['a', page, 'first', violated]],
     repliedBy('a'),
     'upstream-error',
@@ -93,21 +93,26 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     repliedBy('a'),
     'success',
   ],
-  ['an answer that broke on its way', [['a', page]], repliedBy('a'), 'upstream-error'],
+  ['an answer that broke off', [['a', page]], repliedBy('a'), 'upstream-error'],
   [
-    'a transaction that its node has already',
+    'a transaction that its node already has',
     [['a', 'node-error', 'broadcast']],
     repliedBy('a'),
     'success',
   ],
   [
-    'one that the router does not know of',
+    'a transaction that the router does not know',
     [['a', 'node-error', 'broadcast']],
     repliedBy('a', known),
     'node-error',
   ],
   ['a subscription', [['a', 'answer']], { kind: 'subscription', isRefused: false }, 'success'],
-  ['a refused one', [['a', 'answer']], { kind: 'subscription', isRefused: true }, 'node-error'],
+  [
+    'a refused subscription',
+    [['a', 'answer']],
+    { kind: 'subscription', isRefused: true },
+    'node-error',
+  ],
   ['a client that left', [['a', 'aborted']], { kind: 'abandoned' }, 'abandoned'],
   ...Object.values(errorKinds).map(
     (kind) =>
@@ -120,7 +125,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
   ),
 ]
 
-test.each(endings)('%s is reported as what it is', (_case, made, end, outcome) => {
+test.each(endings)('%s has the right outcome', (_case, made, end, outcome) => {
   const call = aCall()
   for (const [upstream, result, kind = 'first', more] of made)
     anAttempt(call, upstream, result, { kind, ...more })

@@ -3,7 +3,7 @@
 
 interface Row {
   readonly name: `router_${string}`
-  /** Labels beside those of its group. Every value comes from the config, a chain spec or the router itself. */
+  /** Labels in addition to those of the group. No value comes from a client. */
   readonly and?: readonly string[]
   readonly help: string
   /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
@@ -21,10 +21,10 @@ const upstream = [...listener, 'upstream'] as const
 const topic = [...listener, 'topic'] as const
 const tieredUpstream = [...upstream, 'tier'] as const
 
-/** 2 is a bound because the suggested alert asks for p99 above 2 s. */
+/** Includes 2 because the suggested alert is for a p99 above 2 s. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30]
 
-/** Series that have these labels in common. The name of a counter ends with `_total`; what has buckets is a histogram. */
+/** Series with common labels. A counter's name ends with `_total`; buckets make a histogram. */
 function labelled<const Rows extends Readonly<Record<string, Row>>>(
   common: readonly string[],
   rows: Rows,
@@ -37,24 +37,24 @@ function labelled<const Rows extends Readonly<Record<string, Row>>>(
   return Object.fromEntries(all) as { readonly [Key in keyof Rows]: Rows[Key] & Series }
 }
 
-/** Every series of the router, for the registry and `docs/reference/metrics.md`, which also describes the labels. */
+/** Every series of the router, for the registry and `docs/reference/metrics.md`. */
 export const series = {
   ...labelled(listener, {
     requests: {
       name: 'router_requests_total',
       and: ['method', 'outcome'],
-      help: 'Calls that ended, a batch item being one call.',
+      help: 'Finished calls; each item of a batch is one call.',
     },
     requestDuration: {
       name: 'router_request_duration_seconds',
       and: ['method'],
-      help: "Time from a call's arrival to its reply, whatever the outcome; abandoned calls are left out.",
+      help: "Time from a call's arrival to its reply, whatever the outcome. Abandoned calls are excluded.",
       buckets: latencyBuckets,
     },
     retries: {
       name: 'router_retries_total',
       and: ['method'],
-      help: 'Attempts at an upstream that were made because an earlier one failed; those by another URL of the same upstream are not counted.',
+      help: 'Attempts at an upstream after an earlier one failed. Attempts by another URL of the same upstream are excluded.',
     },
     refused: {
       name: 'router_requests_refused_total',
@@ -63,20 +63,20 @@ export const series = {
     },
     connections: {
       name: 'router_client_connections',
-      help: 'Open connections of clients, WebSockets included.',
+      help: 'Open client connections, including WebSockets.',
     },
     sockets: {
       name: 'router_client_websockets',
-      help: 'Open WebSockets of clients.',
+      help: 'Open client WebSockets.',
     },
     crossValidations: {
       name: 'router_cross_validations_total',
       and: ['method', 'validation'],
-      help: 'Calls that were cross-validated, by the outcome.',
+      help: 'Cross-validated calls, by outcome.',
     },
     breakerOpen: {
       name: 'router_breaker_open',
-      help: '1 while calls fail at once, because two in a row found no upstream and there is still none that may be asked; else 0.',
+      help: '1 while calls fail at once, since two in a row found no available upstream and none is available yet; else 0.',
     },
     breakerTrips: {
       name: 'router_breaker_trips_total',
@@ -84,45 +84,45 @@ export const series = {
     },
     tip: {
       name: 'router_chain_tip_block',
-      help: 'Latest block of the chain on which the upstreams agree; absent while unknown.',
+      help: 'Latest block on which the upstreams agree; absent while unknown.',
     },
     cacheLookups: {
       name: 'router_cache_lookups_total',
       and: ['class', 'verdict'],
-      help: 'Calls that ended, by what the cache did with them.',
+      help: 'Finished calls, by the result of the cache.',
     },
   }),
   ...labelled(topic, {
     subscriptions: {
       name: 'router_subscriptions',
-      help: 'Subscriptions of clients.',
+      help: 'Client subscriptions.',
     },
     subscriptionFilled: {
       name: 'router_subscription_filled_blocks_total',
-      help: 'Blocks or slots that no upstream announced in time, and that were fetched.',
+      help: 'Blocks or slots that no upstream announced in time and the router fetched.',
     },
     subscriptionDuplicates: {
       name: 'router_subscription_duplicates_total',
-      help: 'Events that were delivered before, and were dropped.',
+      help: 'Duplicate events that were dropped.',
     },
     subscriptionFetchFailures: {
       name: 'router_subscription_fetch_failures_total',
-      help: 'Times that the next event of a topic could not be fetched. It is asked for again; later events wait.',
+      help: 'Times that the next event of a topic could not be fetched. The router retries, and later events wait.',
     },
     subscriptionsEnded: {
       name: 'router_subscription_topics_ended_total',
-      help: 'Topics that could not go on without a hole; their clients were disconnected.',
+      help: 'Topics that ended because of a gap; their clients were disconnected.',
     },
   }),
   ...labelled(upstream, {
     upstreamSubscriptions: {
       name: 'router_upstream_subscriptions',
-      help: 'Subscriptions of the router at the upstream: one for each topic, however many clients.',
+      help: 'Subscriptions of the router at the upstream: one for each topic, regardless of the number of clients.',
     },
     subscriptionMoves: {
       name: 'router_subscription_moves_total',
       and: ['topic', 'reason'],
-      help: 'Times that a topic left the upstream, since it had `stalled` (its WebSocket accepts subscriptions and sends nothing), or for an `other` reason, such as a lost connection.',
+      help: 'Times that a topic left the upstream: `stalled` if its WebSocket accepts subscriptions and sends nothing, `other` for another reason, such as a lost connection.',
     },
     attempts: {
       name: 'router_attempts_total',
@@ -131,50 +131,50 @@ export const series = {
     },
     attemptDuration: {
       name: 'router_attempt_duration_seconds',
-      help: 'Time that an attempt took, failed ones included; aborted ones are left out.',
+      help: 'Time of attempts, including failed ones. Aborted ones are excluded.',
       buckets: latencyBuckets,
     },
     integrityViolations: {
       name: 'router_integrity_violations_total',
       and: ['check'],
-      help: 'Answers that do not fit their request, by the check that found it. Another upstream was asked.',
+      help: 'Answers that do not match their request, by the check that found it. The router then tries another upstream.',
     },
     missingBlockAnswers: {
       name: 'router_missing_block_answers_total',
-      help: 'Answers with null for a block that the corroborated tip says exists.',
+      help: 'Null answers for a block that exists according to the corroborated tip.',
     },
     finalizedMismatches: {
       name: 'router_cross_validation_finalized_mismatches_total',
-      help: 'Answers about finalized blocks that differ from what most upstreams answered, or from each other where no answer has enough votes. The log has the evidence.',
+      help: 'Answers about finalized blocks that differ from the majority, or from each other where no answer has enough votes. The log has the evidence.',
     },
     stateChanges: {
       name: 'router_upstream_state_changes_total',
       and: ['to'],
-      help: "Changes of an upstream's state.",
+      help: 'State changes of an upstream.',
     },
     cooldowns: {
       name: 'router_upstream_hold_offs_total',
-      help: 'Times that a cooldown of a URL of the upstream began, e.g. after HTTP 429.',
+      help: 'Cooldowns of URLs of the upstream, e.g. after HTTP 429.',
     },
     probes: {
       name: 'router_upstream_probes_total',
-      help: 'Requests that the router itself sends to the upstream: verifications, and polls of its head and sync progress.',
+      help: 'Requests of the router itself to the upstream: verifications, and polls of its head and sync progress.',
     },
     verificationFailures: {
       name: 'router_upstream_verification_failures_total',
       and: ['verification'],
-      help: 'Failed verifications of an upstream, one for each URL and each time.',
+      help: 'Failed verifications of an upstream, counted per URL.',
     },
   }),
   ...labelled(tieredUpstream, {
     upstreamState: {
       name: 'router_upstream_state',
       and: ['state'],
-      help: '1 for the state that the upstream is in, 0 for each other one.',
+      help: '1 for the current state of the upstream, 0 for the other states.',
     },
     upstreamStateSince: {
       name: 'router_upstream_state_timestamp_seconds',
-      help: 'When the state of the upstream began, in seconds since the Unix epoch.',
+      help: 'Start of the current state of the upstream, in seconds since the Unix epoch.',
     },
     sessions: {
       name: 'router_upstream_sessions',
@@ -186,59 +186,59 @@ export const series = {
     },
     lagBlocks: {
       name: 'router_upstream_lag_blocks',
-      help: 'Blocks that the upstream is behind the tip; absent while unknown.',
+      help: 'Lag of the upstream behind the tip in blocks; absent while unknown.',
     },
     lagSeconds: {
       name: 'router_upstream_lag_seconds',
-      help: 'Time that the upstream is behind the tip; absent while unknown.',
+      help: 'Lag of the upstream behind the tip as time; absent while unknown.',
     },
     score: {
       name: 'router_upstream_score',
-      help: 'Score from 0 to 1 by which the selection prefers upstreams, 1 for the best; absent while the upstream may not serve yet.',
+      help: 'Selection score of the upstream from 0 to 1, the best; absent while the upstream may not serve yet.',
     },
     urlsInCooldown: {
       name: 'router_upstream_urls_held_off',
-      help: 'URLs of the upstream that are in cooldown.',
+      help: 'URLs of the upstream in cooldown.',
     },
   }),
   ...labelled([], {
     stickyClaims: {
       name: 'router_csm_sticky_claims_total',
       and: ['outcome'],
-      help: 'Requests with `rpc-stickiness`, by how they came to the node of their session, or failed.',
+      help: 'Requests with `rpc-stickiness`, by how they reached the node of their session, or failed.',
     },
     stickySessions: {
       name: 'router_csm_sticky_sessions',
-      help: 'Sessions whose node this replica has in memory.',
+      help: 'Sessions in the memory of this replica.',
     },
     stickyStoreLosses: {
       name: 'router_csm_sticky_store_losses_total',
-      help: 'Times that this replica found the store of sticky sessions restarted or without its data. Sessions fail for about 5 seconds then, while replicas restore theirs.',
+      help: 'Times that this replica found the store of sticky sessions restarted or without its data. Sessions then fail for about 5 seconds, while replicas restore theirs.',
     },
     cacheBytes: {
       name: 'router_cache_bytes',
-      help: 'Memory that kept answers take, as it is counted for `cache-bytes`.',
+      help: 'Memory of cached answers, as counted for `cache-bytes`.',
     },
     cacheEntries: {
       name: 'router_cache_entries',
-      help: 'Answers that are kept in memory, those that nobody may have any more among them.',
+      help: 'Answers cached in memory, including expired ones.',
     },
     cacheEvictions: {
       name: 'router_cache_evictions_total',
-      help: 'Kept answers that went since `cache-bytes` was full.',
+      help: 'Cached answers evicted because `cache-bytes` was full.',
     },
     cacheStoreFailures: {
       name: 'router_cache_store_failures_total',
-      help: 'Commands that the store of `resp-cache` or `cache-be` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
+      help: 'Commands that the store of `resp-cache` or `cache-be` refused, or did not answer in 50 ms. The router then skips the store for a second, and all calls are misses.',
     },
     cacheStoreBroken: {
       name: 'router_cache_store_broken_total',
-      help: 'Answers in the store of `resp-cache` or `cache-be` that could not be read: of another version, or damaged.',
+      help: 'Unreadable answers in the store of `resp-cache` or `cache-be`: damaged, or of another version.',
     },
     storeDuration: {
       name: 'router_store_command_duration_seconds',
       and: ['command', 'outcome'],
-      help: 'Time that commands took at the store of `resp-cache` or `cache-be`, for answers and for sessions. Those without a connection fail at once.',
+      help: 'Time of commands at the store of `resp-cache` or `cache-be`, for answers and for sessions. Without a connection they fail at once.',
       buckets: [0.0005, ...latencyBuckets.slice(0, -4)],
     },
     cacheServerCalls: {
@@ -248,33 +248,33 @@ export const series = {
     },
     heldBytes: {
       name: 'router_buffered_bytes',
-      help: 'Bytes of requests and answers that the process holds.',
+      help: 'Bytes of requests and answers in the process.',
     },
     cutOffs: {
       name: 'router_clients_cut_off_total',
-      help: 'Requests and answers that were cut off because their clients kept half of `--max-buffered-bytes` waiting.',
+      help: 'Requests and answers cut off because their slow clients kept half of `--max-buffered-bytes` waiting.',
     },
     maxHeldBytes: {
       name: 'router_buffered_bytes_limit',
-      help: 'Bytes of which no more are taken on: `--max-buffered-bytes`.',
+      help: 'Limit of buffered bytes, from `--max-buffered-bytes`.',
     },
     config: {
       name: 'router_config_info',
       and: ['hash'],
-      help: 'Always 1; the label is the SHA-256 of the config file that is served.',
+      help: 'Always 1; the label is the SHA-256 of the active config file.',
     },
     configLoaded: {
       name: 'router_config_loaded_timestamp_seconds',
-      help: 'Since when that config is served, in seconds since the Unix epoch.',
+      help: 'Start of the active config, in seconds since the Unix epoch.',
     },
     configCurrent: {
       name: 'router_config_last_reload_successful',
-      help: '0 while the file was changed in a way that was refused, and the config before it is served; else 1.',
+      help: '0 while the router refuses a changed config file and keeps the previous config; else 1.',
     },
     configReloads: {
       name: 'router_config_reloads_total',
       and: ['result'],
-      help: 'Times that the config was read again: `applied` or `refused`.',
+      help: 'Config reloads: `applied` or `refused`.',
     },
     build: {
       name: 'router_build_info',
@@ -299,11 +299,11 @@ export const series = {
     },
     externalMemory: {
       name: 'router_process_external_memory_bytes',
-      help: 'Memory outside the JavaScript heap that is bound to objects on it, such as bodies.',
+      help: 'Memory outside the JavaScript heap that belongs to objects on it, such as bodies.',
     },
     eventLoopBusy: {
       name: 'router_process_event_loop_busy_seconds_total',
-      help: 'Time that the event loop was not idle; its rate is the share of one core, 1 being saturated.',
+      help: 'Time that the event loop was busy. Its rate is the share of one core, with 1 for saturation.',
     },
   }),
 }

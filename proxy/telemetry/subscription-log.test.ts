@@ -21,18 +21,18 @@ function make() {
 
 const on = 'ETH1/jsonrpc'
 
-test('what a topic cannot fetch is a line once that is no matter of a moment', () => {
+test('a fetch failure is logged once it has lasted a while', () => {
   const { lines, log } = make()
   log.fetchFailed?.('logs', 0, 'all are behind')
   log.fetchFailed?.('logs', 9_999, 'all are behind')
   expect(lines).toEqual([])
   log.fetchFailed?.('logs', 10_000.4, 'no answer of https://node.example/secret')
   expect(lines).toEqual([
-    `WARN  ${on}: subscription cannot go on topic=logs delayMs=10000 why="no answer of https://node.example/[masked]"\n`,
+    `WARN  ${on}: subscription delayed topic=logs delayMs=10000 why="no answer of https://node.example/[masked]"\n`,
   ])
 })
 
-test('few such lines are written, the others are counted, and the end of a topic is logged beside them', async () => {
+test('such lines are limited, the others are counted, and the end of a topic is logged anyway', async () => {
   const { clock, lines, log } = make()
   for (let topic = 0; topic < 100; topic++) log.fetchFailed?.('logs', 20_000, 'down')
   log.ended?.('logs', 'the events of block 5 could not be fetched')

@@ -8,16 +8,16 @@ const header = { hash: hash('b'), parentHash: hash('a'), number: '0x10', miner: 
 const block = { ...header, size: '0x1', transactions: [hash('c')], uncles: [], withdrawals: [] }
 
 const readPushedHead = (event: Uint8Array) =>
-  ethereumFamily(() => Promise.reject(new Error('nothing is asked'))).readers['newHeads']?.read(
+  ethereumFamily(() => Promise.reject(new Error('no request expected'))).readers['newHeads']?.read(
     event,
   ) ?? null
 const textOf = (link: ReturnType<typeof readHead>) => Buffer.from(link?.event ?? '').toString()
 
-test('a block that was fetched is sent as its header', () => {
+test('a fetched block is sent as its header', () => {
   expect(textOf(readHead(Buffer.from(JSON.stringify(block))))).toBe(JSON.stringify(header))
 })
 
-test('a head that a node pushed is sent as it came, with all that the node adds', () => {
+test('a pushed head is sent unchanged, with every field that the node adds', () => {
   const event = JSON.stringify({ l1Block: 7, ...block }, null, 1)
   const link = readPushedHead(Buffer.from(event))
   expect(link).toMatchObject({ number: 16, id: hash('b'), parent: hash('a') })

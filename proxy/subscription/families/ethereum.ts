@@ -11,15 +11,15 @@ import { LogIndex, type Log } from '../../integrity/log-index.ts'
 import type { LogFilter } from '../../integrity/logs.ts'
 import { CallAborted } from '../../relay/errors.ts'
 
-/** Blocks that are asked for at the same time. */
+/** Blocks fetched concurrently. */
 const atOnce = 8
 
-/** New heads, and the logs of their blocks. */
+/** The sequence of new heads, with the logs of their blocks. */
 export function ethereumFamily(ask: Ask): Family {
   return { readers: { newHeads: new EthereumHeads(ask) }, head: 'newHeads' }
 }
 
-/** Heads are linked by the hash of the parent, and replaced by reorganisations. */
+/** Heads are linked by parent hash; a reorg replaces them. */
 class EthereumHeads implements ChainReader {
   readonly request = { ...subscribeRequest(['newHeads']), readHead }
   readonly forks = true
@@ -32,7 +32,7 @@ class EthereumHeads implements ChainReader {
     this.#ask = ask
   }
 
-  /** An event passes as it came, whatever members it has. */
+  /** An event passes unchanged, whatever members it has. */
   read(event: Uint8Array): Block | null {
     const block = readHead(event)
     return block && { ...block, event }
@@ -43,7 +43,7 @@ class EthereumHeads implements ChainReader {
     return (await askFor(this.#ask, question, readHead)).value
   }
 
-  /** Goes back from the block, parent by parent, to one that was sent. */
+  /** Walks back from the block, parent by parent, to a block that was sent. */
   async pathTo(block: Block, backfill: Backfill): Promise<Path | null> {
     const { sent, tip, maxBlocks } = backfill
     const { lowest } = sent
@@ -54,7 +54,7 @@ class EthereumHeads implements ChainReader {
       const fork = sent.find(oldest.parent as string)
       if (fork) return { fork, blocks: branch.toReversed() }
       if (lowest && oldest.number <= lowest.number) {
-        // The branches part below all that was sent: the old one is followed down as well.
+        // The branches fork below every sent block, so the old branch is walked back as well.
         if (below && below.parent !== oldest.parent)
           below = await this.#parentOf(below, backfill).catch(nullIfMissing)
         else below = null
@@ -66,7 +66,7 @@ class EthereumHeads implements ChainReader {
     }
   }
 
-  /** All blocks between two, by number: the right ones where the chain was not reorganised since. */
+  /** Fetches the blocks between two heights by number. A reorg since then makes them useless. */
   async #between(
     { number: below }: Position,
     { number: above }: Position,
@@ -88,7 +88,7 @@ class EthereumHeads implements ChainReader {
     return found
   }
 
-  /** An upstream that is behind does not have it; then others are asked. */
+  /** A lagging upstream may lack the parent, so others are tried. */
   async #parentOf({ number, parent }: Position, { prefer, signal }: Backfill): Promise<Block> {
     const question = { method: 'eth_getBlockByHash', params: [parent, false], prefer, signal }
     const { value } = await askFor(this.#ask, question, (result) => {
@@ -104,8 +104,8 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-/** What a block has beyond its header; a new head comes without. */
-const notOfHeader: ReadonlySet<string> = new Set([
+/** Members of a block that are not in its header; a new head omits them. */
+const bodyMembers: ReadonlySet<string> = new Set([
   'transactions',
   'uncles',
   'withdrawals',
@@ -114,30 +114,30 @@ const notOfHeader: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A block or a header. Its event has the members that are the header's, byte for byte.
- * @returns null for what is no block, such as `null`
+ * Reads a block or a header. Its event has the header's members, byte for byte.
+ * @returns null if the value is not a block, such as `null`
  */
 export function readHead(bytes: Uint8Array): Block | null {
   if (bytes[0] !== 0x7b) return null
   const text = bufferOf(bytes)
-  const parts: string[] = []
+  const members: string[] = []
   const values = new Map<string, string>()
   let isHeader = true
   const cursor = new Cursor(bytes, 0)
   while (cursor.next()) {
     const name = text.toString('latin1', cursor.nameStart + 1, cursor.nameEnd - 1)
-    if (notOfHeader.has(name)) {
+    if (bodyMembers.has(name)) {
       isHeader = false
       continue
     }
     values.set(name, text.toString('latin1', cursor.valueStart + 1, cursor.valueEnd - 1))
-    parts.push(text.toString('utf8', cursor.nameStart, cursor.valueEnd))
+    members.push(text.toString('utf8', cursor.nameStart, cursor.valueEnd))
   }
   const number = toBlockNumber(values.get('number'), 'hex')
   const id = hashOf(values.get('hash'))
   const parent = hashOf(values.get('parentHash'))
   if (cursor.end < 0 || number === null || id === null || parent === null) return null
-  const event = isHeader ? bytes : Buffer.from(`{${parts.join(',')}}`)
+  const event = isHeader ? bytes : Buffer.from(`{${members.join(',')}}`)
   return { number, id, parent, event }
 }
 
@@ -145,24 +145,24 @@ function hashOf(text: string | undefined): string | null {
   return text !== undefined && /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
 }
 
-/** No log fits it: what answers has the block. */
-const nobody = { address: `0x${'0'.repeat(40)}` }
+/** No log matches this filter, so an answer proves that the node has the block. */
+const matchesNothing = { address: `0x${'0'.repeat(40)}` }
 
 type RequestOptions = Pick<OwnQuestion, 'prefer' | 'signal'>
 
-/** The logs of blocks, for all filters. */
+/** Fetches the logs of blocks, for all filters. */
 export class EthereumLogs {
-  /** How many there are. */
+  /** Number of active filters. */
   filters = 0
   readonly #ask: Ask
-  /** By the block as all filters get it; gone when none of them waits for it. */
+  /** The shared request for each block; an entry disappears when no filter needs its block. */
   readonly #shared = new WeakMap<Position, Promise<LogIndex | null>>()
 
   constructor(ask: Ask) {
     this.#ask = ask
   }
 
-  /** All logs of a block that fit, in their order. @throws what asking throws */
+  /** All matching logs of a block, in order. @throws whatever `ask` throws */
   async fetch(
     block: Position,
     filter: LogFilter,
@@ -177,7 +177,7 @@ export class EthereumLogs {
   async #all(block: Position, request: RequestOptions): Promise<LogIndex | null> {
     let shared = this.#shared.get(block)
     if (!shared) {
-      // It is not one filter's own, and ends with its answer.
+      // No single filter owns this request, so it has its own signal.
       shared = this.#requestAll(block, { ...request, signal: new AbortController().signal })
       this.#shared.set(block, shared)
       shared.catch(() => this.#shared.delete(block))
@@ -185,19 +185,19 @@ export class EthereumLogs {
     return await unlessAborted(shared, request.signal, () => new CallAborted())
   }
 
-  /** Null where a node answers only what a filter makes short, or knows better which logs fit. */
+  /** Null if a node answers only filtered requests, or matches logs differently. */
   async #requestAll(block: Position, request: RequestOptions): Promise<LogIndex | null> {
     try {
       const index = new LogIndex(await this.#request(block, {}, request))
       return index.isComplete ? index : null
     } catch (error) {
       if (!(error instanceof BackfillError)) throw error
-      await this.#request(block, nobody, request)
+      await this.#request(block, matchesNothing, request)
       return null
     }
   }
 
-  /** By the block's hash: a node that does not have the block says so instead of "none". */
+  /** Requests by block hash, so a node without the block fails instead of returning no logs. */
   async #request(
     block: Position,
     filter: object,
@@ -210,15 +210,15 @@ export class EthereumLogs {
 }
 
 /**
- * In the node's order: how a chain numbers its logs is its own (Hedera and Sei, anew in each transaction).
- * @returns null for what is no list of logs of this block
+ * Keeps the node's order, since numbering differs by chain (Hedera and Sei: per transaction).
+ * @returns null if the result is not a list of logs of this block
  */
 function logsOf(result: Uint8Array, { id, number }: Position): readonly Log[] | null {
   if (result[0] !== 0x5b) return null
   const logs: Log[] = []
   const cursor = new Cursor(result, 0)
   while (cursor.next()) {
-    // A copy of its own: the answer may be far longer than what is kept of it.
+    // Copies the bytes, since a view would retain the whole answer.
     const event = new Uint8Array(bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd))
     const fields = (parseJson(event) ?? {}) as Log['fields']
     const { blockHash, blockNumber } = fields
@@ -229,7 +229,7 @@ function logsOf(result: Uint8Array, { id, number }: Position): readonly Log[] | 
   return cursor.end < 0 ? null : logs
 }
 
-/** The log with `removed` true, in the place of that member or as the last one. */
+/** The log with `removed` set to true, in that member's position or as the last one. */
 export function markRemoved(log: Uint8Array): Uint8Array {
   return Buffer.from(JSON.stringify({ ...(parseJson(log) as object), removed: true }))
 }

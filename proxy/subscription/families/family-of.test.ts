@@ -13,8 +13,14 @@ test.each<[string, Chain['family'], ChainInterface['apiInterface'], string[], ob
   ['of Tendermint', 'cosmos', 'tendermintrpc', ['status', 'subscribe'], tendermintForm],
   ['none over REST', 'cosmos', 'rest', ['/cosmos/tx/v1beta1/txs'], null],
   ['none where there are no subscriptions', 'evm', 'jsonrpc', ['eth_call'], null],
-  ['none where all are of another kind', 'evm', 'jsonrpc', ['chain_subscribeNewHeads'], null],
-  ['none where only an unknown topic is', 'solana', 'jsonrpc', ['moonSubscribe'], null],
+  [
+    'none where every topic is of another family',
+    'evm',
+    'jsonrpc',
+    ['chain_subscribeNewHeads'],
+    null,
+  ],
+  ['none where the only topic is unknown', 'solana', 'jsonrpc', ['moonSubscribe'], null],
 ])('%s', (_name, family, apiInterface, methods, form) => {
   expect(subscriptionFormOf({ family }, { apiInterface, methods: new Set(methods) })).toBe(form)
 })

@@ -8,7 +8,7 @@ import { ethereumFamily } from './ethereum.ts'
 import { solanaFamily } from './solana.ts'
 import { tendermintFamily } from './tendermint.ts'
 
-/** What of a chain can be sent without a gap: by the methods that its interface has. */
+/** The sequences that the router can backfill, by the methods of the interface. */
 export function familyOf(
   { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
   { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,

@@ -7,22 +7,22 @@ import { numberedBlock } from '../family.ts'
 import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import { subscribeRequest } from '../forms/solana.ts'
 
-/** How many slot times are waited for a slot to be confirmed. */
+/** Slot times to wait for a slot to be confirmed. */
 const maxWaits = 64
 
-export interface SolanaAsking {
+export interface SolanaOptions {
   readonly ask: Ask
   readonly clock: Clock
   readonly blockTimeMs: number
 }
 
-export function solanaFamily(asking: SolanaAsking): Family {
-  return { readers: { slot: new Slots(asking) }, head: 'slot' }
+export function solanaFamily(options: SolanaOptions): Family {
+  return { readers: { slot: new Slots(options) }, head: 'slot' }
 }
 
 /**
- * Slots as a node processes them. They rise; many numbers are left out, and after a fork one follows an
- * older one. Those that were missed are fetched once they are confirmed.
+ * Slots as a node processes them. They rise with gaps, and after a fork a slot follows an older
+ * one. Missed slots are fetched once they are confirmed.
  */
 class Slots implements ChainReader {
   readonly request: ChainReader['request'] = {
@@ -32,10 +32,10 @@ class Slots implements ChainReader {
   }
   readonly forks = false
   readonly unit = 'slots'
-  readonly #asking: SolanaAsking
+  readonly #options: SolanaOptions
 
-  constructor(asking: SolanaAsking) {
-    this.#asking = asking
+  constructor(options: SolanaOptions) {
+    this.#options = options
   }
 
   read(event: Uint8Array): Block | null {
@@ -45,7 +45,7 @@ class Slots implements ChainReader {
     return numberedBlock(slot, parent, event)
   }
 
-  /** What nodes send is not confirmed yet, so that is where a subscription begins. */
+  /** Nodes push processed slots, so a subscription begins at the latest processed slot. */
   async latest(prefer: string | null, signal: AbortSignal, isStart = false): Promise<Block> {
     const { value } = await this.#newestSlot(isStart ? 'processed' : 'confirmed', prefer, signal)
     return numberedBlock(value, null)
@@ -67,7 +67,7 @@ class Slots implements ChainReader {
 
   #newestSlot(commitment: string, prefer: string | null, signal: AbortSignal) {
     const question = { method: 'getSlot', params: [{ commitment }], prefer, signal }
-    return askFor(this.#asking.ask, question, jsonOf(isSlot))
+    return askFor(this.#options.ask, question, jsonOf(isSlot))
   }
 
   /** The slots from `first` to `last` that have a block, once all of them are confirmed. */
@@ -76,12 +76,12 @@ class Slots implements ChainReader {
     last: number,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    const { ask, clock, blockTimeMs } = this.#asking
+    const { ask, clock, blockTimeMs } = this.#options
     const areSlots = (value: unknown): value is readonly number[] => areBetween(value, first, last)
     for (let waits = 0; waits < maxWaits; waits++) {
       const { value: slot, upstream: prefer } = await this.#newestSlot('confirmed', null, signal)
       if (slot >= last) {
-        // Asked of the one that has them all.
+        // Prefers the upstream that has confirmed the last slot.
         const params = [first, last, { commitment: 'confirmed' }]
         const question = { method: 'getBlocks', params, prefer, signal }
         const { value, upstream } = await askFor(ask, question, jsonOf(areSlots))
@@ -97,7 +97,7 @@ function readSlot(event: Uint8Array): { slot?: unknown; parent?: unknown; root?:
   return parseJson(event) ?? {}
 }
 
-/** The root of that time is not known; the one of now is sent, as long as it is before the slot. */
+/** The root at that time is unknown; the current root stands in, capped at the parent. */
 function blockOf(slot: number, parent: number, root: number): Block {
   const event = Buffer.from(JSON.stringify({ parent, root: Math.min(root, parent), slot }))
   return numberedBlock(slot, parent, event)
@@ -107,7 +107,7 @@ function isSlot(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
-/** Each between these two, both included. */
+/** Whether every slot is between these two, inclusive. */
 function areBetween(value: unknown, first: number, last: number): value is readonly number[] {
   return (
     Array.isArray(value) && value.every((each) => isSlot(each) && each >= first && each <= last)

@@ -20,7 +20,7 @@ const results = (count: number | null) => ({
 type Node = readonly [block: unknown, results: unknown]
 const honest: Node = [block(['AAAA']), results(1)]
 
-/** @param first the upstream for each method, where none is preferred */
+/** @param first the first upstream per method when the caller prefers none */
 function askOf(
   nodes: Readonly<Record<string, Node>>,
   first: Readonly<Record<string, string>> = {},
@@ -31,7 +31,7 @@ function askOf(
     const wanted = prefer ?? first[method] ?? ''
     const upstream = left.includes(wanted) ? wanted : left[0]
     if (upstream === undefined)
-      return Promise.reject(new RelayError(errorKinds.noUpstream, 'none is left'))
+      return Promise.reject(new RelayError(errorKinds.noUpstream, 'no upstream left'))
     requests.push(`${upstream} ${method}`)
     const [blockAnswer, resultsAnswer] = nodes[upstream] as Node
     const answer = method === 'block' ? blockAnswer : resultsAnswer
@@ -50,10 +50,10 @@ function transactionsOf(event: Uint8Array): readonly string[] {
 const usable: [string, Node, number][] = [
   ['no transactions, as null', [block(null), results(null)], 0],
   ['no transactions, as a list', [block([]), results(0)], 0],
-  ['both in one way each', [block([]), results(null)], 0],
+  ['one of each', [block([]), results(null)], 0],
   ['a transaction', honest, 1],
 ]
-test.each(usable)('a block with %s is taken as it is', async (_, node, count) => {
+test.each(usable)('a block with %s is accepted', async (_, node, count) => {
   const { ask, requests } = askOf({ one: node })
   const found = await fetchBlock(ask, 7, null, signal)
   expect(transactionsOf(newBlock(found))).toHaveLength(count)
@@ -61,12 +61,12 @@ test.each(usable)('a block with %s is taken as it is', async (_, node, count) =>
 })
 
 const unusable: [string, Node][] = [
-  ['no results of its transactions', [block(['AAAA']), results(null)]],
-  ['too few', [block(['AAAA']), results(0)]],
-  ['results of more', [block(['AAAA']), results(2)]],
+  ['no results for its transactions', [block(['AAAA']), results(null)]],
+  ['too few results', [block(['AAAA']), results(0)]],
+  ['too many results', [block(['AAAA']), results(2)]],
 ]
 test.each(unusable)(
-  'an upstream with %s has failed, and another one is asked',
+  'an upstream with %s has failed, and another one is tried',
   async (_, wrong) => {
     const { ask } = askOf({ one: wrong, two: honest })
     const found = await fetchBlock(ask, 7, 'one', signal)
@@ -77,7 +77,7 @@ test.each(unusable)(
   },
 )
 
-test('where all answer and none as it should be, the chain does not lead on, by their names', async () => {
+test('when no answer is usable, the error names the upstreams', async () => {
   const { ask } = askOf({ one: [null, null], two: [5, 'x'] })
   const fetched = fetchBlock(ask, 7, null, signal)
   await expect(fetched).rejects.toThrow(BackfillError)

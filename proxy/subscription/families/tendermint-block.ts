@@ -7,7 +7,7 @@ interface AbciEvent {
   readonly attributes?: readonly { readonly key: string; readonly value?: string | null }[] | null
 }
 
-/** The answer to `block`. An empty list of transactions may be `null`. */
+/** The result of `block`. An empty list of transactions may be `null`. */
 interface BlockAnswer {
   readonly block_id: unknown
   readonly block: {
@@ -16,27 +16,27 @@ interface BlockAnswer {
   }
 }
 
-/** The answer to `block_results`. An empty list may be `null` or left out. */
+/** The result of `block_results`. An empty list may be `null` or absent. */
 interface ResultsAnswer {
   readonly height: string
   readonly txs_results?: readonly unknown[] | null
-  /** CometBFT from 0.38 on. */
+  /** CometBFT 0.38 and later. */
   readonly finalize_block_events?: readonly AbciEvent[] | null
   readonly app_hash?: unknown
-  /** Before. */
+  /** Earlier versions. */
   readonly begin_block_events?: readonly AbciEvent[] | null
   readonly end_block_events?: readonly AbciEvent[] | null
   readonly validator_updates?: unknown
   readonly consensus_param_updates?: unknown
 }
 
-/** A block with its results, from which its events can be made again. */
+/** A block with its results, from which its events can be rebuilt. */
 export interface TendermintBlock {
   readonly block: BlockAnswer
   readonly results: ResultsAnswer
 }
 
-/** Both answers may come from one upstream each. @throws BackfillError when no upstream has the block, and what asking throws */
+/** The answers may come from different upstreams. @throws BackfillError and what `ask` throws */
 export async function fetchBlock(
   ask: Ask,
   height: number,
@@ -59,7 +59,7 @@ function isBlockAt(height: number, value: unknown): value is BlockAnswer {
   return block?.header?.height === String(height) && (txs === null || Array.isArray(txs))
 }
 
-/** A node that has thrown the results away may answer without any list of events. */
+/** A node that has pruned the results may answer without any list of events. */
 function areResultsAt(height: number, count: number, value: unknown): value is ResultsAnswer {
   const results = (value ?? {}) as Partial<ResultsAnswer>
   const lists = [
@@ -105,7 +105,7 @@ function beginAndEnd(results: ResultsAnswer): object {
   }
 }
 
-/** An empty list of validators becomes `null` in a node's store. */
+/** A node stores an empty list of validators as `null`. */
 function updatesOf({ validator_updates, consensus_param_updates }: ResultsAnswer): object {
   return {
     validator_updates: validator_updates ?? [],
@@ -113,10 +113,10 @@ function updatesOf({ validator_updates, consensus_param_updates }: ResultsAnswer
   }
 }
 
-/** Attributes of the events of a block, as `transfer.amount`, with all values. */
+/** Attributes of a block's events, such as `transfer.amount`, with all values. */
 type Attributes = Readonly<Record<string, readonly string[]>>
 
-/** Tendermint up to 0.36 writes attributes in base64, and does not say so: they stay as they are. */
+/** Tendermint up to 0.36 encodes attributes in base64 without saying so; they pass unchanged. */
 function attributesOf(results: ResultsAnswer): Attributes {
   const { finalize_block_events, begin_block_events, end_block_events } = results
   const lists = [finalize_block_events, begin_block_events, end_block_events]
@@ -130,7 +130,7 @@ function attributesOf(results: ResultsAnswer): Attributes {
   return found
 }
 
-/** An event as a node would send it, in the part that is behind the query. */
+/** Writes an event as a node sends it: the part after the query. */
 function writeEvent(type: string, value: object, attributes: Attributes): Uint8Array {
   const all = Object.entries({ ...attributes, 'tm.event': [type] })
   const sorted = Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))

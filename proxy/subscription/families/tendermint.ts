@@ -7,10 +7,10 @@ import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import { behindQuery, subscribeRequest } from '../forms/tendermint.ts'
 import { fetchBlock, newBlock, newBlockHeader, type TendermintBlock } from './tendermint-block.ts'
 
-/** Blocks that are asked for at the same time. */
+/** Blocks fetched concurrently. */
 const atOnce = 4
 
-/** Blocks and their headers. */
+/** The sequences of blocks and of their headers. */
 export function tendermintFamily(ask: Ask): Family {
   const readers = {
     NewBlock: new Heights('NewBlock', ask, newBlock),
@@ -31,7 +31,7 @@ interface Status {
   readonly sync_info: { readonly latest_block_height: string }
 }
 
-/** One block at each height, none left out, none ever replaced. */
+/** Heights have one block each, without gaps and without reorgs. */
 class Heights implements ChainReader {
   readonly request: ChainReader['request']
   readonly forks = false

@@ -19,11 +19,11 @@ function wishFor(params: unknown): SubscribeWish {
 }
 const topicFor = (params: unknown): Topic => wishFor(params).topic
 
-describe('a topic is one for all clients that ask the same', () => {
+describe('identical requests share one topic', () => {
   const logs = (filter?: unknown) => ['logs', filter]
   const same: [string, unknown, unknown][] = [
     ['an address in another case', logs({ address: a }), logs({ address: a.toLowerCase() })],
-    ['an address alone in a list', logs({ address: a }), logs({ address: [a] })],
+    ['a single address in a list', logs({ address: a }), logs({ address: [a] })],
     ['another order and a repetition', logs({ address: [b, a, b] }), logs({ address: [a, b] })],
     [
       'another order of keys',
@@ -31,7 +31,7 @@ describe('a topic is one for all clients that ask the same', () => {
       logs({ address: a, topics: [one] }),
     ],
     ['a topic in another case', logs({ topics: [two] }), logs({ topics: [two.toLowerCase()] })],
-    ['a topic alone in a list', logs({ topics: [[one]] }), logs({ topics: [one] })],
+    ['a single topic in a list', logs({ topics: [[one]] }), logs({ topics: [one] })],
     [
       'alternatives in another order',
       logs({ topics: [[two, one, two]] }),
@@ -40,18 +40,18 @@ describe('a topic is one for all clients that ask the same', () => {
     ['null or an empty list for any', logs({ topics: [null, one] }), logs({ topics: [[], one] })],
     ['null among alternatives', logs({ topics: [[one, null]] }), logs({ topics: [null] })],
     ['no topics at all', logs({ address: a, topics: [] }), logs({ address: a })],
-    ['null for what is left out', logs({ address: null, topics: null }), logs({})],
+    ['null for an absent field', logs({ address: null, topics: null }), logs({})],
     ['no filter', ['logs'], logs({})],
     ['null for a filter', logs(null), logs({})],
-    ['a range that says nothing', logs({ fromBlock: 'latest', toBlock: null }), logs({})],
+    ['a range without a limit', logs({ fromBlock: 'latest', toBlock: null }), logs({})],
     [
-      'the range of the client of go-ethereum',
+      'the default range of the go-ethereum client',
       logs({ fromBlock: '0x0', toBlock: 'latest', address: [a], topics: null }),
       logs({ address: a }),
     ],
     ['parameters that are null', ['newHeads', null, null], ['newHeads']],
     [
-      'whole transactions, not wanted',
+      'full transactions, set to false',
       ['newPendingTransactions', false],
       ['newPendingTransactions'],
     ],
@@ -63,44 +63,44 @@ describe('a topic is one for all clients that ask the same', () => {
   const other: [string, unknown, unknown][] = [
     ['another address', logs({ address: a }), logs({ address: b })],
     ['an address and none', logs({ address: a }), logs({})],
-    ['a topic in another place', logs({ topics: [one] }), logs({ topics: [null, one] })],
-    ['a place that must be there', logs({ topics: [one, null] }), logs({ topics: [one] })],
+    ['a topic in another position', logs({ topics: [one] }), logs({ topics: [null, one] })],
+    ['a position that must exist', logs({ topics: [one, null] }), logs({ topics: [one] })],
     ['heads and logs', ['newHeads'], ['logs']],
-    ['whole transactions', ['newPendingTransactions', true], ['newPendingTransactions']],
+    ['full transactions', ['newPendingTransactions', true], ['newPendingTransactions']],
   ]
-  test.each(other)('but not: %s', (_, left, right) => {
+  test.each(other)('distinct topics: %s', (_, left, right) => {
     expect(topicFor(left).key).not.toBe(topicFor(right).key)
   })
 })
 
 test.each([
   ['all blocks', { fromBlock: '0x0', toBlock: 'latest' }, 'newHeads'],
-  ['nothing said', { fromBlock: null, toBlock: null }, 'newHeads'],
+  ['no range', { fromBlock: null, toBlock: null }, 'newHeads'],
   ['a first block', { fromBlock: '0x5' }, null],
   ['a last block', { fromBlock: '0x0', toBlock: '0x5' }, null],
 ])('a range of %s: %j', (_, filter, sequence) => {
   const topic = topicFor(['logs', filter])
   expect(topic.sequence).toBe(sequence)
-  // The node knows what a range means.
+  // Only the node can interpret a range.
   if (sequence === null) expect(topic.params).toEqual(['logs', filter])
 })
 
 const refused: [string, unknown, RegExp][] = [
   ['nothing', undefined, /the first parameter names/],
-  ['no name', [5], /the first parameter names/],
+  ['a name that is not a string', [5], /the first parameter names/],
   ['a filter that is a list', ['logs', []], /the filter must be an object/],
   ['half an address', ['logs', { address: '0x12' }], /an address is 20 bytes/],
   ['a number for an address', ['logs', { address: [7] }], /an address is 20 bytes/],
   ['a short topic', ['logs', { topics: ['0x12'] }], /a topic is 32 bytes/],
   ['five topics', ['logs', { topics: [null, null, null, null, null] }], /at most 4 topics/],
-  ['topics that are no list', ['logs', { topics: one }], /"topics" must be a list/],
+  ['topics that are not a list', ['logs', { topics: one }], /"topics" must be a list/],
   ['a block by its hash', ['logs', { blockHash: one }], /has no "blockHash"/],
 ]
 test.each(refused)('%s is refused with a reason', (_, params, why) => {
   expect(() => topicFor(params)).toThrow(why)
 })
 
-test('what is canonical stays as it is, and means the same whatever the order', () => {
+test('a canonical filter stays unchanged, and its order does not matter', () => {
   const address = fc.constantFrom(a, b, a.toLowerCase())
   const topic = fc.constantFrom(one, two, two.toLowerCase())
   const place = fc.oneof(fc.constant(null), topic, fc.array(fc.oneof(topic, fc.constant(null))))
@@ -113,12 +113,12 @@ test('what is canonical stays as it is, and means the same whatever the order', 
     { requiredKeys: [] },
   )
   fc.assert(
-    fc.property(filter, (given) => {
-      const once = topicFor(['logs', given])
+    fc.property(filter, (sample) => {
+      const once = topicFor(['logs', sample])
       const again = topicFor(once.params)
       expect(again.params).toEqual(once.params)
       expect(again.key).toBe(once.key)
-      const turned = Object.fromEntries(Object.entries(given).toReversed())
+      const turned = Object.fromEntries(Object.entries(sample).toReversed())
       const shuffled = Array.isArray(turned['address'])
         ? { ...turned, address: turned['address'].toReversed() }
         : turned
@@ -127,7 +127,7 @@ test('what is canonical stays as it is, and means the same whatever the order', 
   )
 })
 
-test('clients name no metrics', () => {
+test('client input never names metrics', () => {
   expect(topicFor(['newHeads'])).toMatchObject({
     sequence: 'newHeads',
     logFilter: undefined,
@@ -161,7 +161,7 @@ test('a client gets events under its own id, around shared bytes', () => {
   ).toEqual({ kind: 'unsubscribe', handle: id.handle })
 })
 
-test('what is not about subscriptions is none of its business', () => {
+test('other methods are ignored', () => {
   expect(ethereumForm.read({ method: 'eth_call', params: [], id: '1' })).toBeNull()
   expect(() => ethereumForm.read({ method: 'eth_unsubscribe', params: [], id: '1' })).toThrow(
     /the first parameter is the id/,

@@ -3,11 +3,11 @@
 import { canonical, type Json } from '../../json/canonical-json.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
-import { drawBytes, type FormQuestion, type SubscribeWish, type SubscriptionForm } from './form.ts'
+import { drawBytes, type FormRequest, type SubscribeWish, type SubscriptionForm } from './form.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
-/** Others can be subscribed to as well, but clients must not name metrics. */
+/** Other topics work as well, but client input must not name metrics. */
 const namedTopics: ReadonlySet<string> = new Set([
   'newHeads',
   'logs',
@@ -19,7 +19,7 @@ const maxTopics = 4
 const address = /^0x[0-9a-f]{40}$/i
 const word = /^0x[0-9a-f]{64}$/i
 
-/** `eth_subscribe`: one method for all topics, ids in hex. */
+/** `eth_subscribe`: one method for all topics, and ids in hex. */
 export const ethereumForm: SubscriptionForm = {
   opens: (method) => method === subscribe,
   read(question) {
@@ -42,15 +42,15 @@ export const ethereumForm: SubscriptionForm = {
   }),
 }
 
-function wishOf(question: FormQuestion): SubscribeWish {
+function wishOf(question: FormRequest): SubscribeWish {
   const { params } = question
   const [name, ...rest] = Array.isArray(params) ? (params as readonly unknown[]) : []
   if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names the topic')
-  // Some clients write the parameters that they do not have.
+  // Some clients send null for absent parameters.
   const more = rest.slice(0, rest.findLastIndex((each) => each !== null) + 1)
   const wish = (topic: Topic): SubscribeWish => ({ kind: 'subscribe', topic, question })
   if (name === 'newHeads' && more.length === 0) return wish(topicOf(name, [], 'newHeads'))
-  // Only the node knows which blocks are in a range.
+  // Only the node can interpret a block range.
   if (name === 'logs' && more.length <= 1 && !hasRange(more[0])) {
     const filter = readLogFilter(more[0])
     return wish(topicOf(name, [filter], 'newHeads', filter))
@@ -90,20 +90,20 @@ function idOf(params: unknown): string {
 }
 
 /**
- * Reads a filter as nodes do: an address or a list of them; topics by position, each one, any of a
- * list, or null for any. A list that is empty or holds null restricts nothing. A position at
- * the end without a wish still asks for a topic to be there, and stays.
- * @returns one form for all filters that mean the same: lower case, in order, each once
- * @throws RelayError when no node would take it
+ * Reads a filter as nodes do: one address or a list; topics by position, each a value, a list or
+ * null. An empty list, or a list with null, restricts nothing. A trailing null stays, since it
+ * requires a topic in that position.
+ * @returns one form for all equivalent filters: lower case, sorted, without duplicates
+ * @throws RelayError when every node would refuse the filter
  */
 function readLogFilter(filter: unknown): object {
   if (filter === undefined || filter === null) return {}
   if (typeof filter !== 'object' || Array.isArray(filter))
     throw invalid(subscribe, 'the filter must be an object')
-  const { blockHash, address: given, topics } = filter as Readonly<Record<string, unknown>>
+  const { blockHash, address: candidates, topics } = filter as Readonly<Record<string, unknown>>
   if ((blockHash ?? null) !== null)
     throw invalid(subscribe, 'a subscription has no "blockHash"; leave it out')
-  const addresses = alternatives(given, address, 'an address is 20 bytes in hex')
+  const addresses = alternatives(candidates, address, 'an address is 20 bytes in hex')
   const positions = readTopics(topics)
   return {
     ...(addresses !== null && { address: addresses }),
@@ -111,7 +111,7 @@ function readLogFilter(filter: unknown): object {
   }
 }
 
-/** Whether the filter has a range of blocks. go-ethereum's client always sends one: all from 0x0. */
+/** Whether the filter limits the blocks. go-ethereum's client sends an open range from 0x0. */
 function hasRange(filter: unknown): boolean {
   const { fromBlock, toBlock } = (filter ?? {}) as Readonly<Record<string, unknown>>
   const isOpen = (value: unknown) => value === undefined || value === null || value === 'latest'
@@ -125,7 +125,7 @@ function readTopics(topics: unknown): readonly unknown[] {
   return topics.map((each) => alternatives(each, word, 'a topic is 32 bytes in hex'))
 }
 
-/** Null: any. One alone is written plainly, which every node understands. */
+/** Null means any value. A single value is not in a list, which every node understands. */
 function alternatives(value: unknown, form: RegExp, why: string): string | string[] | null {
   if (value === undefined || value === null) return null
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]

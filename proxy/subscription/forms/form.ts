@@ -3,62 +3,62 @@
 import type { Random } from '../../clock/random.ts'
 import type { Topic } from '../subscriptions.ts'
 
-/** A request of a client, as far as a form looks at it. */
-export interface FormQuestion {
+/** The part of a client request that a form reads. */
+export interface FormRequest {
   readonly method: string
   readonly params: unknown
-  /** The request's id, JSON; `null` where it has none. */
+  /** The request's id as JSON; `null` if it has none. */
   readonly id: string
 }
 
-/** What a client wants with a request that is about subscriptions. */
+/** What a client requests about subscriptions. */
 export type Wish =
   | SubscribeWish
-  /** Which of the connection's own subscriptions; null: all of them. */
+  /** One of the connection's subscriptions, or null for all of them. */
   | { readonly kind: 'unsubscribe'; readonly handle: string | null }
-  /** Nothing: it only shows that the connection is alive. As a call it is a method like any other. */
+  /** Shows only that the connection is alive. As a call, it is a normal method. */
   | { readonly kind: 'keep-alive' }
 
 export interface SubscribeWish {
   readonly kind: 'subscribe'
   readonly topic: Topic
-  readonly question: FormQuestion
+  readonly question: FormRequest
 }
 
-/** The name that one connection has for one subscription. */
+/** The identifier of one subscription on one connection. */
 export interface ClientId {
-  /** As in the reply and in notifications: JSON. */
+  /** As written in the reply and in notifications: JSON. */
   readonly json: string
-  /** By which a request to unsubscribe finds it. */
+  /** The key by which an unsubscribe request finds it. */
   readonly handle: string
 }
 
-/** How one family of interfaces speaks with a client about subscriptions. Pure. */
+/** The subscription protocol of one family of interfaces. Pure. */
 export interface SubscriptionForm {
-  /** Whether clients subscribe by this method. */
+  /** Whether clients subscribe with this method. */
   opens(method: string): boolean
   /**
-   * @returns null when the method has nothing to do with subscriptions of this form
-   * @throws RelayError when the params make no sense
+   * @returns null if the method does not concern subscriptions of this form
+   * @throws RelayError when the params are invalid
    */
-  read(question: FormQuestion): Wish | null
+  read(question: FormRequest): Wish | null
   /**
-   * A name for a new subscription. When the connection has one of the same handle already, the
-   * client is to be refused as a duplicate: only a form that does not draw its handles has that.
+   * Names a new subscription. If the handle exists on the connection, the caller refuses a
+   * duplicate; only a form without random handles has them.
    */
   name(wish: SubscribeWish, random: Random): ClientId
-  /** The `result` of the reply to a request to subscribe, JSON. */
+  /** The `result` of the reply to a subscribe request, JSON. */
   subscribed(id: ClientId): string
-  /** The `result` of the reply to a request to unsubscribe from what there was, JSON. */
+  /** The `result` of the reply to a successful unsubscribe request, JSON. */
   readonly unsubscribed: string
-  /** Bytes of a notification before and behind what all clients share of it. */
+  /** Bytes of a notification before and after the part that all clients share. */
   envelope(
     wish: SubscribeWish,
     id: ClientId,
   ): { readonly head: Uint8Array; readonly tail: Uint8Array }
 }
 
-/** So many random bytes, the first of them never 0. */
+/** Returns `count` random bytes, the first of them never 0. */
 export function drawBytes(random: Random, count: number): Buffer {
   const bytes = Buffer.alloc(count)
   for (let at = 0; at < count; at++) bytes[at] = Math.floor(random.next() * 256)

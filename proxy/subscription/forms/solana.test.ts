@@ -14,7 +14,7 @@ function wishFor(method: string, params?: unknown): SubscribeWish {
 }
 const keyFor = (method: string, params?: unknown) => wishFor(method, params).topic.key
 
-describe('a topic is one for all clients that ask the same', () => {
+describe('identical requests share one topic', () => {
   const same: [string, string, unknown, unknown][] = [
     ['no params', 'slotSubscribe', undefined, []],
     ['null for params', 'rootSubscribe', null, []],
@@ -34,16 +34,16 @@ describe('a topic is one for all clients that ask the same', () => {
     ['another account', [key], ['11111111111111111111111111111111']],
     ['another encoding', [key, { encoding: 'base64' }], [key, { encoding: 'jsonParsed' }]],
   ]
-  test.each(other)('but not: %s', (_, left, right) => {
+  test.each(other)('distinct topics: %s', (_, left, right) => {
     expect(keyFor('accountSubscribe', left)).not.toBe(keyFor('accountSubscribe', right))
   })
 
-  test('nor another method', () => {
+  test('distinct topics: another method', () => {
     expect(keyFor('accountSubscribe', [key])).not.toBe(keyFor('programSubscribe', [key]))
   })
 })
 
-test('topics that can be backfilled are distinguished from the others', () => {
+test('topics with backfill are distinct from the others', () => {
   expect(wishFor('slotSubscribe').topic).toMatchObject({ sequence: 'slot', name: 'slot' })
   expect(wishFor('rootSubscribe').topic).toMatchObject({ sequence: null, name: 'root' })
   expect(wishFor('accountSubscribe', [key]).topic).toMatchObject({
@@ -77,11 +77,11 @@ test('an id of another kind of topic unsubscribes nothing', () => {
 })
 
 const none = ['getSlot', 'Subscribe', 'nothingSubscribe', 'toStringSubscribe', 'slotSubscribed']
-test.each(none)('%s is none of its business', (method) => {
+test.each(none)('%s is ignored', (method) => {
   expect(solanaForm.read({ method, params: [], id: '1' })).toBeNull()
 })
 
-test.each([[[]], [['5']], [[1.5]], [undefined]])('%j is no id', (params) => {
+test.each([[[]], [['5']], [[1.5]], [undefined]])('%j is not an id', (params) => {
   expect(() => solanaForm.read({ method: 'slotUnsubscribe', params, id: '1' })).toThrow(
     /the first parameter is the id/,
   )

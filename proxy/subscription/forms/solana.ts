@@ -5,7 +5,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
 import { drawBytes, type SubscriptionForm } from './form.ts'
 
-/** What can be subscribed to. */
+/** Topics that a client can subscribe to. */
 const topics: ReadonlySet<string> = new Set([
   'account',
   'block',
@@ -17,11 +17,11 @@ const topics: ReadonlySet<string> = new Set([
   'slotsUpdates',
   'vote',
 ])
-/** What the chain's libraries notify a node of every 5 s. No node has such a method. */
+/** A notification that the chain's libraries send every 5 s. No node has such a method. */
 const keepAlive = 'ping'
 const pattern = /^(\w+?)(Subscribe|Unsubscribe)$/
 
-/** Solana: a pair of methods for each topic, ids are integers. */
+/** Solana: a pair of methods for each topic, and integer ids. */
 export const solanaForm: SubscriptionForm = {
   opens(method) {
     const [, name = '', verb] = pattern.exec(method) ?? []
@@ -50,11 +50,11 @@ export const solanaForm: SubscriptionForm = {
   }),
 }
 
-function topicOf(name: string, given: unknown): Topic {
-  const list = Array.isArray(given) ? (given as readonly unknown[]) : []
+function topicOf(name: string, rawParams: unknown): Topic {
+  const list = Array.isArray(rawParams) ? (rawParams as readonly unknown[]) : []
   const params = list.slice(0, list.findLastIndex((each) => each !== null) + 1)
   return {
-    // Slots with a parameter, which no node knows, are left to the node.
+    // No known node accepts a parameter here, so the node decides.
     sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
     key: canonical([name, ...params] as Json),
     name,
@@ -68,7 +68,7 @@ export function subscribeRequest(name: string, params: readonly unknown[]): Topi
   return { method: `${name}Subscribe`, params, unsubscribe }
 }
 
-/** The signature is settled; that it was received is only the first of two events. */
+/** Whether the signature is settled; its receipt is only the first of two events. */
 function endsSignature(result: Uint8Array): boolean {
   return !Buffer.from(result).includes('"receivedSignature"')
 }

@@ -12,7 +12,7 @@ function wishFor(params: unknown): SubscribeWish {
 }
 const topicFor = (query: string) => wishFor({ query }).topic
 
-describe('a topic is one for all clients that ask the same', () => {
+describe('identical requests share one topic', () => {
   const same: [string, string, string][] = [
     ['white space', " tm.event  =  'NewBlock' ", "tm.event='NewBlock'"],
     ['white space between conditions', "tm.event='Tx'  AND a>5", "tm.event = 'Tx' AND a > 5"],
@@ -28,7 +28,7 @@ describe('a topic is one for all clients that ask the same', () => {
     ['another comparison', 'tx.height>5', 'tx.height>=5'],
     ['white space around an operator in a value', "a.b='x = 1'", "a.b='x=1'"],
   ]
-  test.each(other)('but not: %s', (_, left, right) => {
+  test.each(other)('distinct topics: %s', (_, left, right) => {
     expect(topicFor(left).key).not.toBe(topicFor(right).key)
   })
 })
@@ -46,7 +46,7 @@ const sequences: [string, string | null, string][] = [
   ['tm.event=5', null, 'other'],
   ["tm.event CONTAINS 'Tx'", null, 'other'],
 ]
-test.each(sequences)('%s is made from %s', (query, sequence, name) => {
+test.each(sequences)('%s belongs to the sequence %s', (query, sequence, name) => {
   expect(topicFor(query)).toMatchObject({ sequence, name })
 })
 
@@ -69,7 +69,7 @@ test('events are answers to the request, and repeat the query as the client wrot
   )
 })
 
-test('a query is given up by its name, all of them together', () => {
+test('a query unsubscribes by its text, and one request ends all of them', () => {
   const { handle } = tendermintForm.name(
     wishFor({ query: "tm.event='Tx' AND x=1" }),
     seededRandom(1),
@@ -86,6 +86,6 @@ test('a query is given up by its name, all of them together', () => {
   expect(tendermintForm.read({ method: 'status', params: {}, id: '9' })).toBeNull()
 })
 
-test.each([[{}], [[]], [undefined], [{ query: 5 }]])('%j names no query', (params) => {
-  expect(() => wishFor(params)).toThrow(/"query" must be a text/)
+test.each([[{}], [[]], [undefined], [{ query: 5 }]])('%j has no query', (params) => {
+  expect(() => wishFor(params)).toThrow(/"query" must be a string/)
 })

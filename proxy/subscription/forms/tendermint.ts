@@ -6,7 +6,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
 import type { SubscriptionForm } from './form.ts'
 
-/** Queries for exactly one of these events can be backfilled from the chain itself. */
+/** A query for exactly one of these events can be backfilled from the chain. */
 const sequence = /^tm\.event='(NewBlock|NewBlockHeader)'$/
 
 const heightAt = (path: readonly string[], ahead = 0): ResultPath => ({
@@ -14,10 +14,10 @@ const heightAt = (path: readonly string[], ahead = 0): ResultPath => ({
   encoding: 'decimal',
   ahead,
 })
-/** These events are about the round of a block that is yet to come. */
+/** These events concern the round of the next block. */
 const rounds = ['CompleteProposal', 'Lock', 'NewRound', 'NewRoundStep', 'Polka', 'ValidBlock']
 
-/** Events that metrics name, with the place of their height, if any; a client's own words name none. */
+/** Events that metrics name, with the path of their height, if any. Client input names none. */
 const namedEvents: ReadonlyMap<string, ResultPath | undefined> = new Map([
   ...rounds.map((event) => [event, heightAt([], 1)] as const),
   ['NewBlock', heightAt(['block', 'header'])],
@@ -30,8 +30,8 @@ const namedEvents: ReadonlyMap<string, ResultPath | undefined> = new Map([
 ])
 
 /**
- * Tendermint: a query is the subscription's name, and events come as further answers to the request.
- * They repeat the query, in the client's own spelling: what the clients share begins behind it.
+ * Tendermint: the query identifies the subscription, and events arrive as further answers to the
+ * request. They repeat the query in the client's spelling, so the shared bytes begin after it.
  */
 export const tendermintForm: SubscriptionForm = {
   opens: (method) => method === 'subscribe',
@@ -58,7 +58,7 @@ export const tendermintForm: SubscriptionForm = {
   }),
 }
 
-/** The query goes to the node as it is: nodes of several versions read queries differently. */
+/** The query reaches the node unchanged, since node versions parse queries differently. */
 function topicOf(query: string): Topic {
   const key = normalizedQuery(query)
   const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
@@ -77,7 +77,7 @@ export function subscribeRequest(query: string): TopicRequest {
   return { method: 'subscribe', params, unsubscribe: () => ({ method: 'unsubscribe', params }) }
 }
 
-/** Without the white space that means nothing: outside of quotes, where one space is as good as ten. */
+/** Collapses insignificant white space, which is any outside quotes. */
 function normalizedQuery(query: string): string {
   const parts = query.trim().split("'")
   return parts
@@ -92,13 +92,13 @@ function queryOf({ method, params }: { readonly method: string; readonly params:
     ? params[0]
     : (params as { readonly query?: unknown } | null | undefined)?.query
   if (typeof query !== 'string')
-    throw new RelayError(errorKinds.invalidParams, `${method}: "query" must be a text`)
+    throw new RelayError(errorKinds.invalidParams, `${method}: "query" must be a string`)
   return query
 }
 
 /**
- * What all clients share of an event: its members but the query, which each client has in its own
- * spelling, without the braces.
+ * The part of an event that all clients share: its members without the query and the braces. Each
+ * client has the query in its own spelling.
  */
 export function behindQuery(event: Uint8Array): Uint8Array {
   if (event[0] !== 0x7b) return event

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A block as `eth_getBlockByHash` answers it, short of what no test looks at. */
+/** A block as `eth_getBlockByHash` returns it, without the fields that no test needs. */
 export interface TestBlock {
   readonly number: string
   readonly hash: string
@@ -18,7 +18,7 @@ export interface TestLog {
   readonly removed: boolean
 }
 
-/** A small chain of Ethereum's kind that a test grows and reorganises. Every block has two logs. */
+/** A small Ethereum chain that a test grows and reorganises. Every block has two logs. */
 export class BlockChain {
   readonly #canonical: TestBlock[] = []
   readonly #all = new Map<string, TestBlock>()
@@ -32,7 +32,7 @@ export class BlockChain {
     return this.#canonical.at(-1) as TestBlock
   }
 
-  /** @returns the newest one */
+  /** @returns the newest block */
   mine(count = 1): TestBlock {
     for (let each = 0; each < count; each++) {
       const hash = `0x${(++this.#made).toString(16).padStart(64, '0')}`
@@ -48,13 +48,13 @@ export class BlockChain {
     return this.head
   }
 
-  /** Replaces the newest blocks by others of the same heights. */
+  /** Replaces the newest blocks with others of the same heights. */
   reorg(depth: number): void {
     this.#canonical.length -= depth
     this.mine(depth)
   }
 
-  /** Makes the branch that ends with this block the chain again. */
+  /** Makes the branch that ends with this block canonical again. */
   goBackTo(head: TestBlock): void {
     const branch: TestBlock[] = []
     for (let block: TestBlock | undefined = head; block; block = this.#all.get(block.parentHash))
@@ -66,7 +66,7 @@ export class BlockChain {
     return this.#canonical[number] as TestBlock
   }
 
-  /** The answer of a node that is so many blocks behind. */
+  /** The answer of a node that lags by this many blocks. */
   answer(method: string, params: readonly unknown[], lagBlocks = 0): unknown {
     const head = this.#canonical.length - 1 - lagBlocks
     const [which] = params
@@ -84,12 +84,12 @@ export class BlockChain {
         return block && Number(block.number) <= head ? logsOf(block) : undefined
       }
       default:
-        throw new Error(`no call should ask for ${method}`)
+        throw new Error(`unexpected call of ${method}`)
     }
   }
 }
 
-/** The block as a node pushes it when it is new. */
+/** A new block as a node pushes it. */
 export function headOf({ number, hash, parentHash }: TestBlock): Omit<TestBlock, 'transactions'> {
   return { number, hash, parentHash }
 }

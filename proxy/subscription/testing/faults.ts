@@ -4,7 +4,7 @@
 /** The path of a value in a document. */
 export type MemberPath = readonly (string | number)[]
 
-/** What may replace a member. */
+/** Values that may replace a member. */
 export const faults = {
   null: null,
   'an object': {},
@@ -16,7 +16,7 @@ export const faults = {
 
 export type Fault = keyof typeof faults
 
-/** Of the document itself, and of all that is in it. */
+/** Paths of the document itself and of everything in it. */
 export function pathsOf(document: unknown): readonly MemberPath[] {
   if (typeof document !== 'object' || document === null) return [[]]
   return [
@@ -31,7 +31,7 @@ function valueAt(document: unknown, path: MemberPath): unknown {
   return path.reduce((value, name) => (value as Record<string, unknown>)[name], document)
 }
 
-/** The document with the fault at this path; `nothing` takes out a member or an item. */
+/** The document with the fault at this path; `nothing` removes a member or an item. */
 export function faulty(document: unknown, path: MemberPath, fault: Fault): unknown {
   const last = path.at(-1)
   if (last === undefined) return fault === 'nothing' ? {} : faults[fault]

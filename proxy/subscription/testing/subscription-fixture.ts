@@ -26,11 +26,11 @@ export interface FixtureOptions {
   readonly chainId: string
   readonly apiInterface?: ApiInterface
   readonly family: (ask: Ask, clock: Clock) => Family
-  /** What a node answers to a call; undefined: nothing, as if all were down. */
+  /** A node's answer to a call; undefined if all nodes are down. */
   readonly answer: (method: string, params: never, node: string) => unknown
   /** Names of the nodes that have a WebSocket URL. */
   readonly sockets?: readonly string[]
-  /** Names of those that have none. */
+  /** Names of the nodes without one. */
   readonly others?: readonly string[]
   readonly maxGapBlocks?: number
   readonly maxTopics?: number
@@ -38,30 +38,30 @@ export interface FixtureOptions {
   readonly random?: Random
 }
 
-/** One client, and what it received. */
+/** A client, and what it received. */
 export interface TestClient {
   readonly texts: string[]
   ended: string | null
-  /** Null while it has no reply. */
+  /** Null before the reply. */
   subscription: Subscription | null
   refused: unknown
-  /** Takes the request back, or leaves. */
+  /** Cancels the request or unsubscribes. */
   leave(): void
 }
 
 let catalog: Promise<ChainCatalog> | null = null
 
-/** Subscriptions over nodes that push and answer what a test says, in virtual time. */
+/** Subscriptions over scripted nodes, in virtual time. */
 export class SubscriptionFixture {
   readonly clock = new VirtualClock()
   readonly pool: Pool
   readonly hub: Hub
   readonly sockets: Readonly<Record<string, TestSocket>>
-  /** The calls of the observer, in words. */
+  /** The calls of the observer, as text. */
   readonly events: string[] = []
-  /** The number of clients, by the topic's name. */
+  /** The number of clients, by topic name. */
   readonly clients: Record<string, number> = {}
-  /** Calls of the router's own, by node. */
+  /** Calls of the router itself, by node. */
   readonly calls: string[] = []
   readonly #options: FixtureOptions
   readonly #form: SubscriptionForm
@@ -139,7 +139,7 @@ export class SubscriptionFixture {
         filled: (topic, blocks) => events.push(`${topic} fills ${blocks}`),
         duplicateDropped: (topic) => events.push(`${topic} drops a duplicate`),
         fetchFailed: (topic, forMs, why) =>
-          events.push(`${topic} lacks what is next for ${forMs / 1_000} s: ${why}`),
+          events.push(`${topic} lacks the next event for ${forMs / 1_000} s: ${why}`),
         ended: (topic, reason) => events.push(`${topic} ends: ${reason}`),
         failed: (topic, error) => {
           throw new Error(`${topic} failed`, { cause: error })
@@ -151,13 +151,13 @@ export class SubscriptionFixture {
     })
   }
 
-  /** All nodes answer calls with this latest block. */
+  /** Makes all nodes report this latest block. */
   report(block: number): void {
     for (const upstream of this.pool.upstreams)
       this.pool.observeHead(upstream, block, this.clock.nowMs(), upstream.urls[0]!)
   }
 
-  /** A client subscribes, and begins to listen as soon as it has its reply. */
+  /** Subscribes a client, which starts delivery as soon as it has its reply. */
   ask(method: string, params: unknown, name = 'client'): TestClient {
     const wish = this.#form.read({ method, params, id: '1' })
     if (wish?.kind !== 'subscribe') throw new Error(`${method} subscribes to nothing`)
@@ -191,7 +191,7 @@ export class SubscriptionFixture {
     return client
   }
 
-  /** The same, with time for the reply to come. */
+  /** Like `ask`, with time for the reply. */
   async join(method: string, params: unknown, name?: string): Promise<TestClient> {
     const client = this.ask(method, params, name)
     await this.clock.advance(100)

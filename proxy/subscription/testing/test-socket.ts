@@ -10,13 +10,13 @@ import type {
   UpstreamSubscription,
 } from '../../upstream/wire.ts'
 
-interface Held {
+interface Subscription {
   readonly method: string
   readonly params: unknown
   listener: SubscriptionListener | null
 }
 
-/** What a node says to a request to subscribe. */
+/** A node's reaction to a subscribe request. */
 export type SubscribeAnswer =
   'yes' | 'late' | 'refused' | 'limited' | 'full' | 'never' | { code: number; message: string }
 
@@ -24,11 +24,11 @@ const heads = ['eth_subscribe ["newHeads"]', 'slotSubscribe []']
 
 /** A WebSocket URL without a connection, which pushes the events of the test. */
 export class TestSocket implements SocketTransport {
-  readonly held = new Set<Held>()
-  /** Requests to subscribe and to unsubscribe, in words. */
+  readonly held = new Set<Subscription>()
+  /** Requests to subscribe and to unsubscribe, as text. */
   readonly requests: string[] = []
   answer: SubscribeAnswer = 'yes'
-  /** To a request for the heads; null: the same. */
+  /** The reaction to a request for the heads; null for the same. */
   headAnswer: SubscribeAnswer | null = null
   readonly #clock: Clock
   #nextId = 1
@@ -37,7 +37,7 @@ export class TestSocket implements SocketTransport {
     this.#clock = clock
   }
 
-  /** What is subscribed to, without the heads by which the router sees that the socket is alive. */
+  /** The subscriptions, without the heads by which the router checks the socket. */
   get topics(): readonly string[] {
     return [...this.held]
       .map(({ method, params }) => `${method} ${JSON.stringify(params)}`)
@@ -52,7 +52,7 @@ export class TestSocket implements SocketTransport {
         listener?.event(result)
   }
 
-  /** The connection ends. */
+  /** Ends the connection. */
   cut(): void {
     const lost = [...this.held]
     this.held.clear()
@@ -63,7 +63,7 @@ export class TestSocket implements SocketTransport {
     return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
   }
 
-  /** As on the wire: what was asked is answered, also when the answer is no longer wanted. */
+  /** As on the wire, every request is answered, even if no caller waits any more. */
   subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
     const words = `${method} ${JSON.stringify(params)}`
@@ -84,16 +84,16 @@ export class TestSocket implements SocketTransport {
           return reject(new TransportError('limited', 'no', false, { retryAfterMs: 90_000 }))
         if (typeof answer === 'object')
           return resolve({ reply: replyOf({ error: answer }), listen() {}, close() {} })
-        const held: Held = { method, params, listener: null }
-        this.held.add(held)
+        const subscription: Subscription = { method, params, listener: null }
+        this.held.add(subscription)
         resolve({
           reply: replyOf({ result: `0x${this.#nextId++}` }),
           listen(listener) {
-            held.listener = listener
+            subscription.listener = listener
           },
           close: (unsubscribe) => {
-            held.listener = null
-            if (!this.held.delete(held) || unsubscribe === null) return
+            subscription.listener = null
+            if (!this.held.delete(subscription) || unsubscribe === null) return
             const { method: verb, params: which } = read(unsubscribe)
             this.requests.push(`${verb} ${JSON.stringify(which)}`)
           },

@@ -39,7 +39,7 @@ class Fixture {
   }
 }
 
-test('the last calls are kept, failed and slow ones apart, each kind up to its bound', async () => {
+test('the last calls are stored, failed and slow ones apart, up to a limit per kind', async () => {
   const fixture = new Fixture()
   fixture.end('failed-1', timedOut)
   fixture.end('slow-1', answered, explainLimits.slowMs)
@@ -60,7 +60,7 @@ test('the last calls are kept, failed and slow ones apart, each kind up to its b
   expect(fixture.calls.find('failed-1').calls).toEqual([])
 })
 
-test('a guid finds its call, that of a batch all of its items, and one that is gone a sentence', () => {
+test('a guid finds its call or all items of its batch; an expired guid gets a message', () => {
   const fixture = new Fixture()
   fixture.end('one')
   fixture.end('two-0')
@@ -70,28 +70,28 @@ test('a guid finds its call, that of a batch all of its items, and one that is g
   expect(fixture.page('three')).toEqual({
     status: 404,
     isText: true,
-    body: 'no call has this guid here; kept are 2 recent, 1 failed, 0 slow\n',
+    body: 'no call has this guid here; stored: 2 recent, 1 failed, 0 slow\n',
   })
 })
 
-test('a request that was refused before it became a call is known by its guid', () => {
+test('a request refused before it became a call is stored under its guid', () => {
   const fixture = new Fixture()
-  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is no JSON'), 'g')
-  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is no JSON'), '')
+  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is not JSON'), 'g')
+  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is not JSON'), '')
   const [call, ...others] = fixture.calls.list('recent', 100).calls
   expect(others).toEqual([])
   expect(call).toMatchObject({ guid: 'g', method: null, outcome: 'parse-error' })
-  expect(call?.error).toBe('the request is no JSON')
+  expect(call?.error).toBe('the request is not JSON')
 })
 
-test('an unknown path of REST, which may hold parameters, is not shown', () => {
+test('an unknown REST path, which may contain parameters, is not shown', () => {
   const { calls } = new Fixture()
   const call = aCall({ method: '/accounts/5e5e', known: false })
   calls.listenerObserver('HUBCHAIN', 'rest').callEnded(call, answered, 5)
   expect(calls.list('recent', 1).calls[0]?.method).toBe('other')
 })
 
-test('neither the request nor the answer of a kept call stays in memory', async () => {
+test('neither the request nor the answer of a stored call stays in memory', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const fixture = new Fixture()
@@ -130,26 +130,26 @@ test.each<[Record<string, string>, string, boolean]>([
   expect(page.body.match(/\b(one|two|three)\b/g)).toEqual([guid])
 })
 
-test('a list has the last twenty, and says how many there are beside them', () => {
+test('a list has the last twenty, and the number of others', () => {
   const fixture = new Fixture()
   expect(fixture.page(null, { format: 'text' }).body).toBe(
-    'no call; kept are 0 recent, 0 failed, 0 slow\n',
+    'no call; stored: 0 recent, 0 failed, 0 slow\n',
   )
   for (let at = 0; at < 25; at += 1) fixture.end(`call-${at}`)
   expect(fixture.page(null, { format: 'text' }).body).toMatch(/^(20.*\n){20}and 5 more\n$/)
 })
 
-test('the text of a call tells its whole story, and a list has a line for each', () => {
+test('the text of a call has every detail, and a list has a line for each', () => {
   const fixture = new Fixture()
   const call = aCall({ guid: 'g-1', method: 'eth_\u001b[31mred', known: false })
   const { journal } = call
-  const seen = { rank: 0, exclusionReason: null, amount: null, record: null }
+  const candidate = { rank: 0, exclusionReason: null, amount: null, record: null }
   const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1 }
   const paused = aRecord('held-off', 'rate limited: nothing goes to https://c.example for 30 s')
   const behind = aRecord('lagging', '7 blocks behind the tip')
   const considered = [
-    { name: 'node-a', ...best, ...seen, weight: 0.5 },
-    { name: 'node-b', ...best, ...seen },
+    { name: 'node-a', ...best, ...candidate, weight: 0.5 },
+    { name: 'node-b', ...best, ...candidate },
     {
       name: 'node-c',
       ...best,
@@ -202,7 +202,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
         node-d    0     1.00   1.00          1.00     1.00  no: lagging since 2026-01-01T00:00:00.000Z: 7 blocks behind the tip
         node-e    8     1.00   1.00          1.00     1.00  no: pruned, before block 900000
     +0.0ms  retry  node-b  violated in 1.2s (block-number: asked for 5, got 6)
-    no other could be asked
+    no other upstream was available
         upstream  rank  score  availability  latency  sync  candidate
         node-a    -     0.50   1.00          1.00     1.00  no: asked
         node-b    -     1.00   1.00          1.00     1.00  no: asked

@@ -7,29 +7,29 @@ import { type AttemptRecord, Journal } from '../../relay/call.ts'
 import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener } from '../observers.ts'
 
-export const keptKinds = ['recent', 'failed', 'slow'] as const
-type RecordedKind = (typeof keptKinds)[number]
+export const recordedKinds = ['recent', 'failed', 'slow'] as const
+type RecordedKind = (typeof recordedKinds)[number]
 
-/** A call that has ended. Of its request and its answer nothing is kept alive. */
+/** A finished call, without references to its request and its answer. */
 export interface RecordedCall {
   readonly guid: string
   readonly chain: string
   readonly interface: string
-  /** Null: it was refused before it became a call. */
+  /** Null if the request was refused before it became a call. */
   readonly method: string | null
-  /** As the label of `router_requests_total`. */
+  /** As in the label of `router_requests_total`. */
   readonly outcome: string
   readonly totalMs: number
-  /** The router's own error; null where the upstream's answer was passed on. */
+  /** The router's own error; null if the client got the upstream's answer. */
   readonly error: string | null
-  /** Whose answer the client got; null for none. */
+  /** The upstream that answered the client; null if none did. */
   readonly answeredBy: string | null
   readonly journal: Journal
 }
 
 type Observed = Pick<ListenerObserver, 'callEnded' | 'requestRefused'>
 
-/** The last calls of all listeners; those that failed or were slow apart, so that they stay longer. */
+/** The last calls of all listeners. Failed and slow ones are stored apart, so they stay longer. */
 export class CallHistory {
   readonly #clock: Clock
   readonly #calls: Readonly<Record<RecordedKind, RecordedCall[]>> = {
@@ -52,34 +52,34 @@ export class CallHistory {
       const method = spec.known ? spec.name : copied(methodOf(call))
       const error = end.kind === 'error' ? copied(end.error.message) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
-      this.#keep(kind, { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal })
+      this.#store(kind, { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal })
     },
     requestRefused: ({ kind, message }, guid) => {
       if (guid === '') return
       const journal = new Journal(this.#clock.nowMs())
       const about = { guid, ...listener, outcome: kind.reason, error: copied(message), journal }
-      this.#keep('recent', { ...about, method: null, answeredBy: null, totalMs: 0 })
+      this.#store('recent', { ...about, method: null, answeredBy: null, totalMs: 0 })
     },
   }))
 
-  /** In the place of the oldest of its kind, where there are enough. */
-  #keep(kind: RecordedKind, call: RecordedCall): void {
+  /** Replaces the oldest call of its kind when the limit is reached. */
+  #store(kind: RecordedKind, call: RecordedCall): void {
     this.#calls[kind][this.#added[kind]++ % explainLimits[kind]] = call
   }
 
-  /** The call of a guid, or the items of its batch. */
+  /** Finds a call by its guid, or all items of a batch. */
   find(guid: string) {
-    const all = keptKinds.flatMap((kind) => this.#calls[kind])
+    const all = recordedKinds.flatMap((kind) => this.#calls[kind])
     const own = all.filter((each) => each.guid === guid || each.guid.startsWith(`${guid}-`))
     return this.#explained(own, explainLimits.listed)
   }
 
-  /** The last ones of a kind. */
+  /** The last calls of a kind. */
   list(kind: RecordedKind, limit = 20) {
     return this.#explained(this.#calls[kind], limit)
   }
 
-  /** The newest first; and how many there are beyond the limit. */
+  /** The newest first, with the number of calls beyond the limit. */
   #explained(calls: readonly RecordedCall[], limit: number) {
     const epochMs = this.#clock.wallMs() - this.#clock.nowMs()
     const newest = calls.toSorted((a, b) => b.journal.startedMs - a.journal.startedMs)
@@ -89,11 +89,11 @@ export class CallHistory {
 
   /** @returns `812 recent, 3 failed, 0 slow` */
   get extent(): string {
-    return keptKinds.map((kind) => `${this.#calls[kind].length} ${kind}`).join(', ')
+    return recordedKinds.map((kind) => `${this.#calls[kind].length} ${kind}`).join(', ')
   }
 }
 
-/** The beginning of a text. A slice would keep all of it alive, and with it perhaps a whole request. */
+/** Copies the beginning of a text. A slice would retain all of it, and perhaps a whole request. */
 function copied(text: string): string {
   return Buffer.from(text.slice(0, 300)).toString()
 }
@@ -101,19 +101,19 @@ function copied(text: string): string {
 export type Explained = ReturnType<CallHistory['list']>
 
 /**
- * What happened to one call, as `/explain` answers it in JSON. Holds no parameter, no URL and no key. Upstreams are named as
- * in the config; times without a date are milliseconds.
+ * What happened to one call, as `/explain` returns it in JSON, without parameters, URLs and keys.
+ * Upstreams have their names from the config; times without a date are in milliseconds.
  *
- * @param epochMs the beginning of the clock's monotonic scale
+ * @param epochMs start of the clock's monotonic scale
  */
 function explain({ journal, ...call }: RecordedCall, epochMs: number) {
   const { startedMs, attempts, cache, session, crossValidation, considered } = journal
   return {
     ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
-    // Null where there is no cache, no sticky session, or no vote.
+    // Null without a cache, a sticky session, or a vote.
     ...{ cache, session, crossValidation },
     attempts: attempts.map((each) => explainAttempt(each, startedMs)),
-    /** What the last pick saw that found no upstream; null where each found one. */
+    /** Candidates of the last pick if it found no upstream; else null. */
     unserved: considered?.every(({ exclusionReason }) => exclusionReason !== null)
       ? considered
       : null,
@@ -124,17 +124,17 @@ function explainAttempt(attempt: AttemptRecord, callMs: number) {
   const { upstream, kind, startedMs, endedMs, budgetMs, detail, violation, considered } = attempt
   return {
     ...{ upstream, kind },
-    /** After the beginning of the call. */
+    /** Since the start of the call. */
     startMs: startedMs - callMs,
-    /** Null while it runs. Of an answer that streams, until its head was there. */
+    /** Null while in flight. For a stream, the time to its head. */
     tookMs: endedMs === null ? null : endedMs - startedMs,
-    /** After how long it is late, or fails; null for never. */
+    /** Time until the attempt is late or fails; null for no limit. */
     budgetMs: budgetMs === Infinity ? null : budgetMs,
-    /** As the label of `router_attempts_total`. */
+    /** As in the label of `router_attempts_total`. */
     result: resultOf(attempt),
-    /** Of an answer that did not pass a check, which one, and by what. */
+    /** For a violation, the check and its detail. */
     detail: violation ? `${violation.check}: ${violation.detail}` : detail,
-    /** All upstreams as the pick saw them; null where none was drawn: asked for by name, or a write to all. */
+    /** All upstreams as the pick saw them; null without a pick (a named upstream, write to all). */
     considered,
   }
 }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { aligned, clean, stateText, time } from '../format.ts'
-import { type Explained, type CallHistory, keptKinds } from './call-history.ts'
+import { type Explained, type CallHistory, recordedKinds } from './call-history.ts'
 
-/** Answers `/explain`, and `/explain/<guid>`. It only reads. @param guid null for a list */
+/** Answers `/explain` and `/explain/<guid>`. Read-only. @param guid null for a list */
 export function explainPage(
-  kept: Pick<CallHistory, 'find' | 'list' | 'extent'>,
+  history: Pick<CallHistory, 'find' | 'list' | 'extent'>,
   guid: string | null,
   query: Readonly<Record<string, unknown>>,
 ) {
-  const kind = keptKinds.find((each) => each in query) ?? 'recent'
-  const explained = guid === null ? kept.list(kind) : kept.find(guid)
+  const kind = recordedKinds.find((each) => each in query) ?? 'recent'
+  const explained = guid === null ? history.list(kind) : history.find(guid)
   const { calls, more } = explained
-  const none = `${guid === null ? 'no call' : 'no call has this guid here'}; kept are ${kept.extent}`
+  const none = `${guid === null ? 'no call' : 'no call has this guid here'}; stored: ${history.extent}`
   if (guid !== null && calls.length === 0) return { status: 404, isText: true, body: `${none}\n` }
   if (query['format'] !== 'text')
     return { status: 200, isText: false, body: JSON.stringify(explained, rounded) }
-  const parts = calls.map(guid === null ? lineOf : textOf)
-  if (calls.length === 0) parts.push(none)
-  if (more > 0) parts.push(`and ${more} more`)
-  return { status: 200, isText: true, body: `${parts.join(guid === null ? '\n' : '\n\n')}\n` }
+  const lines = calls.map(guid === null ? lineOf : textOf)
+  if (calls.length === 0) lines.push(none)
+  if (more > 0) lines.push(`and ${more} more`)
+  return { status: 200, isText: true, body: `${lines.join(guid === null ? '\n' : '\n\n')}\n` }
 }
 
 const rounded = (_: string, value: unknown) =>
   typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value
 
 type ExplainedCall = Explained['calls'][number]
-type Seen = ExplainedCall['unserved']
+type Candidates = ExplainedCall['unserved']
 
 const ms = (amount: number | null) => time(amount === null ? null : amount / 1_000)
 const names = (list: readonly string[]) => list.join(', ') || 'none'
@@ -43,7 +43,7 @@ function textOf(call: ExplainedCall): string {
   const { cache, session, crossValidation: vote, attempts, unserved, error, answeredBy } = call
   const by = answeredBy === null ? '' : `, answered by ${answeredBy}`
   const dropped = session?.isDropped ? '; dropped, it failed' : ''
-  const parts: (readonly [text: string | false | null, seen?: Seen | undefined])[] = [
+  const sections: (readonly [text: string | false | null, table?: Candidates | undefined])[] = [
     [`${nameOf(call)}  ${call.guid}`],
     [`${call.at}  ${call.outcome} after ${ms(call.totalMs)}${by}`],
     [error && `error: ${error}`],
@@ -52,13 +52,13 @@ function textOf(call: ExplainedCall): string {
     [vote && `vote: ${vote.failure ?? 'agreed'}; asked ${names(vote.all)}`],
     [vote && `    agree ${names(vote.agreeing)}; differ ${names(vote.disagreeing)}`],
     ...attempts.map((each) => [attemptLine(each), each.considered] as const),
-    [attempts.length === 0 && 'no upstream was asked'],
-    [unserved && 'no other could be asked', unserved],
+    [attempts.length === 0 && 'no upstream was tried'],
+    [unserved && 'no other upstream was available', unserved],
   ]
-  // What one attempt after the other saw alike stands once.
-  const lines = parts.flatMap(([text, seen = null], at) => [
+  // A table equal to the previous one is omitted.
+  const lines = sections.flatMap(([text, table = null], at) => [
     ...(text ? [text] : []),
-    ...(seen && seen !== parts[at - 1]?.[1] ? tableOf(seen) : []),
+    ...(table && table !== sections[at - 1]?.[1] ? tableOf(table) : []),
   ])
   return lines.map(clean).join('\n')
 }
@@ -74,8 +74,8 @@ function attemptLine(attempt: ExplainedCall['attempts'][number]): string {
 
 const columns = ['upstream', 'rank', 'score', 'availability', 'latency', 'sync', 'candidate']
 
-function tableOf(seen: NonNullable<Seen>): readonly string[] {
-  const rows = seen.map(({ name, rank, exclusionReason, amount, record, ...each }) => {
+function tableOf(candidates: NonNullable<Candidates>): readonly string[] {
+  const rows = candidates.map(({ name, rank, exclusionReason, amount, record, ...each }) => {
     const scores = [each.weight, each.availability, each.latency, each.sync]
     const reasons =
       record?.state === exclusionReason

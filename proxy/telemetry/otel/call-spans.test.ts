@@ -59,7 +59,7 @@ const failed = (kind = errorKinds.upstreamFailed): CallEnd => ({
   error: new RelayError(kind, 'words that may hold anything'),
 })
 
-test('a call that was retried: a span of the server, one of a client for each attempt, at their times', () => {
+test('a retried call has a server span, and a client span for each attempt, at the right times', () => {
   const { callEnded, found, clock } = tracing()
   const call = traced(aCall())
   const limited = { ...aFailure('http-rate-limited'), holdOff: true }
@@ -103,7 +103,7 @@ test('a call that was retried: a span of the server, one of a client for each at
   expect(call.journal.traceId).toBe('8af7651916cd43dd8448eb211c80319c')
 })
 
-test('a vote is an event with the names of those who agreed', () => {
+test('a vote is an event with the names of the agreeing upstreams', () => {
   const { callEnded, found } = tracing()
   const call = aCall()
   const vote = { agreeing: ['a', 'b'], disagreeing: ['c'], all: ['a', 'b', 'c'], failure: null }
@@ -128,7 +128,7 @@ const fromBody = (call: Call, ownId: string): Call => ({
 })
 const nodeError = { kind: 'node-error', error: { status: 200, code: 3, message: 'no' } } as const
 
-/** The answer of a node of gRPC that refused. */
+/** The answer of a gRPC node that refused. */
 const refused: CallEnd = repliedBy('a', aFailure('execution-reverted'), 200, 3)
 
 test.each<
@@ -138,9 +138,9 @@ test.each<
   ['jsonrpc', 'an error of the node', reverted, '3', 'execution-reverted', true],
   ['jsonrpc', 'a client that left', { kind: 'abandoned' }, undefined, 'abandoned', false],
   ['rest', 'an error of the router', failed(), 502, 'upstream-failed', true],
-  ['rest', 'what the client asked', repliedBy('a', aFailure('x'), 404), 404, 'x', false],
+  ['rest', 'a client error', repliedBy('a', aFailure('x'), 404), 404, 'x', false],
   ['grpc', 'an error of the router', failed(), 'UNAVAILABLE', 'upstream-failed', true],
-  ['grpc', 'what the client asked', refused, 'INVALID_ARGUMENT', 'execution-reverted', false],
+  ['grpc', 'a client error', refused, 'INVALID_ARGUMENT', 'execution-reverted', false],
 ])('%s, %s', (apiInterface, _, end, status, errorType, isError) => {
   const { callEnded, found } = tracing(apiInterface)
   const call = { ...aCall(), reader: { ...aCall().reader, read: () => nodeError } }
@@ -196,7 +196,7 @@ test.each<[ApiInterface, method: string, known: boolean, name: string, attribute
   expect(JSON.stringify([server.attributes, clients[0]?.attributes])).not.toContain('key-of')
 })
 
-test('a method that a body of JSON-RPC names is in both spans, if no spec knows it', () => {
+test('a method in a JSON-RPC body is in both spans if no spec knows it', () => {
   const { callEnded, found } = tracing()
   const call = fromBody(aCall({ method: 'my_own', known: false }), '7')
   anAttempt(call, 'a', 'answer')
@@ -215,7 +215,7 @@ test('a method that a body of JSON-RPC names is in both spans, if no spec knows 
     })
 })
 
-test('a name and an id that clients make up are cut', () => {
+test('names and ids from clients are truncated', () => {
   const { callEnded, found } = tracing()
   const call = aCall({ method: 'x'.repeat(5_000), known: false })
   callEnded(fromBody(call, JSON.stringify('y'.repeat(5_000))), repliedBy('a'), 1)
@@ -241,7 +241,7 @@ test.each([
   ['grpc://10.0.0.1:9090', { 'server.address': '10.0.0.1', 'server.port': 9090 }],
   ['https://node:${PORT}', { 'server.address': 'node:${PORT}' }],
   ['', {}],
-])('an attempt at "%s" says where its server is', (origin, attributes) => {
+])('an attempt at "%s" has the address of its server', (origin, attributes) => {
   const { callEnded, found } = tracing()
   const call = aCall()
   const attempt = call.journal.begin('a', 'first', 0, origin)
@@ -252,7 +252,7 @@ test.each([
   expect('server.address' in clients[0]!.attributes).toBe('server.address' in attributes)
 })
 
-test('an attempt that runs on after the answer has its span when it ends', () => {
+test('an attempt that outlives the answer has its span when it ends', () => {
   const { callEnded, attemptEnded, found } = tracing()
   const call = aCall()
   anAttempt(call, 'a', 'answer', { kind: 'broadcast' })
@@ -266,7 +266,7 @@ test('an attempt that runs on after the answer has its span when it ends', () =>
   expect(clients[1]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
 })
 
-test('an attempt of a vote that runs on after the answer has its span too', () => {
+test('an attempt of a vote that outlives the answer has its span too', () => {
   const { callEnded, attemptEnded, found } = tracing()
   const call = aCall()
   const ofVote = aCall()
@@ -281,7 +281,7 @@ test('an attempt of a vote that runs on after the answer has its span too', () =
   ])
 })
 
-test('a trace that the router begins has the digits of its guid; items of a batch have one each', () => {
+test('a trace that the router starts has the digits of its guid; each item of a batch has its own', () => {
   const { callEnded, found } = tracing()
   const guid = 'ca5c89cb-1f90-4b85-a45f-f26b3cb66db9'
   for (const own of [guid, `${guid}-0`, `${guid}-1`, `${guid}-11`, `${guid}-1-1`])
@@ -293,7 +293,7 @@ test('a trace that the router begins has the digits of its guid; items of a batc
   for (const { traceId } of ids) expect(traceId).toMatch(/^[\da-f]{32}$/)
 })
 
-test('a share of calls is sampled by their traces, and of the others no span is begun', () => {
+test('a share of calls is sampled by trace, and the others create no span', () => {
   const { callEnded, found, startSpan } = tracing('jsonrpc', 'parentbased_traceidratio', '0.1')
   for (let at = 0; at < 2_000; at += 1) {
     const call = aCall({ guid: `guid-${at}` })
@@ -332,7 +332,7 @@ test.each(['parentbased_always_on', 'parentbased_always_off'])(
   },
 )
 
-test('the context for an upstream names the span of its attempt, also in a vote with a journal of its own', () => {
+test('the context for an upstream has the span of its attempt, also in a vote with its own journal', () => {
   const { callEnded, traceHeaders, found } = tracing()
   const call = traced(aCall(), parent, 'vendor=1')
   const attempt = anAttempt(call, 'a', 'answer')
@@ -346,7 +346,7 @@ test('the context for an upstream names the span of its attempt, also in a vote 
   expect(clients[0]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
 })
 
-test('what is not sampled has a context and no span, and no trace in the log', () => {
+test('an unsampled call has a context, but no span and no trace in the log', () => {
   const { callEnded, traceHeaders, found } = tracing('jsonrpc', 'parentbased_always_off')
   const call = aCall()
   const [, context] = traceHeaders(call, anAttempt(call, 'a', 'answer'))
@@ -355,7 +355,7 @@ test('what is not sampled has a context and no span, and no trace in the log', (
   expect([found().all, call.journal.traceId]).toEqual([[], null])
 })
 
-test('what the router asks for itself has no span', () => {
+test('requests of the router itself have no span', () => {
   const { attemptEnded, found } = tracing()
   const iface = { classify: () => aCall().method }
   const { signal } = new AbortController()

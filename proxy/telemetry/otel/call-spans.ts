@@ -24,14 +24,14 @@ import { memo, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener } from '../observers.ts'
 
 /*
- * Names and values of the semantic conventions: of those for RPC (of JSON-RPC and gRPC), for REST of those for HTTP; and the
- * router's own under `rpc_router`. No path, parameter or URL is among them.
+ * Names and values follow the semantic conventions: RPC for JSON-RPC and gRPC, HTTP for REST. The
+ * router's own are under `rpc_router`. None contains a path, parameter or URL.
  */
 
 type Served = Parameters<Parameters<typeof perListener>[0]>[0]
 type Described = ReturnType<typeof describeAttempt>
 
-/** Gives the next span its ids. Those of a call follow from its guid, so that none of it need be kept for its attempts. */
+/** Sets the ids of the next span. A call's ids follow from its guid, so attempts need no state. */
 export class SpanIds implements IdGenerator {
   traceId = ''
   spanId = ''
@@ -40,34 +40,34 @@ export class SpanIds implements IdGenerator {
 }
 
 interface CallSpansOptions {
-  /** Null: no spans. The tracer records whatever it is given, with the ids of `ids`; it is given what `sampler` takes. */
+  /** Null disables spans. The tracer records the calls that `sampler` selects, with these `ids`. */
   readonly spans: { tracer: Tracer; ids: SpanIds; sampler: Sampler } | null
-  /** Null: no metrics. */
+  /** Null disables metrics. */
   readonly meter: Meter | null
   readonly clock: Clock
 }
 
-/** As the semantic conventions for RPC, and those for HTTP, advise. */
+/** Bounds that the semantic conventions for RPC and HTTP recommend. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const propagator = new W3CTraceContextPropagator()
 
 export type CallSpans = ReturnType<typeof createCallSpans>
 
 /**
- * Makes the span of a call, or of an attempt, when it has ended. Before that, only the ids of attempts that carry their context to
- * an upstream. Of a call that is not sampled it makes nothing.
+ * Creates the span of a call or an attempt at its end. Before that, only attempts that send their
+ * context upstream have ids. Unsampled calls create nothing.
  */
 export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
-  /** Of attempts that carry their context. */
+  /** Ids of attempts that send their context. */
   const spanIds = new WeakMap<AttemptRecord, string>()
 
-  /** How long calls or attempts take, in seconds; those of REST are requests of HTTP. Undefined where there are no metrics. */
+  /** Histogram of call or attempt durations in seconds, or of HTTP requests for REST. */
   const histogram = (side: 'server' | 'client', { interface: of }: Served) => {
     const name = of === 'rest' ? `http.${side}.request.duration` : `rpc.${side}.call.duration`
     return meter?.createHistogram(name, { unit: 's', advice: { explicitBucketBoundaries: bounds } })
   }
 
-  /** Samplers look at the trace of a call, and at what its client has decided: they are asked once, and the journal keeps the trace. */
+  /** Runs the sampler once per call; the journal stores the decision in the trace. */
   const samples = (call: Call): boolean => {
     const { journal, directives } = call
     if (spans && journal.traceId === undefined) {
@@ -80,7 +80,7 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
     return typeof journal.traceId === 'string'
   }
 
-  /** @param attempt absent: the span is of the call itself */
+  /** @param attempt absent for the span of the call itself */
   const makeSpan = (call: Call, described: Described, attempt?: AttemptRecord) => {
     if (!spans) return
     const { name, startMs, endMs, attributes, more, isError } = described
@@ -127,13 +127,13 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
     }),
 
     traceHeaders: perListener((): TraceHeaders => (call, attempt) => {
-      const ofClient = call.directives.trace
-      if (!spans) return headersOf(ofClient)
+      const clientTrace = call.directives.trace
+      if (!spans) return headersOf(clientTrace)
       const spanId = idOf(randomUUID(), 16)
       const isSampled = samples(call)
       if (isSampled) spanIds.set(attempt, spanId)
       const parent = `00-${traceIdOf(call)}-${spanId}-${isSampled ? '01' : '00'}`
-      return headersOf({ parent, state: ofClient?.state ?? null })
+      return headersOf({ parent, state: clientTrace?.state ?? null })
     }),
   }
 }
@@ -156,23 +156,23 @@ function eventsOf(journal: Journal, endMs: number, attempt?: AttemptRecord): rea
   return events
 }
 
-/** That of its client, else made from its guid. */
+/** The client's trace id, or one made from the guid. */
 function traceIdOf({ guid, directives }: Call): string {
   return directives.trace?.parent.slice(3, 35) ?? idOf(guid, 32)
 }
 
-/** The last digits of a guid; of items of a batch and messages of a WebSocket, which share theirs, those of a digest. */
+/** The last digits of a guid, or of a digest for batch items and messages, which share a guid. */
 function idOf(guid: string, digits: 16 | 32): string {
   if (guid.length !== 36) return hash('sha256', guid).slice(-digits)
-  // Faster than to replace the hyphens: each call is looked at.
+  // Runs on each call, and is faster than replacing the hyphens.
   const end = guid.slice(19, 23) + guid.slice(24)
   return digits === 16 ? end : guid.slice(0, 8) + guid.slice(9, 13) + guid.slice(14, 18) + end
 }
 
-/** Of its client. */
-function contextOf({ directives: { trace: ofClient } }: Call): Context {
-  if (ofClient === null) return ROOT_CONTEXT
-  const headers = { traceparent: ofClient.parent, tracestate: ofClient.state }
+/** The trace context of the client. */
+function contextOf({ directives: { trace: clientTrace } }: Call): Context {
+  if (clientTrace === null) return ROOT_CONTEXT
+  const headers = { traceparent: clientTrace.parent, tracestate: clientTrace.state }
   return propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
 }
 
@@ -180,11 +180,11 @@ const grpcCodes =
   'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'.split(
     ' ',
   )
-/** Of gRPC: those that a server is to blame for, or none; the others are about what it was asked. */
+/** gRPC statuses that blame the server, or null for none; the others blame the request. */
 const serverFaults = new Set([null, 2, 4, 12, 13, 14, 15])
 const maxText = 100
 
-/** What durations and spans say of a call: values of bounded sets, since a method that a stranger made up is `_OTHER`. */
+/** Attributes of durations and spans, with bounded values: an unknown method is `_OTHER`. */
 function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served): Described {
   const { interface: of } = served
   const { startedMs: startMs } = call.journal
@@ -192,7 +192,7 @@ function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served):
   const reply = end.kind === 'reply' ? end.reply : null
   const errorType = reply?.refusal?.name ?? (outcome === 'success' ? null : outcome)
   const status = statusOf(call, end, of)
-  // In JSON-RPC each answer with an error is one of its server.
+  // In JSON-RPC, every error answer counts as a server fault.
   const isFault = of === 'rest' ? Number(status) >= 500 : of !== 'grpc' || serverFaults.has(status)
   return {
     ...named(call, served, 'http.route', ending(status, errorType, of)),
@@ -202,7 +202,7 @@ function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served):
   }
 }
 
-/** The same of an attempt that has ended. What was not wanted any more is no error. */
+/** The same for a finished attempt. A cancelled one is not an error. */
 function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
   const { upstream, origin, kind, startedMs: startMs, endedMs, detail } = attempt
   const result = resultOf(attempt)
@@ -215,15 +215,15 @@ function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
     ...named(call, served, 'url.template', ended),
     /** On the clock's monotonic scale. */
     ...{ startMs, endMs: endedMs ?? startMs, isError },
-    /** Said by spans alone, which leave out what is undefined. */
+    /** For spans only. They omit undefined values. */
     more: { 'rpc_router.attempt.kind': kind, 'rpc_router.attempt.result': result } as Attributes,
   }
 }
 
-/** What spans say of a call beside that, and durations do not, since anybody may choose the values. */
+/** Attributes for spans only, since clients choose their values without limit. */
 function identify({ method, guid, reader }: Call): Attributes {
   const { ownId, form } = reader
-  // Only a body of JSON-RPC has an id. What no spec knows elsewhere is a path, which may hold a parameter or a key.
+  // Only a JSON-RPC body has an id. Elsewhere an unknown method is a path, which may contain a key.
   if (!ownId) return { 'rpc_router.guid': guid }
   const id = Buffer.from(ownId.subarray(0, maxText)).toString()
   return {
@@ -253,7 +253,7 @@ function named(
   return { name: method || system, attributes: { ...own, ...rpc } }
 }
 
-/** The status that the client got: of HTTP in REST, of gRPC, or the code of an error in JSON-RPC. Null: it got none. */
+/** The status that the client got: HTTP for REST, gRPC, or a JSON-RPC error code; else null. */
 function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | null {
   if (end.kind === 'error') {
     const { httpStatus: rest, grpcStatus: grpc, jsonRpcCode } = end.error.kind
@@ -263,25 +263,25 @@ function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | nu
   const { incoming, refusal } = end.reply
   if (of === 'rest') return incoming.status
   if (of === 'grpc') return readStatus(incoming)?.code ?? null
-  // Of a stream the rest has been read.
+  // The rest of a stream is already read.
   if (refusal === null || !(incoming.body instanceof Uint8Array)) return null
   const finding = reader.read(incoming)
   return finding.kind === 'node-error' ? finding.error.code : null
 }
 
-/** How a call or an attempt ended. */
+/** Attributes for the end of a call or an attempt. */
 function ending(status: number | null, errorType: string | null, of: ApiInterface): Attributes {
   const failed: Attributes = errorType === null ? {} : { 'error.type': errorType }
   if (of === 'rest') return { ...failed, ...(status && { 'http.response.status_code': status }) }
   const code = of === 'grpc' && status !== null ? (grpcCodes[status] ?? status) : status
-  // JSON-RPC has no code of success.
+  // JSON-RPC has no success code.
   return { ...failed, ...(code && { 'rpc.status_code': String(code) }) }
 }
 
-/** Where an origin of the config is, of which a placeholder may be any part: `server.address` and `server.port`. */
+/** `server.address` and `server.port` of a config origin; any part may be a placeholder. */
 const serverOf = memo((origin): Attributes => {
-  const [, scheme = '', host, given] = /^(?:(\w+):\/\/)?\[?(.*?)\]?(?::(\d+))?$/.exec(origin) ?? []
+  const [, scheme = '', host, text] = /^(?:(\w+):\/\/)?\[?(.*?)\]?(?::(\d+))?$/.exec(origin) ?? []
   if (!host) return {}
-  const port = Number(given) || (/s$/i.test(scheme) ? 443 : 80)
+  const port = Number(text) || (/s$/i.test(scheme) ? 443 : 80)
   return { 'server.address': host, ...(!host.includes('$') && { 'server.port': port }) }
 })

@@ -20,7 +20,7 @@ import { aCall, aFailure, repliedBy } from '../call.fixture.ts'
 
 import { createCallSpans, SpanIds } from './call-spans.ts'
 
-/** The words of the convention as its package has them: names of attributes and metrics, without those that it gives up. */
+/** Attribute and metric names from the conventions package, without deprecated ones. */
 function conventionalNames(): ReadonlySet<string> {
   const entry = createRequire(import.meta.url).resolve('@opentelemetry/semantic-conventions')
   const text = ['stable_attributes', 'experimental_attributes', 'stable_metrics']
@@ -29,13 +29,13 @@ function conventionalNames(): ReadonlySet<string> {
   const declared = text.matchAll(
     /\/\*\*((?:(?!\*\/)[^])*)\*\/\ndeclare const (?:ATTR|METRIC)_\w+: "(.*)"/g,
   )
-  const kept = [...declared].filter(([, comment]) => !comment?.includes('@deprecated'))
-  return new Set(kept.map(([, , name]) => name ?? ''))
+  const current = [...declared].filter(([, comment]) => !comment?.includes('@deprecated'))
+  return new Set(current.map(([, , name]) => name ?? ''))
 }
 
 const failed: CallEnd = { kind: 'error', error: new RelayError(errorKinds.upstreamFailed, '') }
 
-/** A call of 20 ms and its attempt of 10 ms, at an upstream by name. */
+/** A call of 20 ms and its attempt of 10 ms, at a named upstream. */
 function observed(apiInterface: ApiInterface, known: boolean, isFailed: boolean) {
   const exporter = new InMemorySpanExporter()
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
@@ -127,7 +127,7 @@ test.each<[ApiInterface, boolean, server: Attributes, client: Attributes]>([
   ])
 })
 
-test('names that are not the router’s own are in the conventions, and not given up there', () => {
+test('names outside the router’s own namespace are in the conventions, and not deprecated', () => {
   const conventional = conventionalNames()
   const used = new Set<string>()
   for (const apiInterface of ['jsonrpc', 'tendermintrpc', 'grpc', 'rest'] as const)

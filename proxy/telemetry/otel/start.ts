@@ -21,31 +21,31 @@ import { lineLimits, type Logger } from '../log.ts'
 import { createCallSpans, SpanIds } from './call-spans.ts'
 import type { Signals } from './switched-on.ts'
 
-/** Who sends. Those of the process, which the SDK has beside them, would export its command line. */
+/** Leaves out the SDK's process detector, which would export the command line. */
 const resourceDetectors = [
   ...[resourceAttributesEnvDetector, serviceNameEnvDetector, serviceInstanceIdDetector],
 ]
-/** A collector that is down is worth a line now and then. */
+/** Limits the log lines about a collector that is down. */
 const troubleRate = { lines: 1, perMs: 600_000 }
-/** How long a stop waits for a collector that does not take the last spans. */
+/** How long a stop waits for a collector that does not accept the last spans. */
 const maxFlushMs = 3_000
 
-/** OpenTelemetry as it runs. `stop` sends what is left, within 3 s. */
+/** The running OpenTelemetry SDK. `stop` flushes what is left, within 3 s. */
 export type Tracing = ReturnType<typeof startTracing>
 
 /**
- * Starts the SDK as its standard variables say. It sends in the background, from bounded queues. Once in a process.
- *
- * @throws Error when there is no such sampler
+ * Starts the SDK according to its standard variables, once per process. It exports in the
+ * background from bounded queues.
+ * @throws Error for an unknown sampler
  */
 export function startTracing(
   signals: Signals,
   env: NodeJS.ProcessEnv,
   { version, clock, logger }: { version: string; clock: Clock; logger: Logger },
 ) {
-  const take = lineLimits(logger, clock, {})(troubleRate, 'warn', 'troubles of OpenTelemetry')
+  const take = lineLimits(logger, clock, {})(troubleRate, 'warn', 'OpenTelemetry failures')
   const say = (error: unknown) => {
-    if (take()) logger.warn('OpenTelemetry is in trouble', { error })
+    if (take()) logger.warn('OpenTelemetry failed', { error })
   }
   diag.setLogger({ error: say, warn: say, info() {}, debug() {}, verbose() {} })
   setGlobalErrorHandler(say)
@@ -55,7 +55,7 @@ export function startTracing(
   const sdk = new NodeSDK({
     resource: defaultResource().merge(resourceFromAttributes(own)),
     ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
-    // What is not sampled never gets here.
+    // Only sampled spans get here.
     ...{ sampler: new AlwaysOnSampler(), idGenerator: ids },
     ...{ textMapPropagator: null, logRecordProcessors: [] },
     ...(signals.traces ? {} : { spanProcessors: [] }),
@@ -73,9 +73,8 @@ export function startTracing(
 }
 
 /**
- * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name, which the SDK makes for itself alone.
- *
- * @throws Error where it is none of the standard ones
+ * The sampler of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`; the SDK hides its own.
+ * @throws Error if it is not a standard one
  */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on'

@@ -26,7 +26,7 @@ test.each([
     null,
   ],
   [
-    'an endpoint, switched off',
+    'an endpoint, disabled',
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_SDK_DISABLED: 'TRUE' },
     null,
   ],

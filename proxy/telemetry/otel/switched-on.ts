@@ -4,8 +4,9 @@
 export type Signals = NonNullable<ReturnType<typeof signalsAsked>>
 
 /**
- * What the standard environment variables of OpenTelemetry ask for. Null: nothing is exported, and nothing of OpenTelemetry is loaded. Otherwise than in its SDK, no exporter is used by default: a
- * router that was told nothing sends nothing. Metrics need to be named, since Prometheus has them already.
+ * The signals that the standard OpenTelemetry variables enable; null for none, which loads no code.
+ * There is no default exporter, unlike in the SDK: an unconfigured router sends nothing. Metrics must
+ * be named, since Prometheus already has them.
  */
 export function signalsAsked(env: Readonly<Record<string, string | undefined>>) {
   const value = (name: string) => env[name]?.trim().toLowerCase() ?? ''

@@ -78,7 +78,7 @@ test('a call with its answer, without headers', async () => {
   expect(readFileSync(path, 'utf8')).not.toContain('a-secret')
 })
 
-test('bytes of gRPC can be read back', async () => {
+test('gRPC bytes survive the text encoding', async () => {
   const recorder = create()
   const bytes = Buffer.from([0xff, 0, 0xc3, 0x28])
   const { callEnded } = recorder.listenerObserver('HUBCHAIN', 'grpc')
@@ -90,13 +90,13 @@ test('bytes of gRPC can be read back', async () => {
 test.each<[string, Body]>([
   ['a body over 1 MiB', Buffer.alloc(1024 * 1024 + 1)],
   ['a stream', { async *[Symbol.asyncIterator]() {} }],
-])('%s is left out, and its request', async (_, body) => {
+])('%s is left out, and so is its request', async (_, body) => {
   const recorder = create()
   record(recorder, asking('{}'), answered(body))
   expect((await written(recorder))[0]).toMatchObject({ exchange: 'over 1 MiB, or a stream' })
 })
 
-test('what got no answer, and what comes without params', async () => {
+test('a call without an answer, and one without params', async () => {
   const recorder = create({ withParams: false })
   const error = new RelayError(errorKinds.timeout, 'too late: a-secret')
   record(recorder, asking('a-secret'), { kind: 'error', error })
@@ -111,10 +111,10 @@ test('what got no answer, and what comes without params', async () => {
 test.each<[string, Partial<Call['method']>]>([
   ['a write', { kind: 'write' }],
   ['a subscription', { kind: 'subscribe' }],
-  ['what one node keeps for its caller', { stateful: 'creates' }],
-  ['what waits for a block', { waitsForBlock: true }],
-  ['what the spec does not name', { known: false }],
-])('of %s neither request nor answer', async (_, more) => {
+  ['state that one node holds for its caller', { stateful: 'creates' }],
+  ['a call that waits for a block', { waitsForBlock: true }],
+  ['a method unknown to the spec', { known: false }],
+])('for %s neither request nor answer is recorded', async (_, more) => {
   const recorder = create()
   const call = asking('a-secret')
   record(
@@ -126,7 +126,7 @@ test.each<[string, Partial<Call['method']>]>([
   expect(readFileSync(path, 'utf8')).not.toContain('a-secret')
 })
 
-test('keys are masked, also those of a config that was just replaced', async () => {
+test('keys are masked, including those of a replaced config', async () => {
   const recorder = create()
   recorder.maskKeysOf(configWith('k7f3a9b2c4d6e8'))
   record(
@@ -142,17 +142,17 @@ test('keys are masked, also those of a config that was just replaced', async () 
   expect(text).toContain('/**************')
 })
 
-test('it ends at its bound, with one line in the log', async () => {
+test('it ends at its size limit, with one line in the log', async () => {
   const recorder = create({ maxBytes: 1_000 })
   for (let count = 0; count < 20; count++)
     record(recorder, asking('{}'), answered(Buffer.from('{}')))
   const lines = await written(recorder)
   expect(lines.length).toBeGreaterThan(2)
   expect(readFileSync(path).length).toBeLessThanOrEqual(1_000)
-  expect(logged).toEqual(['recording: ended: it has the size that it may have {"skipped":0}'])
+  expect(logged).toEqual(['recording: ended: the file has reached its size limit {"skipped":0}'])
 })
 
-test('what the disk does not take in time is left out and counted', async () => {
+test('calls are skipped and counted while the disk is too slow', async () => {
   const recorder = create()
   const body = Buffer.alloc(60 * 1024, 'a')
   for (let count = 0; count < 200; count++) record(recorder, asking('{}'), answered(body))
@@ -160,12 +160,12 @@ test('what the disk does not take in time is left out and counted', async () => 
   const skipped = 200 - lines.length
   expect(skipped).toBeGreaterThan(20)
   expect(logged).toEqual([
-    'recording: the disk is slower than the traffic: calls are left out {"skipped":1}',
+    'recording: the disk is slower than the traffic: calls are skipped {"skipped":1}',
     `recording: ended {"skipped":${skipped}}`,
   ])
 })
 
-test('a disk that is full ends it, and no call', async () => {
+test('a full disk ends the recording, and no call', async () => {
   const recorder = create({}, openSync('/dev/full', 'w'))
   record(recorder, asking('{}'), answered(Buffer.from('{}')))
   await expect.poll(() => logged).toHaveLength(1)
@@ -176,7 +176,7 @@ test('a disk that is full ends it, and no call', async () => {
   ])
 })
 
-test('a file that exists is not touched', async () => {
+test('an existing file is not touched', async () => {
   await create().close()
   const before = readFileSync(path)
   expect(() => create()).toThrow('EEXIST')

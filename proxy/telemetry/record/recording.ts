@@ -18,46 +18,46 @@ const text = z.string()
 
 /** A line of a recording. */
 export const recordedCall = z.object({
-  /** The version of this form. */
+  /** The version of this format. */
   recording: z.literal(1),
   at: text,
   chain: text,
   interface: z.enum(apiInterfaces),
-  /** `other` where the spec does not name it. */
+  /** `other` if the spec does not know it. */
   method: text,
   /** As in the metrics. */
   outcome: text,
-  /** Whose answer it was; null where no upstream was asked for it. */
+  /** The upstream that answered; null if none was tried. */
   upstream: text.nullable(),
   totalMs: z.number(),
-  /** The request as upstreams get it, without headers, and the answer; or why they are not here, and not sent again. */
+  /** The request without headers, and the answer; or why the call is not recorded and replayed. */
   exchange: text.or(z.object({ verb: text, path: text, body: text.nullable(), answer: text })),
 })
 export type RecordedCall = z.infer<typeof recordedCall>
 
-/** How the bytes of requests and answers are written as text: those of gRPC are none. */
+/** The text encoding of requests and answers; gRPC bytes are not text. */
 export function encodingOf(apiInterface: ApiInterface): BufferEncoding {
   return apiInterface === 'grpc' ? 'latin1' : 'utf8'
 }
 
-/** Nothing else is sent again. */
+/** Whether a call may be replayed. */
 export function isPlainRead({ known, kind, stateful, waitsForBlock }: MethodSpec): boolean {
   return known && kind === 'read' && stateful === null && !waitsForBlock
 }
 
 export interface RecorderOptions {
   readonly path: string
-  /** The file gets no longer. */
+  /** Limit on the size of the file. */
   readonly maxBytes: number
   readonly withParams: boolean
   readonly clock: Clock
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** Writes calls with their answers to a file, beside the traffic: whatever is wrong with it ends the recording, and no call. */
+/** Records calls with their answers to a file. A failure ends the recording but affects no call. */
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Creates the file, for its owner alone. @throws Error of the system, `EEXIST` where there is one already */
+/** Creates the file, readable by its owner only. @throws a system Error, `EEXIST` if it exists */
 export function createRecorder(options: RecorderOptions, fd = openSync(options.path, 'wx', 0o600)) {
   const { path, maxBytes, withParams, clock, logger } = options
   const file = createWriteStream('', { fd })
@@ -67,7 +67,7 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
     logger.warn(`recording: ${what}`, { file: path, skipped, ...fields })
   file.once('error', (error) => log('ended: the file cannot be written', { error }))
   return {
-    /** Masks the keys of this config from now on, and those of the one before, which calls in flight have. */
+    /** Masks the keys of this config, and those of the previous one for calls in flight. */
     maskKeysOf({ upstreams }: RouterConfig): void {
       const mask = new SecretMask(...upstreams.flatMap(({ nodeUrls }) => nodeUrls))
       masks = [mask, ...masks.slice(0, 1)]
@@ -77,7 +77,7 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
         if (!file.writable) return
         if (file.writableLength > recordLimits.queuedBytes) {
           skipped += 1
-          if (skipped === 1) log('the disk is slower than the traffic: calls are left out')
+          if (skipped === 1) log('the disk is slower than the traffic: calls are skipped')
           return
         }
         const reply = end.kind === 'reply' ? end.reply : null
@@ -99,11 +99,11 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
         const masked = masks.reduce((bytes, mask) => mask.bytes(bytes), line)
         if (file.bytesWritten + file.writableLength + masked.length <= maxBytes)
           return void file.write(masked)
-        log('ended: it has the size that it may have')
+        log('ended: the file has reached its size limit')
         file.end()
       },
     })),
-    /** Resolves when all of it is in the file. */
+    /** Resolves when everything is in the file. */
     async close(): Promise<void> {
       if (skipped > 0) log('ended')
       file.end()

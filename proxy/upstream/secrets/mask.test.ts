@@ -22,14 +22,14 @@ function maskedText(mask: SecretMask, text: string): string {
 }
 
 describe.each(['SEKRETONE', 'a/b+c=d==', 'key with spaces', 'schlüssel-é', "o'hara;x"])(
-  'the key %s is not passed on',
+  'the key %s is masked',
   (key) => {
     test.each<[string, (text: string) => string]>([
       ['as it is', (text) => text],
       ['in upper case', (text) => text.replace(/[a-z]/g, (char) => char.toUpperCase())],
       ['percent-encoded', encodeURIComponent],
-      ['percent-encoded with small digits', (text) => encodeURIComponent(text).toLowerCase()],
-      ['as a URL has it', (text) => encodeURI(text)],
+      ['percent-encoded with lower-case digits', (text) => encodeURIComponent(text).toLowerCase()],
+      ['as spelled in a URL', (text) => encodeURI(text)],
     ])('%s', (_name, spell) => {
       const text = `Cannot GET /${spell(key)}/v1`
       const masked = maskedText(maskOf(key), text)
@@ -39,39 +39,39 @@ describe.each(['SEKRETONE', 'a/b+c=d==', 'key with spaces', 'schlüssel-é', "o'
   },
 )
 
-// The query `?apikey=aB3/+xZ9=qW` reads as a key with a space, and is sent with a plus.
+// The query `?apikey=aB3/+xZ9=qW` decodes to a key with a space, which is sent as a plus.
 test.each(['aB3/ xZ9=qW', 'aB3/+xZ9=qW', 'aB3%2F%2BxZ9%3DqW', 'aB3%2f%20xZ9%3dqW'])(
-  'a plus in a query: %s is not passed on',
+  'a plus in a query: %s is masked',
   (spelling) => {
     expect(maskedText(maskOf('aB3/ xZ9=qW'), `bad key ${spelling}`)).toMatch(/^bad key \*+$/)
   },
 )
 
-test('what is no key stays as it is, byte for byte', () => {
+test('text without a key passes byte for byte', () => {
   const bytes = Buffer.from([0, 0xff, 0xfe, ...Buffer.from('{"error":"no such block"}')])
   expect(maskOf('SEKRETONE').incoming(answer(bytes)).body).toBe(bytes)
 })
 
-test.each(['', 'short', '12345678901'])('%j cannot be distinguished from innocent text', (key) => {
+test.each(['', 'short', '12345678901'])('%j is too common to mask', (key) => {
   const text = '{"message":"block 12345678901 is too short"}'
   expect(maskedText(maskOf(key), text)).toBe(text)
 })
 
-test('of two keys the longer one goes as a whole', () => {
+test('the longer of two keys is masked as a whole', () => {
   expect(maskedText(maskOf('abcdef', 'abcdef123'), 'x abcdef123 y')).toBe('x ********* y')
 })
 
-test('a key of digits leaves JSON as JSON', () => {
+test('a masked key of digits leaves valid JSON', () => {
   const masked = maskedText(maskOf('123456789012'), '{"error":{"data":123456789012}}')
   expect(JSON.parse(masked)).toEqual({ error: { data: 111_111_111_111 } })
 })
 
-test('a body over 64 KiB is passed on as it is', () => {
+test('a body over 64 KiB passes unchanged', () => {
   const body = Buffer.from('SEKRETONE'.padEnd(64 * 1024 + 1))
   expect(maskOf('SEKRETONE').incoming(answer(body)).body).toBe(body)
 })
 
-it('masks headers and trailers, also those in base64', () => {
+it('masks headers and trailers, including those in base64', () => {
   const details = Buffer.from('\x08\x0c\x12\x19unknown service SEKRETONE').toString('base64')
   const mask = maskOf('SEKRETONE', 'O-x/y', 'unused-key')
   const incoming: Incoming = {
@@ -80,16 +80,16 @@ it('masks headers and trailers, also those in base64', () => {
     ]),
     trailers: () => ['grpc-message', 'no SEKRETONE/x', 'grpc-status-details-bin', details],
   }
-  const kept = mask.incoming(incoming)
-  expect(kept.headers).toEqual(['Content-Type', 'application/grpc', 'x-url', '/*********/v1'])
-  const [, message, , masked = ''] = kept.trailers()
+  const safe = mask.incoming(incoming)
+  expect(safe.headers).toEqual(['Content-Type', 'application/grpc', 'x-url', '/*********/v1'])
+  const [, message, , masked = ''] = safe.trailers()
   expect(message).toBe('no *********/x')
   expect(Buffer.from(masked, 'base64').toString()).toBe('\x08\x0c\x12\x19unknown service *********')
-  // Its messages are results.
-  expect(kept.body).toBe(incoming.body)
+  // gRPC messages are results.
+  expect(safe.body).toBe(incoming.body)
 })
 
-test('replaces a value in every form that it takes in a log', () => {
+test('replaces a value in each of its forms in a log', () => {
   const value = 'pa"ss/wo rd+1'
   const redact = createRedactor([value])
   const forms = [
@@ -108,11 +108,11 @@ test.each([
   ['short', 'a short text'],
   ['3360', 'port 3360'],
   ['', 'nothing'],
-])('leaves %j alone', (value, text) => {
+])('leaves %j unchanged', (value, text) => {
   expect(createRedactor([value])(text)).toBe(text)
 })
 
-test('a value that begins with another one is replaced as a whole', () => {
+test('a value that starts with another one is replaced as a whole', () => {
   expect(createRedactor(['secret', 'secret-and-more'])('secret-and-more')).toBe('[redacted]')
 })
 

@@ -5,13 +5,13 @@ import type { NodeUrlConfig } from '../../config/types.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { header, type HeaderList, type Incoming } from '../wire.ts'
 
-/** Longer bodies are passed on as they are. */
+/** Longer bodies pass unchanged. */
 const maxMaskedBytes = 64 * 1024
 
 /**
- * Hides the keys of a URL, or of several, in errors of its node: a page that names the URL that it was asked by, an error that
- * repeats a header. Keys are found as they are and percent-encoded. Each byte of a key becomes an asterisk, so
- * that no length changes. Results are never scanned.
+ * Masks the keys of one or more URLs in errors of their nodes, such as a page that repeats the
+ * request URL or a header. It finds keys verbatim and percent-encoded. Each byte becomes an
+ * asterisk, so no length changes. Results are never scanned.
  */
 export class SecretMask {
   readonly #pattern: RegExp | null
@@ -28,11 +28,11 @@ export class SecretMask {
     this.#pattern = anyOf(spellings, 'gi')
   }
 
-  /** The same answer without the keys: its headers, its body, its trailers. */
+  /** The same answer without the keys in its headers, body and trailers. */
   incoming(incoming: Incoming): Incoming {
     if (this.#pattern === null) return incoming
     const { headers, body } = incoming
-    // Messages of gRPC are results; its errors stand in trailers.
+    // gRPC messages are results; gRPC errors are in trailers.
     const isGrpc = header(headers, 'content-type')?.startsWith('application/grpc') ?? false
     return {
       ...incoming,
@@ -57,13 +57,13 @@ export class SecretMask {
     for (let at = 1; at < headers.length; at += 2) {
       const value = headers[at] as string
       const isBinary = (headers[at - 1] as string).toLowerCase().endsWith('-bin')
-      const kept = isBinary ? this.#binary(value) : this.text(value)
-      if (kept !== value) (masked ??= [...headers])[at] = kept
+      const safe = isBinary ? this.#binary(value) : this.text(value)
+      if (safe !== value) (masked ??= [...headers])[at] = safe
     }
     return masked ?? headers
   }
 
-  /** Metadata of gRPC in base64, such as the details of an error. */
+  /** gRPC metadata in base64, such as the details of an error. */
   #binary(value: string): string {
     const bytes = Buffer.from(value, 'base64')
     const masked = this.bytes(bytes)
@@ -75,14 +75,14 @@ export class SecretMask {
   }
 }
 
-/** A number stays a number: it may stand outside of a string of JSON. */
+/** Keeps a number a number, since it may be outside a JSON string. */
 function stars(found: string): string {
   return (/^\d+$/.test(found) ? '1' : '*').repeat(found.length)
 }
 
 /**
- * A last line of defence for logs: replaces every occurrence of a secret value, also as it is written in JSON, in a URL
- * and in base64. A value that is not distinctive is not replaced.
+ * A last line of defence for logs: replaces every occurrence of a secret value, including its
+ * spellings in JSON, URLs and base64. Values that are not distinctive are not replaced.
  */
 export function createRedactor(values: readonly string[]): (text: string) => string {
   const forms = values
@@ -98,24 +98,24 @@ export function createRedactor(values: readonly string[]): (text: string) => str
   return (text) => (pattern === null ? text : text.replace(pattern, '[redacted]'))
 }
 
-/** How a text may repeat a key: as it stands in the config, decoded, and percent-encoded. */
+/** Spellings of a key in a text: as in the config, decoded, and percent-encoded. */
 function spellingsOf(key: string): readonly string[] {
   const plain = decoded(key).toWellFormed()
   if (!isDistinctive(plain)) return []
-  // What a query reads as a space may have been written as a plus.
+  // A query decodes a plus as a space, so either may be the original.
   const texts = [plain, plain.replaceAll(' ', '+')]
   const encoded = texts.flatMap((text) => [text, encodeURI(text), encodeURIComponent(text)])
-  // A query has a plus for a space.
+  // A query encodes a space as a plus.
   const inQuery = encoded.map((each) => each.replaceAll(/ |%20/g, '+'))
   return [key, ...encoded, ...inQuery]
 }
 
-/** Whether a text can be told from others: not with less than 6 characters, nor as a short number. */
+/** Whether a text is unlikely by chance: at least 6 characters, and no short number. */
 function isDistinctive(text: string): boolean {
   return text.length >= 6 && !/^\d{1,11}$/.test(text)
 }
 
-/** Matches any of the texts, the longest first, or one that begins with another would be found only in part. */
+/** Matches any of the texts, the longest first, since one text may start with another. */
 function anyOf(texts: readonly string[], flags: string): RegExp | null {
   const longestFirst = [...new Set(texts)].toSorted((a, b) => b.length - a.length)
   const pattern = longestFirst.map((text) => RegExp.escape(text)).join('|')

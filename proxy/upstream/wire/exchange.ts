@@ -22,7 +22,7 @@ type Resolve = (incoming: Incoming) => void
 type Reject = (error: TransportError) => void
 
 /**
- * The answer to a request, unless it was aborted before it began.
+ * Returns the answer to a request, unless the request was aborted before it began.
  * @param begin sends the request, and settles the promise of its answer
  */
 export function exchange(
@@ -36,21 +36,21 @@ export function exchange(
 }
 
 /**
- * One request and its answer, whatever the wire: it ends once, with an answer or an error, or in the middle of a
- * stream. A short body is collected; one that turns out to be long becomes a `ReplyBody`.
+ * One request and its answer on any wire. It ends once: with an answer, an error, or an error in
+ * the middle of a stream. A short body is collected; a long one becomes a `ReplyBody`.
  */
 export abstract class Exchange implements Progress {
   protected readonly options: WireOptions
-  /** 0 until the head of the answer is there. */
+  /** 0 until the head of the answer has arrived. */
   protected status = 0
   protected headers: HeaderList = []
   protected trailers: HeaderList = []
-  /** Where the body comes from, once there is one. */
+  /** Source of the body; null before it begins. */
   protected flow: Flow | null = null
   protected isOver = false
-  /** Of a stream, see `ReplyBodyOptions`. */
+  /** For a stream, see `ReplyBodyOptions`. */
   protected abstract readonly stallMs: number | null
-  /** What the wire keeps of a stream that is paused. */
+  /** Bytes that the wire buffers for a paused stream. */
   protected readonly behindBytes: number = 0
   readonly #collected: GrowingBuffer
   #interims = 0
@@ -70,15 +70,15 @@ export abstract class Exchange implements Progress {
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** Lets the wire go. */
+  /** Releases the wire. */
   protected abstract reset(error: TransportError): void
 
-  /** All bytes of the body, where they are known before. */
+  /** Length of the body, if known in advance. */
   announcedBytes(): number | null {
     return null
   }
 
-  /** An interim answer has come, which nobody wants. */
+  /** Counts an interim answer, which has no other use. */
   protected interim(): void {
     if (++this.#interims <= interims) return
     this.fail(new TransportError('protocol', `over ${interims} interim answers`))
@@ -89,14 +89,14 @@ export abstract class Exchange implements Progress {
     return `headers had come (HTTP ${this.status}), then ${this.#collected.length} bytes`
   }
 
-  /** A part of the body has come. */
+  /** Receives a piece of the body. */
   protected push(piece: Uint8Array): void {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
     const { isTight } = this.options.budget
     this.#collected.push(piece, isTight ? undefined : this)
     const { length } = this.#collected
-    // Keys are masked in errors of up to 64 KiB that are all here.
+    // Keys are masked only in whole errors of up to 64 KiB.
     const mostBytes = this.status < 300 ? tightBytes : shortBytes
     if (length > (isTight ? mostBytes : collectedBytes)) this.handOn()
     else if (piece.length > pacedBytes) this.#pace(piece.length)
@@ -112,7 +112,7 @@ export abstract class Exchange implements Progress {
     })
   }
 
-  /** Hands on what there is, however short: more may be long in coming. */
+  /** Answers with a stream at once, however short the body is so far: the rest may take long. */
   protected handOn(): void {
     const { flow, stallMs, behindBytes } = this
     if (this.isOver || this.#body || !flow) return
@@ -124,12 +124,12 @@ export abstract class Exchange implements Progress {
     this.#answer(this.#body)
   }
 
-  /** All of the answer is there. */
+  /** The answer is complete. */
   protected complete(): void {
     this.end()
     if (this.#body) return this.#body.end()
     const answer = () => this.#answer(this.#collected.take())
-    // Many long ones together would hold up a turn.
+    // Answers long bodies right away, since many of them together would delay a turn.
     if (this.#collected.length > pacedBytes) answer()
     else this.options.budget.turns.together(answer)
   }
@@ -138,7 +138,7 @@ export abstract class Exchange implements Progress {
     if (this.isOver) return
     this.end()
     this.reset(error)
-    // Harmless once it was resolved: then the reader of the stream gets the error.
+    // Has no effect after the answer; the reader of the stream then gets the error.
     this.#reject(error)
     if (this.#body) this.#body.fail(error)
     else this.#collected.take()

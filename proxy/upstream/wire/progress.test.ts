@@ -39,7 +39,7 @@ const wires = {
     createWebSocketTransport(nodeUrlConfig(url), { clock, subscriptionsPerConnection: 1 }),
 }
 
-/** A server that takes connections and says nothing. */
+/** A server that accepts connections and sends nothing. */
 const silent = () => listen(net.createServer())
 const mute = () => listen(http.createServer(() => {}))
 const stalls = () =>
@@ -59,14 +59,14 @@ const muteSocket = async () => {
 }
 
 test.each([
-  ['a node that takes no handshake', 'https', silent, 'no connection was there yet'],
-  ['a node that says nothing', 'http', mute, 'no headers had come'],
+  ['a node that accepts no handshake', 'https', silent, 'no connection was there yet'],
+  ['a node that sends nothing', 'http', mute, 'no headers had come'],
   ['a body that stops', 'http', stalls, 'headers had come (HTTP 200), then 5 bytes'],
-  ['gRPC that says nothing', 'grpc', muteGrpc, 'no headers had come'],
-  ['gRPC whose message does not come', 'grpc', stallsGrpc, 'headers had come (HTTP 200), then 0'],
-  ['an upgrade that is not answered', 'ws', mute, 'no connection was there yet'],
+  ['gRPC without any answer', 'grpc', muteGrpc, 'no headers had come'],
+  ['gRPC without its message', 'grpc', stallsGrpc, 'headers had come (HTTP 200), then 0'],
+  ['an upgrade without an answer', 'ws', mute, 'no connection was there yet'],
   ['a WebSocket that is silent', 'ws', muteSocket, 'nothing came over the open WebSocket'],
-] as const)('%s: what gives up on it can say so', async (_, scheme, serve, words) => {
+] as const)('%s: its progress is known when the wait ends', async (_, scheme, serve, words) => {
   const url = `${scheme}://127.0.0.1:${await serve()}`
   const transport = wires[scheme === 'https' ? 'http' : scheme](url)
   const cancellation = new Cancellation()

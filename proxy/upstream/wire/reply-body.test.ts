@@ -11,7 +11,7 @@ import type { TransportError } from '../wire.ts'
 const stallMs = 30_000
 const waitingBytes = nodeLimits.unreadBytes
 
-/** A stream whose first piece is there. */
+/** A stream with its first piece. */
 function fixture(different: { stallMs?: number | null; flow?: Flow } = {}) {
   const clock = new VirtualClock()
   const collected = new GrowingBuffer(new ByteBudget(1e9))
@@ -31,7 +31,7 @@ function fixture(different: { stallMs?: number | null; flow?: Flow } = {}) {
   return { clock, body }
 }
 
-/** Reads all, each time after a rest; says how it ended. */
+/** Reads everything, with a pause before each read; reports the end. */
 async function read(body: ReplyBody, rest: () => Promise<void> = () => Promise.resolve()) {
   let bytes = 0
   try {
@@ -47,65 +47,65 @@ async function read(body: ReplyBody, rest: () => Promise<void> = () => Promise.r
 
 test('silence while the reader waits is a stall', async () => {
   const { clock, body } = fixture()
-  const seen = read(body)
+  const result = read(body)
   await clock.advance(29_999)
   body.push(Buffer.alloc(1))
   await clock.advance(30_000)
-  expect(await seen).toEqual({ bytes: waitingBytes + 1, fault: 'timeout' })
+  expect(await result).toEqual({ bytes: waitingBytes + 1, fault: 'timeout' })
   expect(clock.pending).toBe(0)
 })
 
-test('one that is slow but sure goes on', async () => {
+test('a slow stream continues', async () => {
   const { clock, body } = fixture()
-  const seen = read(body)
+  const result = read(body)
   for (let round = 0; round < 20; round++) {
     await clock.advance(29_000)
     body.push(Buffer.alloc(1))
   }
   await clock.advance(29_000)
   body.end()
-  expect(await seen).toEqual({ bytes: waitingBytes + 20, fault: null })
+  expect(await result).toEqual({ bytes: waitingBytes + 20, fault: null })
 })
 
-test('the time that the reader takes is not the node’s', async () => {
+test('a pause of the reader does not count against the node', async () => {
   const { clock, body } = fixture()
-  const seen = read(body, () => clock.advance(25_000))
+  const result = read(body, () => clock.advance(25_000))
   for (let round = 0; round < 10; round++) {
     await clock.advance(1_000)
     body.push(Buffer.alloc(1))
   }
   body.end()
-  expect((await seen).fault).toBe(null)
+  expect((await result).fault).toBe(null)
 })
 
-test('without such a bound it rests as long as it likes', async () => {
+test('without a limit, a stream may stay idle forever', async () => {
   const { clock, body } = fixture({ stallMs: null })
-  const seen = read(body)
+  const result = read(body)
   await clock.advance(24 * 3_600_000)
   body.push(Buffer.alloc(1))
   body.end()
-  expect(await seen).toEqual({ bytes: waitingBytes + 1, fault: null })
+  expect(await result).toEqual({ bytes: waitingBytes + 1, fault: null })
 })
 
-test('a source that obeys never has more waiting than is allowed, and all comes through', async () => {
+test('a source that respects pauses never exceeds the limit, and all bytes arrive', async () => {
   const piece = waitingBytes / 4
   let mayPush = true
-  let given = waitingBytes
+  let pushed = waitingBytes
   const flow = { pause: () => (mayPush = false), resume: () => (mayPush = true) }
   const { body } = fixture({ flow })
   const give = () => {
-    while (mayPush && given < 100 * piece) {
-      given += piece
+    while (mayPush && pushed < 100 * piece) {
+      pushed += piece
       body.push(Buffer.alloc(piece))
     }
-    if (given === 100 * piece) body.end()
+    if (pushed === 100 * piece) body.end()
   }
   give()
   let bytes = 0
   for await (const { length } of body) {
     bytes += length
     give()
-    expect(given - bytes).toBeLessThanOrEqual(waitingBytes)
+    expect(pushed - bytes).toBeLessThanOrEqual(waitingBytes)
   }
   expect(bytes).toBe(100 * piece)
 })

@@ -5,7 +5,7 @@ import { nodeLimits } from '../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { aborted, type BodyStream, TransportError } from '../wire.ts'
 
-/** What bytes come from, and can be paused. */
+/** A source of bytes that can be paused. */
 export interface Flow {
   pause(): unknown
   resume(): unknown
@@ -14,18 +14,18 @@ export interface Flow {
 export interface ReplyBodyOptions {
   readonly clock: Clock
   readonly flow: Flow
-  /** What has come already. */
+  /** The bytes received so far. */
   readonly collected: GrowingBuffer
-  /** All bytes, when the source says that it knows. */
+  /** Total bytes, if the source declares them. */
   readonly length: number | null
   /**
-   * How long its reader waits for the next bytes, or for the end; null for as long as it takes. The time that
-   * the reader takes itself does not count.
+   * Limit on the reader's wait for the next bytes or the end; null for no limit. Pauses of the
+   * reader itself do not count.
    */
   readonly stallMs: number | null
-  /** What the source keeps while it is paused. */
+  /** Bytes that the source buffers while paused. */
   readonly behindBytes: number
-  /** The rest is not wanted, or nothing comes any more: releases the connection. */
+  /** Releases the connection when the rest is not needed, or when nothing arrives any more. */
   readonly abort: (error: TransportError) => void
 }
 
@@ -33,12 +33,12 @@ type Result = IteratorResult<Uint8Array, undefined>
 
 const done: Result = { done: true, value: undefined }
 
-/** The body of a long answer: a stream with back-pressure that begins with what was collected. */
+/** The body of a long answer: a stream with back-pressure, starting with the collected bytes. */
 export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefined> {
   readonly length: number | null
   readonly behindBytes: number
   readonly #options: ReplyBodyOptions
-  /** What has come and waits for the reader. */
+  /** Received bytes that wait for the reader. */
   readonly #waiting: GrowingBuffer
   #paused: boolean
   #over: 'ended' | 'left' | TransportError | null = null
@@ -51,7 +51,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.length = length
     this.behindBytes = options.behindBytes
     this.#waiting = collected
-    // The source goes on when its reader has read what there is.
+    // The source resumes when the reader has read what is there.
     this.#paused = collected.length > 0
     if (this.#paused) flow.pause()
   }
@@ -60,7 +60,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     return this.#waiting.length > 0 ? [this.#waiting.bytes] : []
   }
 
-  // For the source.
+  // Methods for the source.
 
   push(chunk: Uint8Array): void {
     if (this.#over !== null || chunk.length === 0) return
@@ -78,7 +78,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.#wake()?.resolve(done)
   }
 
-  /** What was not read yet is dropped: it is worth nothing without the rest. */
+  /** Drops unread bytes, which are useless without the rest. */
   fail(error: TransportError): void {
     if (this.#over !== null && this.#over !== 'ended') return
     this.#over = error
@@ -86,7 +86,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.#wake()?.reject(error)
   }
 
-  // For the reader.
+  // Methods for the reader.
 
   [Symbol.asyncIterator](): this {
     return this

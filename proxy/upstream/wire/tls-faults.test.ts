@@ -24,7 +24,7 @@ const wires: Readonly<Record<string, (config: NodeUrlConfig) => Transport>> = {
   grpcs: (config) => createGrpcTransport(config, { clock, budget: new ByteBudget(1e6) }),
 }
 
-/** What a server is, and what a person is told of it. */
+/** A kind of server, and the message for a person. */
 const faults: readonly (readonly [name: string, words: string])[] = [
   ['self-signed', 'the certificate is self-signed'],
   ['unknown authority', 'the certificate is of an unknown authority'],
@@ -83,7 +83,7 @@ afterAll(() => {
 })
 
 describe.each(Object.keys(wires))('over %s', (scheme) => {
-  test.each(faults)('%s is said in words', async (name, words) => {
+  test.each(faults)('%s has a readable message', async (name, words) => {
     const { port } = (servers.get(name) as Server).address() as AddressInfo
     const ca = { 'ca-file': join(folder, 'ca.pem') } as NodeUrlConfig['tls']
     const config = nodeUrlConfig(`${scheme}://localhost:${port}`, { tls: ca })

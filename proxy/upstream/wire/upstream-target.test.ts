@@ -10,8 +10,8 @@ const based = 'https://node.test/v1/KEY'
 const keyed = 'https://node.test/v1?key=secret&n=1'
 
 test.each<[string, Record<string, string>, string[], string[]]>([
-  ['none of its own', {}, ['X-Key', 'theirs'], ['X-Key', 'theirs']],
-  ['one of its own', { 'x-key': 'own' }, ['x-a', '1'], ['x-a', '1', 'x-key', 'own']],
+  ['no header of its own', {}, ['X-Key', 'theirs'], ['X-Key', 'theirs']],
+  ['one header of its own', { 'x-key': 'own' }, ['x-a', '1'], ['x-a', '1', 'x-key', 'own']],
   [
     "one of its own, and the client's, twice and in any case",
     { 'x-key': 'own' },
@@ -19,7 +19,7 @@ test.each<[string, Record<string, string>, string[], string[]]>([
     ['x-a', '1', 'x-key', 'own'],
   ],
   [
-    'several of its own',
+    'several headers of its own',
     { accept: 'op/type', authorization: 'own' },
     ['Accept', 'x', 'Authorization', 'y', 'authorizations', 'z'],
     ['authorizations', 'z', 'accept', 'op/type', 'authorization', 'own'],
@@ -48,7 +48,7 @@ test.each([
   ['?KEY=theirs&a=1', '&a=1'],
   ['?%6bey=theirs', ''],
   ['?%4B%65%79=theirs', ''],
-  // Whatever else it says, it says as it was sent.
+  // Other parameters pass unchanged.
   ['?keys=1&a-key=2&ke=3&a=key', '&keys=1&a-key=2&ke=3&a=key'],
   ['?height="5"&&a=%2b+%zz;b=?c&=x&[]&', '&height="5"&&a=%2b+%zz;b=?c&=x&[]&'],
 ])('to a URL with keys in its query, a call with the query "%s"', (query, others) => {
@@ -59,14 +59,14 @@ test.each([
 test.each([
   ['in its URL', { url: 'https://node.test?n=1', authQuery: {} }],
   ['of its own', { url: plain, authQuery: { n: '1' } }],
-])("a client's parameter does not stand in for one that a URL has %s", (_, { url, authQuery }) => {
+])("a client's parameter does not replace that of a URL with keys %s", (_, { url, authQuery }) => {
   const map = new Map(Object.entries(authQuery).map(([name, value]) => [name, new Secret(value)]))
   const target = new UpstreamTarget(nodeUrlConfig(url, { authQuery: map }))
   expect(target.pathOf('/a?x=1&n=2')).toBe('/a?n=1&x=1')
 })
 
 test.each(['api_key', 'api key', 'ключ', '_', 'auth[key]', 'a&b', 'a;b', 'a=b', 'ÄPI'])(
-  'the name %s of a key is known again in any encoding',
+  'the name %s of a key is recognized in any encoding',
   (name) => {
     const authQuery = new Map([[name, new Secret('own')]])
     const target = new UpstreamTarget(nodeUrlConfig(plain, { authQuery }))
@@ -77,7 +77,7 @@ test.each(['api_key', 'api key', 'ключ', '_', 'auth[key]', 'a&b', 'a;b', 'a=
   },
 )
 
-test('a URL without keys in its query gets every query as it was sent', () => {
+test('a URL without keys in its query passes every query unchanged', () => {
   const target = new UpstreamTarget(nodeUrlConfig(based))
   for (const path of ['/a?', '/a?key=1&key=2;KEY', '/a??=&&'])
     expect(target.pathOf(path)).toBe(`/v1/KEY${path}`)
@@ -85,7 +85,7 @@ test('a URL without keys in its query gets every query as it was sent', () => {
 
 test.each([
   ['the router names itself', {}, ['user-agent', 'rpc-router/1.2.3']],
-  ['unless the URL says otherwise', { 'user-agent': 'ours' }, ['user-agent', 'ours']],
+  ['unless the URL overrides it', { 'user-agent': 'ours' }, ['user-agent', 'ours']],
 ])('%s', (_, own, expected) => {
   const authHeaders = new Map(
     Object.entries(own).map(([name, value]) => [name, new Secret(value)] as const),

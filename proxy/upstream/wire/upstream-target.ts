@@ -7,30 +7,30 @@ import { validateTls, type TlsFault } from '../../config/tls-material.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
 import type { HeaderList } from '../wire.ts'
 
-/** What of a URL's config is for the wire. */
+/** The part of a URL's config that concerns the wire. */
 export type WireConfig = Pick<
   NodeUrlConfig,
   'url' | 'scheme' | 'compression' | 'authHeaders' | 'authQuery' | 'tls'
 >
 
-/** Where a URL's requests go and with what, whatever the wire. Holds keys: never printed. */
+/** Target of a URL's requests, with its credentials, for any wire. Has keys: never print it. */
 export class UpstreamTarget {
   /** `https://node.example.com:8443`. */
   readonly origin: string
   /** `node.example.com:8443`. */
   readonly host: string
-  /** What the router sends with every request; names are lower case. */
+  /** Headers that the router sends with every request; names are lower case. */
   readonly authHeaders: HeaderList
   readonly tls: TlsOptions
   readonly #authNames: ReadonlySet<string>
   readonly #basePath: string
   readonly #query: string
   readonly #ownNames: ReadonlySet<string>
-  /** For most calls of an interface, which have the same. */
+  /** Cache of the last result, since most calls of an interface have the same headers. */
   #last: { readonly of: HeaderList; readonly all: HeaderList } | null = null
 
   /**
-   * @param ownHeaders what the router sends of its own accord, where the URL's own headers have no such name
+   * @param ownHeaders headers that the router adds unless the URL has them
    * @throws TlsFileError
    */
   constructor(config: WireConfig, ownHeaders: Readonly<Record<string, string | undefined>> = {}) {
@@ -48,7 +48,7 @@ export class UpstreamTarget {
     this.#ownNames = new Set(this.#query.split('&').map(nameOf))
   }
 
-  /** The headers of a request, where the URL's own stand in place of any that have their names. */
+  /** Headers of a request, in which those of the URL replace any with the same names. */
   headersWith(headers: HeaderList): HeaderList {
     if (this.#authNames.size === 0) return headers
     if (this.#last?.of === headers) return this.#last.all
@@ -63,21 +63,21 @@ export class UpstreamTarget {
   }
 
   /**
-   * The path and query to ask for: the URL's own base, the call's path, and the keys of both. The URL's
-   * own stand in place of any that have their names, and first: servers read only so many parameters.
+   * Path and query of a request: the URL's base, the call's path, and the keys of both. Keys of the
+   * URL replace any with their names, and come first: servers read only so many parameters.
    */
   pathOf(path: string): string {
     const joined = this.#basePath + path || '/'
     if (!this.#query) return joined
     const mark = joined.indexOf('?')
     if (mark < 0) return `${joined}?${this.#query}`
-    const given = joined.slice(mark + 1).split('&')
-    const others = given.filter((each) => !this.#ownNames.has(nameOf(each))).join('&')
+    const parameters = joined.slice(mark + 1).split('&')
+    const others = parameters.filter((each) => !this.#ownNames.has(nameOf(each))).join('&')
     return `${joined.slice(0, mark)}?${this.#query}${others && '&'}${others}`
   }
 }
 
-/** The name of a parameter as the servers read it. */
+/** The name of a parameter as servers decode it. */
 function nameOf(parameter: string): string {
   const [name = ''] = parameter.split('=', 1)
   return decoded(name.replaceAll('+', ' ')).toLowerCase()
@@ -90,7 +90,7 @@ function queryOf(url: URL, config: WireConfig): string {
   return [url.search.slice(1), ...keys].filter(Boolean).join('&')
 }
 
-/** What Node's TLS wants of a client. */
+/** TLS options for Node's client. */
 export interface TlsOptions {
   readonly ca?: string
   readonly cert?: string
@@ -99,7 +99,7 @@ export interface TlsOptions {
   readonly rejectUnauthorized?: boolean
 }
 
-/** A TLS file that cannot be used; the message names the file and the key of the config, the reason the file alone. */
+/** A TLS file that cannot be used. `message` names file and config key, `reason` only the file. */
 export class TlsFileError extends Error {
   override readonly name = 'TlsFileError'
   readonly code = 'RPC_TLS_FILE'
@@ -113,7 +113,7 @@ export class TlsFileError extends Error {
   }
 }
 
-/** Reads the PEM files of an upstream, once, at the start. @throws TlsFileError */
+/** Reads the PEM files of an upstream, once at the start. @throws TlsFileError */
 export function readTls(config: NodeUrlConfig['tls']): TlsOptions {
   if (!config) return {}
   const { 'ca-file': ca, 'cert-file': cert, 'key-file': key, 'server-name': servername } = config

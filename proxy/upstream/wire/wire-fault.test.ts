@@ -6,24 +6,24 @@ import { faultOf } from './wire-fault.ts'
 const errorOf = (code: string, syscall?: string) =>
   Object.assign(new Error(code), { code }, syscall === undefined ? {} : { syscall })
 
-// What was not sent may be sent again, a write as well.
+// Whatever was not sent may be sent again, even a write.
 test.each([
   ['no connection in time', errorOf('ETIMEDOUT', 'connect'), 'refused', false],
   ['a connection that went silent', errorOf('ETIMEDOUT', 'read'), 'reset', true],
-  ['the same, without a word about where', errorOf('ETIMEDOUT'), 'reset', true],
-  ['a connection that nobody takes', errorOf('ECONNREFUSED', 'connect'), 'refused', false],
-  ['a connection that broke', errorOf('ECONNRESET', 'read'), 'reset', true],
-  ['a pipe that broke', errorOf('EPIPE', 'write'), 'reset', true],
+  ['the same, without a stage', errorOf('ETIMEDOUT'), 'reset', true],
+  ['a refused connection', errorOf('ECONNREFUSED', 'connect'), 'refused', false],
+  ['a broken connection', errorOf('ECONNRESET', 'read'), 'reset', true],
+  ['a broken pipe', errorOf('EPIPE', 'write'), 'reset', true],
   ['a certificate', errorOf('DEPTH_ZERO_SELF_SIGNED_CERT'), 'tls', false],
-  ['whatever else', errorOf('HPE_INVALID_CONSTANT'), 'protocol', true],
+  ['any other code', errorOf('HPE_INVALID_CONSTANT'), 'protocol', true],
   [
-    'several addresses, of which none takes it',
+    'several addresses, all of which refuse',
     new AggregateError([errorOf('ECONNREFUSED', 'connect')]),
     'refused',
     false,
   ],
   [
-    'several addresses, of which none answers',
+    'several addresses without an answer',
     new AggregateError([errorOf('ETIMEDOUT', 'connect'), errorOf('ECONNREFUSED', 'connect')]),
     'refused',
     false,
@@ -39,7 +39,7 @@ test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'the certificate is of an unknown authority'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server does not speak TLS'],
   ['EPROTO', 'the server does not speak TLS'],
-])('%s is said in words', (code, words) => {
+])('%s has a readable message', (code, words) => {
   expect(faultOf(errorOf(code)).message).toBe(`TLS: ${words} (${code})`)
 })
 

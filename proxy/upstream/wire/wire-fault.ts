@@ -23,14 +23,14 @@ const faultsByCode: Readonly<Record<string, TransportFault>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'too-large',
   UND_ERR_INVALID_ARG: 'unsendable',
   UND_ERR_NOT_SUPPORTED: 'unsendable',
-  // The upstream was removed from the config.
+  // The config no longer has the upstream.
   UND_ERR_CLOSED: 'refused',
   // The router itself has closed the connection.
   UND_ERR_ABORTED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
 }
 
-/** What is wrong with TLS, for a person; keys are codes of Node and OpenSSL. */
+/** TLS errors in words for people; keys are codes of Node and OpenSSL. */
 const tlsWords: readonly (readonly [codes: RegExp, words: string])[] = [
   [/SELF_SIGNED/, 'the certificate is self-signed'],
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, 'the certificate is for another name'],
@@ -46,17 +46,17 @@ const tlsWords: readonly (readonly [codes: RegExp, words: string])[] = [
   [/EPROTO|WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST/, 'the server does not speak TLS'],
 ]
 
-/** Certificate errors of OpenSSL have no common prefix. */
+/** OpenSSL certificate errors have no common prefix. */
 const tlsCode =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|ERR_OSSL)/
 
 /**
- * What an error of Node or of a library of the wire means. Only its code is taken over: its message may
- * name hosts and addresses.
+ * Fault for an error of Node or a wire library. Uses only its code, since its message may have
+ * addresses.
  */
 export function faultOf(cause: Error): TransportError {
   if (cause instanceof TransportError) return cause
-  // Of a host with several addresses: they failed one after the other.
+  // A host with several addresses, each of which failed.
   const [first = cause] = cause instanceof AggregateError ? (cause.errors as Error[]) : []
   const { code = '', syscall } = first as NodeJS.ErrnoException
   const connecting = syscall === 'connect'
@@ -68,7 +68,7 @@ export function faultOf(cause: Error): TransportError {
   return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
 }
 
-/** What OpenSSL says, as Node writes it in a code elsewhere: a constant of OpenSSL, which is all that is taken over. */
+/** The OpenSSL reason as a code, as Node writes it elsewhere. As a constant, it reveals nothing. */
 function reasonOf({ message }: Error): string {
   const [, reason] = /:SSL routines:[^:]*:([^:]+)/.exec(message) ?? []
   return reason ? `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}` : 'EPROTO'
@@ -79,7 +79,7 @@ function wordsOf(code: string): string {
   return found ? `TLS: ${found[1]} (${code})` : `TLS: ${code}`
 }
 
-/** What it means that a node answers in HTTP. One that is busy gets a cooldown as long as it asks for. */
+/** Fault when a node answers in HTTP. A busy node enters cooldown for as long as it requests. */
 export function refusalOf(status: number, namedMs: number | null): TransportError {
   const words = `HTTP ${status} instead of a WebSocket`
   const isUnavailable = status === 503 && namedMs !== null
@@ -93,13 +93,13 @@ export function unsent({ fault, message, retryAfterMs }: TransportError): Transp
   return new TransportError(fault, message, false, { retryAfterMs })
 }
 
-/** What the node's code of a closed connection means (RFC 6455, 7.4); 1006 is none at all. */
+/** Fault for a node's close code (RFC 6455, 7.4); 1006 means none at all. */
 export function closedFault(code: number): TransportError {
-  const how = code === 1006 ? 'without a word' : `with code ${code}`
+  const how = code === 1006 ? 'without a close code' : `with code ${code}`
   return new TransportError('reset', `the node closed the connection ${how}`)
 }
 
-/** Of several requests it is unknown which answer was too long: all are merely lost. */
+/** With several requests, the one with the long answer is unknown, so all are merely lost. */
 export function lossOf(error: TransportError, inFlight: number): TransportError {
   if (error.fault !== 'too-large' || inFlight === 1) return error
   return new TransportError('reset', error.message, true, { cause: error })

@@ -18,7 +18,7 @@ const request: Outgoing = {
 }
 const noError = () => {}
 
-/** A node that begins an answer, behind a wire that can fall silent without breaking. */
+/** A node that starts an answer, behind a wire that can fall silent without breaking. */
 class FarNode implements AsyncDisposable {
   readonly #server = createServer()
   /** Interim answers before each answer. */
@@ -26,7 +26,7 @@ class FarNode implements AsyncDisposable {
   readonly wire = new SilentWire(() => (this.#server.address() as AddressInfo).port)
   readonly sessions: ServerHttp2Session[] = []
   readonly streams: ServerHttp2Stream[] = []
-  /** That its first connection was asked for. */
+  /** Requests for a sign of life on the first connection. */
   signsOfLife = 0
   pings = 0
 
@@ -70,15 +70,15 @@ async function begun() {
   stack.defer(() => transport.close())
   const open = async () => {
     const sent = transport.send(request, new AbortController().signal)
-    const known = node.streams.length
-    await expect.poll(() => node.streams.length).toBe(known + 1)
+    const before = node.streams.length
+    await expect.poll(() => node.streams.length).toBe(before + 1)
     const { body } = await ready(sent, clock)
     return (body as BodyStream)[Symbol.asyncIterator]()
   }
   return { node, clock, transport, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Lets the moment pass in which an answer might end. */
+/** Lets the time pass in which an answer might end. */
 async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
   let isThere = false
   const settled = () => (isThere = true)
@@ -95,7 +95,7 @@ async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
   return sent
 }
 
-/** The node says GOAWAY, and it is heard; so the next call takes another connection. */
+/** Sends GOAWAY and waits for its arrival, so that the next call opens another connection. */
 async function goAway(
   { node, open }: Awaited<ReturnType<typeof begun>>,
   stream: AsyncIterator<Uint8Array>,
@@ -107,59 +107,56 @@ async function goAway(
   expect(node.sessions).toHaveLength(2)
 }
 
-/** How a wait ended, as soon as it has. */
+/** Reports the end of a wait once it is over. */
 function watched(next: Promise<unknown>): { end: string } {
-  const seen = { end: 'none' }
+  const outcome = { end: 'none' }
   next.then(
-    () => (seen.end = 'more'),
-    (error: { fault?: string }) => (seen.end = error.fault ?? 'odd'),
+    () => (outcome.end = 'more'),
+    (error: { fault?: string }) => (outcome.end = error.fault ?? 'odd'),
   )
-  return seen
+  return outcome
 }
 
 test.each([
   ['', false],
-  [', after it said GOAWAY', true],
+  [', after a GOAWAY', true],
 ])('a stream on a connection that falls silent ends with it%s', async (_, goesAway) => {
   await using own = await begun()
   const { node, clock } = own
   const stream = await own.open()
   await stream.next()
   if (goesAway) await goAway(own, stream)
-  const seen = watched(stream.next())
+  const outcome = watched(stream.next())
   node.wire.fallSilent()
   await clock.advance(30_000)
-  expect(seen.end).toBe('none')
+  expect(outcome.end).toBe('none')
   await clock.advance(15_000)
-  await expect.poll(() => seen.end).toBe('reset')
+  await expect.poll(() => outcome.end).toBe('reset')
 })
 
 test.each([
   ['', false],
-  [', also after it said GOAWAY', true],
-])(
-  'a stream on a connection that gives signs of life rests as long as it likes%s',
-  async (_, goesAway) => {
-    await using own = await begun()
-    const { node, clock } = own
-    const stream = await own.open()
-    await stream.next()
-    if (goesAway) await goAway(own, stream)
-    for (let round = 0; round < 4; round++) {
-      const { signsOfLife } = node
-      await clock.advance(30_000)
-      await expect.poll(() => node.signsOfLife).toBeGreaterThan(signsOfLife)
-      // A server of grpc-go would have ended the connection.
-      expect(node.pings).toBe(0)
-      // Behind the answer to that comes a message.
-      const next = stream.next()
-      node.streams[0]!.write(Buffer.alloc(5))
-      expect(await next).toMatchObject({ done: false })
-    }
-  },
-)
+  [', even after a GOAWAY', true],
+])('a stream on a live connection may stay idle forever%s', async (_, goesAway) => {
+  await using own = await begun()
+  const { node, clock } = own
+  const stream = await own.open()
+  await stream.next()
+  if (goesAway) await goAway(own, stream)
+  for (let round = 0; round < 4; round++) {
+    const { signsOfLife } = node
+    await clock.advance(30_000)
+    await expect.poll(() => node.signsOfLife).toBeGreaterThan(signsOfLife)
+    // A grpc-go server would have closed the connection because of a ping.
+    expect(node.pings).toBe(0)
+    // A message follows the acknowledgement.
+    const next = stream.next()
+    node.streams[0]!.write(Buffer.alloc(5))
+    expect(await next).toMatchObject({ done: false })
+  }
+})
 
-test('so does one whose calls come one by one, and have gone before it is asked', async () => {
+test('so does a connection with one call at a time, each over before the check', async () => {
   await using own = await begun()
   const { node, clock, transport } = own
   const stream = await own.open()
@@ -168,14 +165,14 @@ test('so does one whose calls come one by one, and have gone before it is asked'
   node.wire.fallSilent()
   for (let at = 0; at < 4; at++) {
     const hurry = new AbortController()
-    const seen = watched(transport.send(request, hurry.signal))
+    const outcome = watched(transport.send(request, hurry.signal))
     await clock.advance(5_000)
     hurry.abort()
-    await expect.poll(() => seen.end).toBe('aborted')
+    await expect.poll(() => outcome.end).toBe('aborted')
     await clock.advance(5_000)
   }
   await clock.advance(5_000)
-  // Another connection, which nothing ails.
+  // Opens another connection, which is healthy.
   await own.open()
 })
 
@@ -190,11 +187,11 @@ test('long requests may wait for their node, and their answers begin', async () 
   await expect.poll(() => node.streams.length).toBe(count + 1)
   const statuses = (await ready(begins, clock)).map(({ status }) => status)
   expect([...new Set(statuses)]).toEqual([200])
-  // No connection carries more than 256.
+  // One connection carries at most 256 streams.
   expect(node.sessions).toHaveLength(2)
 })
 
-test('calls that are cancelled by the thousand end no other call of their node', async () => {
+test('thousands of cancelled calls end no other call of their node', async () => {
   await using own = await begun()
   const { node, transport } = own
   const stream = await own.open()
@@ -211,7 +208,7 @@ test('calls that are cancelled by the thousand end no other call of their node',
   expect(await stream.next()).toMatchObject({ done: false })
 })
 
-test('so do calls that are all cancelled before their connection is there', async () => {
+test('so do calls that are all cancelled before their connection opens', async () => {
   await using own = await begun()
   for (let round = 0; round < 5; round++) {
     const hurry = new AbortController()
@@ -223,19 +220,19 @@ test('so do calls that are all cancelled before their connection is there', asyn
   await own.open()
 })
 
-test('a connection that is not there in 10 s is given up, and nothing was sent', async () => {
+test('a connection attempt fails after 10 s, with nothing sent', async () => {
   const silent = createTcpServer((socket) => void socket.on('error', noError))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const clock = new VirtualClock()
   const url = `grpcs://127.0.0.1:${(silent.address() as AddressInfo).port}`
   const transport = createGrpcTransport(nodeUrlConfig(url), { clock, budget: new ByteBudget(1e9) })
   const sent = transport.send(request, new AbortController().signal)
-  const seen = { fault: 'none', sent: true }
-  sent.catch((error: { fault: string; sent: boolean }) => Object.assign(seen, error))
+  const outcome = { fault: 'none', sent: true }
+  sent.catch((error: { fault: string; sent: boolean }) => Object.assign(outcome, error))
   await clock.advance(9_999)
-  expect(seen.fault).toBe('none')
+  expect(outcome.fault).toBe('none')
   await clock.advance(1)
-  await expect.poll(() => seen).toMatchObject({ fault: 'refused', sent: false })
+  await expect.poll(() => outcome).toMatchObject({ fault: 'refused', sent: false })
   await transport.close()
   silent.close()
 })
@@ -247,6 +244,6 @@ test.each([
   await using own = await begun()
   own.node.interims = interims
   const sent = own.transport.send(request, new AbortController().signal)
-  const seen = ready(sent, own.clock).then(() => 'none')
-  expect(await seen.catch((error: TransportError) => error.fault)).toBe(fault)
+  const outcome = ready(sent, own.clock).then(() => 'none')
+  expect(await outcome.catch((error: TransportError) => error.fault)).toBe(fault)
 })

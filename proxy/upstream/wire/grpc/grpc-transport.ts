@@ -10,18 +10,18 @@ import { drained, TransportError } from '../../wire.ts'
 import type { Body, HeaderList, Outgoing, Transport } from '../../wire.ts'
 import { UpstreamTarget, type WireConfig } from '../upstream-target.ts'
 
-/** Of their size in HTTP/2; common servers refuse some of 8 KiB, and may be configured to be stricter. */
+/** Size in HTTP/2. Common servers refuse some requests of 8 KiB; others may be stricter. */
 const largeListBytes = 4 * 1024
 
 /**
- * How long the end of an answer is waited for once it has begun. The trailers of a unary answer come
- * with its message; what does not end by then is handed on as a stream.
+ * How long to wait for the end of an answer once it has begun. The trailers of a unary answer
+ * arrive with its message; a longer answer becomes a stream.
  */
 const lingerMs = 5
 
 /**
  * gRPC over HTTP/2 to one URL: plaintext for `grpc` and `http`, TLS for `grpcs` and `https`.
- * Messages are bytes; nothing of them is decoded.
+ * Messages are bytes, which are never decoded.
  * @throws TlsFileError
  */
 export function createGrpcTransport(config: WireConfig, options: WireOptions): Transport {
@@ -35,7 +35,7 @@ export function createGrpcTransport(config: WireConfig, options: WireOptions): T
         new GrpcExchange(options, signal, resolve, reject).begin(sessions, request, target)
       }),
     close(isGentle) {
-      // They close by themselves when they are idle, and keep no process alive.
+      // Idle connections close by themselves, and never keep a process alive.
       if (!isGentle) sessions.close()
       return Promise.resolve()
     },
@@ -44,13 +44,13 @@ export function createGrpcTransport(config: WireConfig, options: WireOptions): T
 
 /** One call and its answer on an HTTP/2 stream. */
 class GrpcExchange extends Exchange {
-  /** A stream may be silent for any time; whether the node is there, its connection shows. */
+  /** A stream may be silent forever; its connection shows whether the node is alive. */
   protected readonly stallMs = null
   protected override readonly behindBytes = http2Limits.streamWindowBytes
   #stream: ClientHttp2Stream | null = null
   #cancelLinger: Cancel = () => {}
   #lingers = false
-  /** Resets the stream. `close` would send what looks like the request's end before. */
+  /** Resets the stream. `close` would first send what looks like the end of the request. */
   readonly #reset = new AbortController()
 
   begin(sessions: Http2Sessions, request: Outgoing, target: UpstreamTarget): void {
@@ -64,7 +64,7 @@ class GrpcExchange extends Exchange {
           ...[':method', verb, ':path', target.pathOf(path)],
           ...[':scheme', http2.encrypted ? 'https' : 'http', ':authority', target.host],
           ...target.headersWith(headers),
-          // Of each hop, and wanted by gRPC: servers break off a call without it.
+          // A hop-by-hop header that gRPC requires: servers abort calls without it.
           ...['te', 'trailers'],
         ],
         { signal: this.#reset.signal },
@@ -81,8 +81,8 @@ class GrpcExchange extends Exchange {
       .on('headers', () => this.interim())
       .on('response', (_, flags: number, raw: string[]) => {
         if (this.isOver) return
-        const { headers: given, status } = split(raw)
-        this.headers = given
+        const { headers: answerHeaders, status } = split(raw)
+        this.headers = answerHeaders
         this.status = status
         this.flow = stream
         const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
@@ -97,11 +97,11 @@ class GrpcExchange extends Exchange {
       })
       .on('end', () => {
         if (this.isOver) return
-        // Node reports an end also behind a reset.
+        // Node also reports an end after a reset.
         const isCut = stream.rstCode !== 0 && this.trailers.length === 0
         if (this.status === 0 || isCut) return lost()
         this.complete()
-        // The rest of the request is not wanted.
+        // The rest of the request is useless.
         if (!stream.writableEnded) this.#reset.abort()
       })
       .on('error', (error) => {
@@ -114,18 +114,18 @@ class GrpcExchange extends Exchange {
     void this.#sendBody(stream, body)
   }
 
-  /** Waits a little for the end; what goes on longer is handed on as a stream. Once. */
+  /** Waits briefly for the end of the answer; a longer one becomes a stream. Called once. */
   #linger(): void {
     if (this.#lingers) return
     this.#lingers = true
     const { clock } = this.options
     this.#cancelLinger = clock.after(lingerMs, () => {
-      // What came while this process was busy is read before the second timer.
+      // Reads what arrived while this process was busy before the second timer.
       this.#cancelLinger = clock.after(0, () => this.handOn())
     })
   }
 
-  /** Sends as fast as the node takes it. The answer may end before: then the rest is of no use. */
+  /** Sends at the pace of the node. The answer may end first, which makes the rest useless. */
   async #sendBody(stream: ClientHttp2Stream, body: Body | null): Promise<void> {
     if (body === null || body instanceof Uint8Array) {
       stream.end(body ?? undefined)
@@ -163,16 +163,16 @@ function split(raw: readonly string[]): { headers: HeaderList; status: number } 
   return { headers, status }
 }
 
-/** Whether metadata may be more than a server takes: by its bytes and its entries (RFC 9113, 6.5.2). */
+/** Whether metadata may exceed a server's limit, by its bytes and entries (RFC 9113, 6.5.2). */
 function isLargeMetadata(headers: HeaderList): boolean {
   const bytes = headers.reduce((sum, { length }) => sum + length, 0)
   return bytes + 16 * headers.length > largeListBytes
 }
 
 /**
- * What the end of an HTTP/2 stream without an answer means. A stream that was refused was not looked
- * at by the node (RFC 9113, 8.7).
- * @param hasLargeMetadata servers reset a stream whose metadata is too much for them
+ * The fault for the end of an HTTP/2 stream without an answer. The node has not processed a refused
+ * stream (RFC 9113, 8.7).
+ * @param hasLargeMetadata servers reset a stream when its metadata is too large
  */
 function http2Fault(
   resetCode: number,
@@ -182,7 +182,7 @@ function http2Fault(
   if (resetCode === constants.NGHTTP2_REFUSED_STREAM)
     return new TransportError('reset', 'REFUSED_STREAM', false)
   const { code = '' } = (cause ?? {}) as NodeJS.ErrnoException
-  // A stream whose connection never came about; why is in its cause.
+  // The connection of the stream failed to open; the cause says why.
   if (code.startsWith('ERR_HTTP2_STREAM_CANCEL') && cause?.cause instanceof Error)
     return http2Fault(resetCode, cause.cause, hasLargeMetadata)
   if (cause && !code.startsWith('ERR_HTTP2')) return faultOf(cause)

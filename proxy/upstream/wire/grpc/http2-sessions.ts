@@ -7,40 +7,39 @@ import { keepalive } from '../../../clock/keepalive.ts'
 import type { TlsOptions } from '../upstream-target.ts'
 import { TransportError } from '../../wire.ts'
 
-/** What a node allows at once when it does not say. */
+/** Concurrent streams that a node allows by default. */
 const usualStreams = 100
-/** A connection that is not there by then is given up. */
+/** Deadline for opening a connection. */
 const connectTimeoutMs = 10_000
-/** A connection that is silent for one to two times as long is asked for a sign of life, and has as long for it. */
+/** After one to two such periods of silence, the node has another one to show a sign of life. */
 const pulseMs = 15_000
-/** An idle one is closed, below what common load balancers close at (60 s). */
+/** Idle timeout, below that of common load balancers (60 s). */
 const idleMs = 30_000
 
 /**
- * How a session of Node takes and gives metadata: as it is, so that it is no reason to fail, and to
- * blame a node. It is bounded by its bytes alone: an entry has one at least, and room for more than
- * that much is made for it on the wire.
+ * Makes a Node session pass metadata unchanged, so that it cannot fail a call and blame the node.
+ * Only its bytes are limited: an entry has at least one, and the wire buffer has room for more.
  */
 export const metadataOptions = {
   maxHeaderListPairs: http2Limits.metadataBytes,
   maxSendHeaderBlockLength: 16 * http2Limits.metadataBytes,
-  // Space around a value: it is taken off, where the whole entry would go.
+  // Removes space around a value instead of dropping the entry.
   strictFieldWhitespaceValidation: false,
-  // A name that comes twice where HTTP wants it once.
+  // Allows a repeated name that HTTP wants only once.
   strictSingleValueFields: false,
 }
 
-/** A connection and how much it carries. */
+/** A connection and its load. */
 interface Session {
   readonly http2: ClientHttp2Session
   streams: number
   resets: number
-  /** Takes new streams. Those that it has run on when the node says GOAWAY. */
+  /** Whether it accepts new streams. After a GOAWAY, existing streams continue. */
   isOpen: boolean
   cancelIdle: Cancel
 }
 
-/** The HTTP/2 connections to one authority: one, and more where there are many streams. */
+/** The HTTP/2 connections to one authority: one, or more for many streams. */
 export class Http2Sessions {
   readonly #authority: string
   readonly #tls: TlsOptions
@@ -54,7 +53,7 @@ export class Http2Sessions {
     this.#clock = clock
   }
 
-  /** A connection for one stream, which is given back by `leave`, once. */
+  /** Returns a connection for one stream. The caller releases it with `leave`, once. */
   take(): Session {
     const session = [...this.#sessions].find(hasRoom) ?? this.#open()
     session.streams += 1
@@ -72,7 +71,7 @@ export class Http2Sessions {
     session.cancelIdle = this.#clock.after(idleMs, () => http2.close())
   }
 
-  /** What is under way ends, and no node is to blame for that. */
+  /** Aborts calls in flight, without blaming the node. */
   close(): void {
     const closed = new TransportError('aborted', 'the connection was closed')
     for (const { http2 } of this.#sessions) http2.destroy(closed)
@@ -89,9 +88,9 @@ export class Http2Sessions {
       http2.destroy(new TransportError('refused', 'no connection in time', false)),
     )
     const session: Session = { http2, streams: 0, resets: 0, isOpen: true, cancelIdle: () => {} }
-    // Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
-    // SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
-    // gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
+    // Ends a connection that shows no sign of life, whether it has single calls or idle streams.
+    // The check sends SETTINGS, which a node must acknowledge (RFC 9113, 6.5.3). PING is unsafe:
+    // grpc-go and gRPC's C core close idle connections that ping more than every 5 minutes.
     const stopPulse = keepalive({
       clock: this.#clock,
       everyMs: pulseMs,
@@ -113,10 +112,10 @@ export class Http2Sessions {
     }
     http2.on('connect', () => {
       cancelConnecting()
-      // All calls may have been cancelled before, and the connection closed.
+      // Every call may be cancelled by now, and the connection closed.
       if (!http2.destroyed) http2.setLocalWindowSize(http2Limits.nodeWindowBytes)
     })
-    // Each stream gets the error by itself; there is nobody else to report it to.
+    // Each stream gets the error itself, so nothing else reports it.
     http2.on('error', gone)
     http2.on('goaway', leave)
     http2.on('close', gone)

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-/** Asks a node that writes this. */
+/** Sends a request to a node that writes this. */
 async function ask(budget: ByteBudget, write: (socket: Socket) => void): Promise<Incoming> {
   const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => write(socket))
@@ -45,7 +45,7 @@ test.each([
   { heldBytes: 0, length: 200 * KiB, isStream: false },
   { heldBytes: 8e5, length: 30 * KiB, isStream: false },
   { heldBytes: 8e5, length: 200 * KiB, isStream: true },
-])('of a budget of 1 MB, $heldBytes held: a stream of $length: $isStream', async (row) => {
+])('with a budget of 1 MB, $heldBytes used: a stream of $length: $isStream', async (row) => {
   const budget = new ByteBudget(1e6)
   budget.hold(row.heldBytes)
   const bytes = Buffer.alloc(row.length, 'abc')
@@ -55,7 +55,7 @@ test.each([
   expect(budget.heldBytes).toBe(row.heldBytes)
 })
 
-test('what a stream has collected counts until it is released', async () => {
+test('collected bytes of a stream count until they are released', async () => {
   const budget = new ByteBudget(1e9)
   const { body } = await ask(budget, plain(Buffer.alloc(3_000 * KiB)))
   expect(budget.heldBytes).toBeGreaterThan(1_000 * KiB)
@@ -63,7 +63,7 @@ test('what a stream has collected counts until it is released', async () => {
   expect(budget.heldBytes).toBe(0)
 })
 
-test('an answer that breaks off while it is collected counts no more', async () => {
+test('an answer that breaks off while it is collected no longer counts', async () => {
   const budget = new ByteBudget(1e9)
   const sent = ask(budget, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nabc', () => socket.end())

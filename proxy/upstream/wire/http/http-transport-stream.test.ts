@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-/** Bytes that are not alike, and that gzip cannot make small. */
+/** Random bytes, which gzip cannot compress. */
 function bytesOf(length: number): Buffer {
   const bytes = Buffer.alloc(length)
   let state = 1
@@ -34,7 +34,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** A node that does with each connection what the test says, once a request has come. */
+/** A node that handles each connection as the test says, once a request has arrived. */
 async function serve(answer: (socket: net.Socket) => void) {
   const sockets: net.Socket[] = []
   const server = net.createServer((socket) => {
@@ -86,7 +86,7 @@ async function faultOfReading(stream: BodyStream): Promise<TransportError> {
 }
 
 describe('an answer', () => {
-  it('of 1 MiB comes as a whole', async () => {
+  it('of 1 MiB arrives as a whole', async () => {
     const bytes = bytesOf(mebibyte)
     const { transport } = await serve((socket) => {
       socket.write(plainHead(bytes.length))
@@ -122,7 +122,7 @@ describe('an answer', () => {
       null,
     ],
     [
-      'in gzip with something behind it',
+      'in gzip with trailing bytes',
       'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n',
       (bytes: Buffer) => Buffer.concat([gzipSync(bytes), Buffer.alloc(mebibyte)]),
       null,
@@ -162,11 +162,11 @@ test.each([
   [
     'in gzip',
     'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n',
-    // As long as it was: nothing is made small.
+    // Level 0 keeps the length, since nothing is compressed.
     (bytes: Buffer) => gzipSync(bytes, { level: 0 }),
   ],
 ] as const)(
-  'a slow reader makes back-pressure: the rest stays with the node, %s',
+  'a slow reader creates back-pressure: the rest stays with the node, %s',
   async (_, head, encode) => {
     const total = 64 * mebibyte
     const sent = encode(Buffer.alloc(total))
@@ -177,7 +177,7 @@ test.each([
     const stream = await streamOf(transport.send(request, signal))
     const reader = stream[Symbol.asyncIterator]()
     await reader.next()
-    // Turns enough for everything to come that will.
+    // Enough turns for everything that can arrive.
     for (let turn = 0; turn < 4_000; turn++) await new Promise(setImmediate)
     expect(streamedBytes()).toBeLessThan(mebibyte)
     expect(sockets[0]!.writableLength).toBeGreaterThan(0)
@@ -203,7 +203,7 @@ describe('a stream fails', () => {
       Buffer.concat([Buffer.from(`${half.length.toString(16)}\r\n`), half, Buffer.from('\r\n')]),
     ],
     ['closed in the middle of its gzip', gzipHead, zipped.subarray(0, 2 * mebibyte)],
-    ['with gzip that breaks', gzipHead, spoiled],
+    ['with corrupt gzip', gzipHead, spoiled],
   ] as const)('when it is %s', async (_, head, bytes) => {
     const { transport, clock } = await serve((socket) => {
       socket.write(head)
@@ -233,13 +233,13 @@ describe('a stream fails', () => {
     return reader
   }
 
-  it('when no byte comes for 30 s while its reader waits', async () => {
+  it('when no byte arrives for 30 s while its reader waits', async () => {
     const { transport, clock, sockets } = await serve((socket) => {
       socket.write(plainHead(9 * mebibyte))
       socket.write(half)
     })
     const reader = await readHalf(await streamOf(transport.send(request, signal)))
-    // Nobody waits.
+    // No reader is waiting.
     await clock.advance(60_000)
     const next = reader.next().catch((error: TransportError) => error)
     const closed = closeOf(sockets[0]!)
@@ -265,7 +265,7 @@ describe('a stream fails', () => {
   })
 })
 
-test('a stream that nobody wants any more frees its connection', async () => {
+test('an abandoned stream frees its connection', async () => {
   const { transport, clock, sockets } = await serve((socket) => {
     socket.write(plainHead(9 * mebibyte))
     socket.write(bytesOf(2 * mebibyte))

@@ -47,7 +47,7 @@ function transportTo(url: string, different: Partial<NodeUrlConfig> = {}): Trans
   return transport
 }
 
-/** A server that writes these bytes to every connection and then does with it what is asked. */
+/** A server that writes these bytes to every connection and then calls `then`. */
 async function rawServer(bytes: string, then: (socket: net.Socket) => void): Promise<string> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {})
@@ -68,7 +68,7 @@ async function faultOfSend(transport: Transport, abort = signal): Promise<Transp
 }
 
 describe('an answer', () => {
-  it('comes byte for byte, with its status, headers and trailers', async () => {
+  it('arrives byte for byte, with its status, headers and trailers', async () => {
     const server = http.createServer((_request, response) => {
       response.writeHead(418, ['content-type', 'text/odd', 'x-twice', 'a', 'x-twice', 'b'])
       response.addTrailers({ 'x-after': 'done' })
@@ -87,16 +87,19 @@ describe('an answer', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ] as const)('in %s is decoded, though none was asked for', async (encoding, encode) => {
-    let accepted: string | undefined
-    const server = http.createServer((incoming, response) => {
-      accepted = incoming.headers['accept-encoding']
-      response.writeHead(200, { 'content-encoding': encoding }).end(encode('{"a":1}'))
-    })
-    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
-    expect(text(await transport.send(request, signal))).toBe('{"a":1}')
-    expect(accepted).toBeUndefined()
-  })
+  ] as const)(
+    'in %s is decoded, though the request did not accept it',
+    async (encoding, encode) => {
+      let accepted: string | undefined
+      const server = http.createServer((incoming, response) => {
+        accepted = incoming.headers['accept-encoding']
+        response.writeHead(200, { 'content-encoding': encoding }).end(encode('{"a":1}'))
+      })
+      const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+      expect(text(await transport.send(request, signal))).toBe('{"a":1}')
+      expect(accepted).toBeUndefined()
+    },
+  )
 })
 
 it.each([
@@ -114,7 +117,7 @@ it.each([
   expect([answer.status, text(answer)]).toEqual([status, ''])
 })
 
-it('asks for gzip where it is configured', async () => {
+it('requests gzip if configured', async () => {
   const accepted: unknown[] = []
   const server = http.createServer((incoming, response) => {
     accepted.push(incoming.headers['accept-encoding'])
@@ -126,7 +129,7 @@ it('asks for gzip where it is configured', async () => {
   expect(accepted).toEqual(['gzip', undefined])
 })
 
-it('a body that is decoded to many times its length is given up', async () => {
+it('a body that inflates too much fails', async () => {
   const packed = gzipSync(Buffer.alloc(80 * 1024 * 1024))
   const server = http.createServer((_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
@@ -140,7 +143,7 @@ it('a body that is decoded to many times its length is given up', async () => {
 })
 
 it.each(['identity', 'Identity', ' IDENTITY', '', 'utf-8', 'UTF8'])(
-  'an answer in the coding "%s" is what it is',
+  'an answer in the coding "%s" passes unchanged',
   async (encoding) => {
     const server = http.createServer((_, response) => {
       response.writeHead(200, { 'content-encoding': encoding, 'content-length': 7 }).end('{"a":1}')
@@ -160,11 +163,11 @@ describe('a request', () => {
     ['http://h/?key=k', '/blocks?x=1', '/blocks?key=k&x=1'],
     ['http://h/v1?key=k', '', '/v1?key=k'],
     ['http://h/a%2Fb', '/c%20d', '/a%2Fb/c%20d'],
-  ])('to %s for %j asks for %s', async (url, path, asked) => {
+  ])('to %s for %j has the path %s', async (url, path, expected) => {
     const server = http.createServer((incoming, response) => response.end(incoming.url))
     const port = await listen(server)
     const transport = transportTo(url.replace('//h', `//127.0.0.1:${port}`))
-    expect(text(await transport.send({ ...request, path }, signal))).toBe(asked)
+    expect(text(await transport.send({ ...request, path }, signal))).toBe(expected)
   })
 
   it('carries the keys of its URL: headers and query', async () => {
@@ -190,9 +193,11 @@ describe('a request', () => {
       ]),
     })
     const headers = ['x-key', 'theirs', 'Accept', '*/*', 'X-Key', 'again', 'x-other', '1']
-    const seen = JSON.parse(text(await transport.send({ ...request, headers }, signal))) as string[]
+    const received = JSON.parse(
+      text(await transport.send({ ...request, headers }, signal)),
+    ) as string[]
     const values = (name: string) =>
-      seen.filter((_, at) => at % 2 === 1 && seen[at - 1]?.toLowerCase() === name)
+      received.filter((_, at) => at % 2 === 1 && received[at - 1]?.toLowerCase() === name)
     expect(['x-key', 'accept', 'x-other'].map(values)).toEqual([['own'], ['own/type'], ['1']])
   })
 
@@ -233,7 +238,7 @@ describe('a fault', () => {
       (s: net.Socket) => s.end(),
       'truncated',
     ],
-    // undici takes it for one who answers without being asked.
+    // undici sees an unrequested answer.
     ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n', () => {}, 'reset'],
     [
       'too many interim answers',
@@ -265,15 +270,15 @@ describe('a fault', () => {
   })
 
   it.each<[string, Partial<Outgoing>]>([
-    ['a path that is none', { path: '*' }],
+    ['an invalid path', { path: '*' }],
     ['a URL of another scheme', { path: 'ftp://evil/x' }],
-    ['a path with a blank', { path: '/a b' }],
-    ['a verb that is none', { verb: 'GE T' }],
+    ['a path with a space', { path: '/a b' }],
+    ['an invalid verb', { verb: 'GE T' }],
     ['a header with a line break', { headers: ['x-a', 'b\r\nc: d'] }],
-    ['a header that HTTP has for itself', { headers: ['expect', 'cake'] }],
-  ])('unsendable: %s, of which the node never hears', async (_name, odd) => {
-    let heard = 0
-    const port = await listen(net.createServer(() => (heard += 1)))
+    ['a header that HTTP reserves', { headers: ['expect', 'cake'] }],
+  ])('unsendable: %s, which never reaches the node', async (_name, odd) => {
+    let connections = 0
+    const port = await listen(net.createServer(() => (connections += 1)))
     const error = await transportTo(`http://127.0.0.1:${port}`)
       .send({ ...request, ...odd }, signal)
       .then(
@@ -281,7 +286,7 @@ describe('a fault', () => {
         (cause: unknown) => cause,
       )
     expect(error).toMatchObject({ fault: 'unsendable', sent: false })
-    expect(heard).toBe(0)
+    expect(connections).toBe(0)
   })
 
   it('unresolved: the name has no address', async () => {
@@ -289,12 +294,12 @@ describe('a fault', () => {
     expect(error).toMatchObject({ fault: 'unresolved', sent: false })
   })
 
-  it('never says where it wanted to go', async () => {
+  it('never reveals the address of the server', async () => {
     const error = await faultOfSend(transportTo('http://canary-key.invalid/canary-path'))
     expect(error.message).not.toContain('canary')
   })
 
-  it('aborted: the connection of a request that is aborted is released', async () => {
+  it('aborted: an aborted request releases its connection', async () => {
     const closed = Promise.withResolvers<void>()
     const server = net.createServer((socket) => {
       socket.on('error', () => {})
@@ -307,7 +312,7 @@ describe('a fault', () => {
     await closed.promise
   })
 
-  it('aborted before it began sends nothing', async () => {
+  it('aborted before it begins sends nothing', async () => {
     let connections = 0
     const server = net.createServer(() => (connections += 1))
     const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
@@ -318,12 +323,12 @@ describe('a fault', () => {
     expect(connections).toBe(0)
   })
 
-  it('aborted before its connection was there sends nothing', async () => {
+  it('aborted before its connection opens sends nothing', async () => {
     const aborted = 5
-    const heard: string[] = []
+    const paths: string[] = []
     const connected = Promise.withResolvers<void>()
     const server = http.createServer(({ url }, response) => {
-      heard.push(url ?? '')
+      paths.push(url ?? '')
       response.end('{}')
     })
     let connections = 0
@@ -340,10 +345,10 @@ describe('a fault', () => {
     })
     expect(await Promise.all(faults)).toEqual(Array(aborted).fill('aborted'))
     await connected.promise
-    // What would still be sent has come before these are answered.
+    // Anything still sent would arrive before these answers.
     const after = Array.from({ length: aborted }, (_, index) => `/after/${index}`)
     for (const path of after) await transport.send({ ...request, path }, signal)
-    expect(heard).toEqual(after)
+    expect(paths).toEqual(after)
   })
 })
 
@@ -407,18 +412,18 @@ describe('TLS', () => {
 
   const client = { 'cert-file': 'client.pem', 'key-file': 'client.key' }
 
-  it('lets both sides prove who they are', async () => {
+  it('authenticates both sides', async () => {
     const transport = transportTo(url, tls({ 'ca-file': 'ca.pem', ...client }))
     expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
   })
 
-  it('speaks HTTP/1.1 with a node that would rather speak HTTP/2', async () => {
+  it('speaks HTTP/1.1 with a node that prefers HTTP/2', async () => {
     const transport = transportTo(url, tls({ 'ca-file': 'ca.pem', ...client }))
     await transport.send(request, signal)
     expect(spoken).toBe('1.1')
   })
 
-  it('lets a server be named otherwise than its address', async () => {
+  it('accepts a server name other than the address', async () => {
     const byAddress = url.replace('localhost', '127.0.0.1')
     const named = tls({ 'ca-file': 'ca.pem', ...client, 'server-name': 'localhost' })
     expect(text(await transportTo(byAddress, named).send(request, signal))).toBe('{"secure":true}')
@@ -430,8 +435,8 @@ describe('TLS', () => {
   })
 
   it.each([
-    ['a server that nobody vouches for', { ...client }],
-    ['a server that another authority vouches for', { 'ca-file': 'stranger-ca.pem', ...client }],
+    ['a self-signed server', { ...client }],
+    ['a server of an unknown authority', { 'ca-file': 'stranger-ca.pem', ...client }],
     [
       'a server of another name',
       { 'ca-file': 'ca.pem', ...client, 'server-name': 'other.example' },
@@ -466,12 +471,12 @@ describe('TLS', () => {
     [{ 'ca-file': 'garbage.pem' }, /tls\.ca-file: .*garbage\.pem holds no certificates/],
     [{ 'cert-file': 'client.pem', 'key-file': 'garbage.pem' }, /tls\.key-file: .*no private key/],
     [{ 'cert-file': 'client.pem', 'key-file': 'stranger.key' }, /stranger\.key/],
-  ])('names a file that cannot be used: %j', (options, message) => {
+  ])('names an unusable file: %j', (options, message) => {
     expect(() => transportTo(url, tls(options))).toThrow(message)
   })
 })
 
-it('lets a request in flight end when it is closed gently, and sends no other', async () => {
+it('closed gently, finishes a request in flight and sends no other', async () => {
   const { promise: pending, resolve: arrived } = Promise.withResolvers<http.ServerResponse>()
   const server = http.createServer((_, response) => arrived(response))
   const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)

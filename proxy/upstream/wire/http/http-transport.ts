@@ -14,11 +14,11 @@ import { faultOf } from '../wire-fault.ts'
 import { header, type Transport, TransportError } from '../../wire.ts'
 import { UpstreamTarget, type WireConfig } from '../upstream-target.ts'
 
-/** How long an idle connection is kept: below what common load balancers close at (60 s). */
+/** Keep-alive of an idle connection, below the timeout of common load balancers (60 s). */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 5_000
 
-/** The router asks for gzip at most, but some upstreams answer with another coding. */
+/** The router accepts only gzip, but some upstreams answer with another coding. */
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -26,15 +26,15 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
   zstd: createZstdDecompress,
 }
-/** No coding at all; and what some servers write there by mistake, the text's own encoding. */
+/** No coding, or a charset that some servers write there by mistake. */
 const plainCodings: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'utf8'])
 
 const { inflation, silentMs } = nodeLimits
 
 /**
- * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
- * fail when nothing comes in 30 s for which their reader waits.
- * @throws Error naming the file, when a TLS file cannot be read
+ * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams,
+ * which fail when their reader waits 30 s without data.
+ * @throws Error naming the TLS file that cannot be read
  */
 export function createHttpTransport(config: WireConfig, options: WireOptions): Transport {
   const target = new UpstreamTarget(config, {
@@ -43,11 +43,11 @@ export function createHttpTransport(config: WireConfig, options: WireOptions): T
   })
   const pool = new Pool(target.origin, {
     connect: { ...target.tls, timeout: connectTimeoutMs },
-    // A request that is aborted while its body is on its way stops the process for good: decision 0027.
+    // Aborting a request while it sends its body would hang the process: decision 0027.
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The attempt has its own time; a second clock here would only blur who gave up.
+    // The attempt has its own deadline; a second one here would hide which of them expired.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -73,7 +73,7 @@ export function createHttpTransport(config: WireConfig, options: WireOptions): T
 class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
   protected readonly stallMs = silentMs
   #controller: Dispatcher.DispatchController | null = null
-  /** Makes what undoes the coding of the body; null for a body without one. */
+  /** Creates the decoder of the body; null for a body without a coding. */
   #newDecoder: (() => Transform) | null = null
   #decoder: Transform | null = null
   #decoded = false
@@ -97,7 +97,7 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
     const coding = header(this.headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     if (plainCodings.has(coding)) return
     const newDecoder = decoders[coding]
-    // The router asks for gzip at most, so a coding that it does not know is against the rules.
+    // The router accepts only gzip, so an unknown coding violates the protocol.
     if (newDecoder === undefined)
       return this.fail(new TransportError('protocol', 'unknown content encoding'))
     this.#newDecoder = newDecoder
@@ -123,13 +123,13 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
     const fault = faultOf(cause)
-    // Once the head was there, a lost connection means that a part of the answer is missing.
+    // After the head, a lost connection means a truncated answer.
     const cut = this.status > 0 && fault.fault === 'reset'
     this.fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
   }
 
   override get progress(): string {
-    // It is handed to a connection only once that is there and free.
+    // undici assigns a controller only once a connection is open and free.
     return this.#controller === null ? 'no connection was there yet' : super.progress
   }
 
@@ -155,7 +155,7 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
       })
   }
 
-  /** As it is declared; the HTTP library sees to it that so many bytes come. */
+  /** The declared length, which the HTTP library enforces. */
   override announcedBytes(): number | null {
     const declared = this.#decoder ? null : header(this.headers, 'content-length')
     return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null

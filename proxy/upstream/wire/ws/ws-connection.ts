@@ -16,19 +16,19 @@ import { SocketSubscription, SocketSubscriptions } from './ws-subscriptions.ts'
 const connectTimeoutMs = 5_000
 const subscribeTimeoutMs = 30_000
 const pingMs = 10_000
-/** A node that says nothing for so long, not even to a ping, is gone. */
+/** A node that is silent for this long, even after a ping, is gone. */
 const silenceMs = 25_000
-/** Without use for so long it is closed. */
+/** Idle timeout of a connection. */
 const idleMs = 60_000
-/** What a node gets to answer a close frame. */
+/** Time for a node to answer a close frame. */
 const closeGraceMs = 1_000
 
 const headers = ['content-type', 'application/json']
 const sentProgress = { progress: 'nothing came over the open WebSocket' }
 
-/** A request that waits for its answer. */
+/** A request without an answer yet. */
 interface Pending {
-  /** The id that the caller gave it, and will find in the answer. */
+  /** The id from the caller, which the answer must have. */
   readonly ownId: Uint8Array
   readonly subscribes: boolean
   readonly answered: (reply: Incoming, bytes: Uint8Array) => void
@@ -38,15 +38,15 @@ interface Pending {
 export interface WebSocketConnectionOptions {
   readonly target: UpstreamTarget
   readonly clock: Clock
-  /** Called once when it is open, or cannot be opened. */
+  /** Called once, when the connection is open or has failed to open. */
   readonly opened: (error: TransportError | null) => void
-  /** Called once when it is over; also for one that was never open. */
+  /** Called once at the end, even for a connection that never opened. */
   readonly closed: () => void
 }
 
 /**
- * One WebSocket to a node, shared by many requests: each is sent under an id of the connection's own,
- * and gets its answer with the id that it came with.
+ * One WebSocket to a node, shared by many requests. Each request goes out under an id of the
+ * connection, and its answer returns with the original id.
  */
 export class WebSocketConnection {
   readonly #options: WebSocketConnectionOptions
@@ -54,8 +54,8 @@ export class WebSocketConnection {
   readonly #pending = new Map<number, Pending>()
   readonly #subscriptions = new SocketSubscriptions()
   /**
-   * Requests to unsubscribe wait while a request to subscribe has no answer: the node may give that one
-   * the same id, which then must not be ended.
+   * Unsubscribe requests wait for the answers of subscribe requests. The node may reuse the id for
+   * a new subscription, which must survive.
    */
   readonly #unsubscribes: { readonly key: string | number; readonly request: Outgoing }[] = []
   #nextId = 1
@@ -101,9 +101,9 @@ export class WebSocketConnection {
       .on('pong', alive)
       .on('unexpected-response', (request, response) => {
         request.destroy()
-        const { statusCode = 0, headers: given } = response
+        const { statusCode = 0, headers } = response
         this.#end(
-          refusalOf(statusCode, parseRetryAfter(given['retry-after'] ?? null, clock.wallMs())),
+          refusalOf(statusCode, parseRetryAfter(headers['retry-after'] ?? null, clock.wallMs())),
         )
       })
       .on('error', (cause) => {
@@ -116,7 +116,7 @@ export class WebSocketConnection {
     return this.#takesRequests && this.#socket.bufferedAmount < nodeLimits.unsentBytes
   }
 
-  /** Requests that wait for their answer, and subscriptions. */
+  /** Requests in flight, plus subscriptions. */
   get load(): number {
     return this.#pending.size + this.#subscriptions.size
   }
@@ -137,7 +137,7 @@ export class WebSocketConnection {
     })
   }
 
-  /** Sends a close frame; what is still asked for fails. */
+  /** Sends a close frame, and fails the requests in flight. */
   close(): void {
     if (this.#isOver) return
     this.#socket.close(1000)
@@ -203,7 +203,7 @@ export class WebSocketConnection {
     })
   }
 
-  /** Ends at the node what no listener is left for, once no answer can be about the same. */
+  /** Unsubscribes abandoned subscriptions, once no pending answer can share their ids. */
   #unsubscribe(): void {
     this.#usedMs = this.#options.clock.nowMs()
     if (!this.#takesRequests || this.#isSubscribing) return
@@ -212,11 +212,11 @@ export class WebSocketConnection {
       if (!this.#subscriptions.has(key)) this.#write(request)
   }
 
-  /** Sends a request under an id of the connection's own. */
+  /** Sends a request under an id of the connection. */
   #write({ body }: Outgoing): { id: number; ownId: Uint8Array } {
     const span = body instanceof Uint8Array ? memberOf(body, 'id') : null
     if (!(body instanceof Uint8Array) || span === null)
-      throw new TransportError('protocol', 'no request that a WebSocket can carry', false)
+      throw new TransportError('protocol', 'a request that a WebSocket cannot carry', false)
     const id = this.#nextId++
     this.#socket.send(spliced(body, span, Buffer.from(String(id))), { binary: false })
     return { id, ownId: body.subarray(span.start, span.end) }
@@ -231,7 +231,7 @@ export class WebSocketConnection {
         return pending.answered(incomingOf(spliced(bytes, message.idSpan, pending.ownId)), bytes)
       }
       case 'unaddressed': {
-        // An error without an id belongs to the only request there is; of several it is unknown to which.
+        // An error without an id belongs to the only request in flight; with several, to none.
         const [only, ...others] = this.#pending.values()
         if (only && others.length === 0) only.answered(incomingOf(bytes), bytes)
         return
@@ -243,7 +243,7 @@ export class WebSocketConnection {
     }
   }
 
-  /** Idempotent. What is lost is reported at once; the socket itself may take a moment longer. */
+  /** Idempotent. Reports losses at once; the socket itself may take a moment longer. */
   #end(error: TransportError, graceMs = 0): void {
     if (this.#isOver) return
     this.#isOver = true

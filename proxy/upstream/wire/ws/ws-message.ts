@@ -3,25 +3,25 @@
 import { bufferOf, Cursor, membersOf, spaceEnd, type Span, spells } from '../../../json/scanner.ts'
 
 /*
- * What the wire of a WebSocket must know of JSON-RPC to share one connection among many requests:
- * where the id stands in a message, and which subscription a notification is for.
+ * The JSON-RPC knowledge that lets many requests share a WebSocket: the position of a message's id,
+ * and the subscription of a notification.
  */
 
-/** What one message of a node is. Spans are into its bytes. */
+/** The kind of a node's message. Spans refer to its bytes. */
 export type SocketMessage =
-  /** An answer; `id` is its span and value. What stands behind the id was not looked at. */
+  /** An answer; `id` is its value. Bytes after the id were not scanned. */
   | { readonly kind: 'answer'; readonly id: number; readonly idSpan: Span }
   | {
       readonly kind: 'notification'
-      /** The bytes of the subscription's id; null where there is none. */
+      /** The bytes of the subscription's id; null without one. */
       readonly subscription: string | null
-      /** What is new; null where the node says that the subscription has ended, or nothing at all. */
+      /** The event; null if the node reports the end of the subscription, or nothing. */
       readonly result: Span | null
     }
-  /** `unaddressed`: an answer whose `id` is null, missing, or not one of ours. */
+  /** `unaddressed`: an answer with an `id` that is null, missing, or unknown. */
   | { readonly kind: 'unaddressed' | 'malformed' }
 
-/** Reads as little of a message as it can. Never throws. */
+/** Reads as little of a message as possible. Never throws. */
 export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   const start = spaceEnd(bytes, 0)
   if (bytes[start] !== 0x7b) return { kind: 'malformed' }
@@ -40,25 +40,25 @@ export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   return hasMethod ? notificationOf(bytes, params) : { kind: 'unaddressed' }
 }
 
-/** `params` are those of a subscription, or something else that a node reports. */
+/** `params` may belong to a subscription or to another notification of the node. */
 function notificationOf(bytes: Uint8Array, params: Span | null): SocketMessage {
   if (params === null || bytes[params.start] !== 0x7b)
     return { kind: 'notification', subscription: null, result: null }
   const { at } = membersOf(bytes, params.start, ['subscription', 'result', 'error'])
-  const [id, given = null, error] = at
+  const [id, value = null, error] = at
   const subscription = id ? bufferOf(bytes).toString('utf8', id.start, id.end) : null
-  const result = error && !isNull(bytes, error) ? null : given
+  const result = error && !isNull(bytes, error) ? null : value
   return { kind: 'notification', subscription, result }
 }
 
-/** Some nodes give a number back as text; older Tendermint marks the events of a subscription. */
+/** Some nodes return a number as text; older Tendermint marks the events of a subscription. */
 function idOf(bytes: Uint8Array, { start, end }: Span): number | null {
   const text = bufferOf(bytes).toString('latin1', start, end)
   const digits = /^"?(\d{1,15})(?:#event)?"?$/.exec(text)?.[1]
   return digits === undefined ? null : Number(digits)
 }
 
-/** Where the result of a whole answer stands; null when it has none, or is an error. */
+/** Position of the result in a whole answer; null for an error or without a result. */
 export function resultSpan(bytes: Uint8Array): Span | null {
   const { at, end } = membersOf(bytes, spaceEnd(bytes, 0), ['error', 'result'])
   const [error, result] = at

@@ -35,12 +35,12 @@ async function setUp(options: SocketNodeOptions) {
   return { upstream, clock, transport }
 }
 
-/** What a subscription said, and a way to wait for so many words of it. */
-function hear(subscription: UpstreamSubscription) {
-  const heard: string[] = []
+/** Records the events of a subscription, and waits for a number of them. */
+function record(subscription: UpstreamSubscription) {
+  const events: string[] = []
   let wake = () => {}
   const say = (text: string) => {
-    heard.push(text)
+    events.push(text)
     wake()
   }
   subscription.listen({
@@ -48,10 +48,10 @@ function hear(subscription: UpstreamSubscription) {
     lost: ({ fault }) => say(`lost ${fault}`),
   })
   const until = async (count: number) => {
-    while (heard.length < count) await new Promise<void>((resolve) => (wake = resolve))
-    return heard
+    while (events.length < count) await new Promise<void>((resolve) => (wake = resolve))
+    return events
   }
-  return { heard, until }
+  return { events, until }
 }
 
 const eth = (id: string, result: unknown) =>
@@ -94,7 +94,7 @@ describe('a subscription', () => {
       ['{"query":"q","data":1}', '{"query":"q","data":2}'],
     ],
     [
-      'whose first events come before its answer',
+      'with events before its answer',
       (id, socket) => {
         socket.send(eth('0xa1', 1))
         socket.send(eth('0xb2', 9))
@@ -104,14 +104,14 @@ describe('a subscription', () => {
       ['1', '2'],
     ],
   ]
-  it.each(forms)('%s hears its own events and no others', async (_name, answer, expected) => {
+  it.each(forms)('%s gets its own events and no others', async (_name, answer, expected) => {
     const { transport } = await setUp({ answer: ({ id }, socket) => answer(id, socket) })
     const subscription = await transport.subscribe(request('subscribe'), signal)
     expect(Buffer.from(subscription.reply.body as Uint8Array).toString()).toContain('"id":"own"')
-    expect(await hear(subscription).until(expected.length)).toEqual(expected)
+    expect(await record(subscription).until(expected.length)).toEqual(expected)
   })
 
-  it('keeps what comes before anything listens', async () => {
+  it('queues events until something listens', async () => {
     const { transport, upstream } = await setUp({
       answer: ({ id }, socket) => {
         socket.send(`{"id":${id},"result":"0xa1"}`)
@@ -121,12 +121,12 @@ describe('a subscription', () => {
     })
     const subscription = await transport.subscribe(request('subscribe'), signal)
     await until(() => upstream.received.length === 1 && upstream.connections.length === 0)
-    const { heard } = hear(subscription)
-    expect(heard).toHaveLength(101)
-    expect(heard.at(-1)).toBe('lost reset')
+    const { events } = record(subscription)
+    expect(events).toHaveLength(101)
+    expect(events.at(-1)).toBe('lost reset')
   })
 
-  it('that the node refuses hears nothing, and holds no place', async () => {
+  it('refused by the node gets no events, and uses no slot', async () => {
     const { upstream, transport } = await setUp({
       answer: ({ id }, socket) => socket.send(`{"id":${id},"error":{"code":-32601}}`),
     })
@@ -157,7 +157,7 @@ describe('a subscription', () => {
       () => '{"method":"eth_subscription","params":{"subscription":"0xa1"}}',
     ],
   ]
-  it.each(ends)('hears that %s, and others on its connection do not', async (_, result, end) => {
+  it.each(ends)('learns that %s, and others on its connection do not', async (_, result, end) => {
     const { upstream, transport } = await setUp({
       answer: ({ id, method }, socket) => {
         if (method === 'other') return socket.send(`{"id":${id},"result":"0xb2"}`)
@@ -166,18 +166,18 @@ describe('a subscription', () => {
         socket.send(eth('0xb2', 'on'))
       },
     })
-    const other = hear(await transport.subscribe(request('other'), signal))
+    const other = record(await transport.subscribe(request('other'), signal))
     const subscription = await transport.subscribe(request('subscribe'), signal)
-    expect(await hear(subscription).until(1)).toEqual(['lost reset'])
+    expect(await record(subscription).until(1)).toEqual(['lost reset'])
     expect(await other.until(1)).toEqual(['"on"'])
-    // What is over needs no goodbye, and its place is free.
+    // The ended subscription needs no unsubscribe request, and its slot is free.
     subscription.close(request('unsubscribe'))
     await transport.subscribe(request('other'), signal)
     expect(upstream.upgrades).toHaveLength(1)
     expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
   })
 
-  it('reports what it said of the end nowhere', async () => {
+  it('never reports what the node said at the end', async () => {
     const { transport } = await setUp({
       answer: ({ id }, socket) => {
         const error = `{"message":"ended ${secret}"}`
@@ -199,31 +199,31 @@ describe('a subscription', () => {
     const { upstream, transport } = await setUp({
       answer: ({ id }, socket) => socket.send(`{"id":${id},"result":"0xa1"}`),
     })
-    const { heard, until } = hear(await transport.subscribe(request('subscribe'), signal))
+    const { events, until } = record(await transport.subscribe(request('subscribe'), signal))
     upstream.connections[0]?.terminate()
     await until(1)
     await transport.close()
-    expect(heard).toEqual(['lost reset'])
+    expect(events).toEqual(['lost reset'])
   })
 
-  it('is ended on the connection that it is on', async () => {
+  it('is ended on its own connection', async () => {
     const { upstream, transport } = await setUp({
       answer: ({ id }, socket) => socket.send(`{"id":${id},"result":"0x${id}"}`),
     })
     const open = () => transport.subscribe(request('subscribe'), signal)
     const [first] = [await open(), await open(), await open()]
-    const { heard } = hear(first)
+    const { events } = record(first)
     expect(upstream.upgrades).toHaveLength(2)
     first.close(request('unsubscribe'))
     while (upstream.received.length < 4) await new Promise((resolve) => setImmediate(resolve))
     upstream.connections[0]?.send(eth('0x1', 'late'))
-    // The place on the first connection is free again.
+    // The slot on the first connection is free again.
     await open()
     expect(upstream.upgrades).toHaveLength(2)
-    expect(heard).toEqual([])
+    expect(events).toEqual([])
   })
 
-  it('is spread over connections, however many are asked for at once', async () => {
+  it('is spread over connections, whatever the number of concurrent requests', async () => {
     const { upstream, transport } = await setUp({
       answer: ({ id }, socket) => socket.send(`{"id":${id},"result":"0x${id}"}`),
     })
@@ -233,7 +233,7 @@ describe('a subscription', () => {
     expect(upstream.upgrades).toHaveLength(5)
   })
 
-  it('has a connection apart from that of calls', async () => {
+  it('has a different connection from calls', async () => {
     const { upstream, transport } = await setUp({
       answer: (request, socket) =>
         request.method === 'subscribe'
@@ -246,7 +246,7 @@ describe('a subscription', () => {
   })
 })
 
-/** Waits for what comes over a real wire. */
+/** Waits for arrivals on a real wire. */
 async function until(is: () => boolean): Promise<void> {
   while (!is()) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -254,7 +254,7 @@ async function until(is: () => boolean): Promise<void> {
 const methodsIn = (received: readonly string[]) =>
   received.map((text) => (JSON.parse(text) as { method: string }).method)
 
-describe('two subscriptions that the node takes for one', () => {
+describe('two subscriptions that share an id at the node', () => {
   async function twins() {
     const scene = await setUp({
       answer: ({ id, method }, socket) =>
@@ -269,53 +269,53 @@ describe('two subscriptions that the node takes for one', () => {
     return { ...scene, open, push, first, second }
   }
 
-  it('both hear each event, until the last of them leaves', async () => {
+  it('both get each event, until the last of them leaves', async () => {
     const { upstream, push, first, second } = await twins()
-    const [one, two] = [hear(first), hear(second)]
+    const [one, two] = [record(first), record(second)]
     push('a')
     expect(await one.until(1)).toEqual(await two.until(1))
     second.close(request('unsubscribe'))
     push('b')
     expect((await one.until(2))[1]).toBe('"b"')
-    expect(two.heard).toHaveLength(1)
+    expect(two.events).toHaveLength(1)
     expect(methodsIn(upstream.received)).toEqual(['subscribe', 'subscribe'])
     first.close(request('unsubscribe'))
     await until(() => upstream.received.length === 3)
     expect(methodsIn(upstream.received)[2]).toBe('unsubscribe')
   })
 
-  it('are both over with the last event, and both lost with the connection', async () => {
+  it('both end with the last event, and both are lost with the connection', async () => {
     const { upstream, push, first, second } = await twins()
-    const heard: string[] = []
+    const events: string[] = []
     for (const each of [first, second])
       each.listen({
         event(result) {
-          heard.push(Buffer.from(result).toString())
+          events.push(Buffer.from(result).toString())
           each.close(null)
         },
-        lost: () => heard.push('lost'),
+        lost: () => events.push('lost'),
       })
     push('last')
-    await until(() => heard.length === 2)
-    expect(heard).toEqual(['"last"', '"last"'])
+    await until(() => events.length === 2)
+    expect(events).toEqual(['"last"', '"last"'])
     upstream.connections[0]?.terminate()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(heard).toHaveLength(2)
+    expect(events).toHaveLength(2)
   })
 
-  it('one that leaves as the other is asked for does not end it', async () => {
+  it('one that leaves while another subscribes does not end it', async () => {
     const { upstream, open, push, first, second } = await twins()
     second.close(request('unsubscribe'))
     const pending = open()
     first.close(request('unsubscribe'))
-    const { until: heard } = hear(await pending)
+    const { until: events } = record(await pending)
     push('a')
-    expect(await heard(1)).toEqual(['"a"'])
+    expect(await events(1)).toEqual(['"a"'])
     expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
   })
 })
 
-describe('a request to subscribe', () => {
+describe('a subscribe request', () => {
   /** A node that answers when the test says so. */
   async function late() {
     const answers: (() => void)[] = []
@@ -328,7 +328,7 @@ describe('a request to subscribe', () => {
     return { ...scene, answers }
   }
 
-  it('that was sent is answered, be it aborted: only the answer says what is to be ended', async () => {
+  it('is answered even if aborted, since only the answer has the id to unsubscribe', async () => {
     const { upstream, transport, answers } = await late()
     const abort = new AbortController()
     const pending = transport.subscribe(request('subscribe'), abort.signal)
@@ -341,22 +341,22 @@ describe('a request to subscribe', () => {
     expect(methodsIn(upstream.received)).toEqual(['subscribe', 'unsubscribe'])
   })
 
-  it('without an answer fails after 30 s, and others of its connection go on', async () => {
+  it('without an answer fails after 30 s, and others of its connection continue', async () => {
     const { upstream, clock, transport, answers } = await late()
     const open = transport.subscribe(request('subscribe'), signal)
     await until(() => answers.length > 0)
     answers.pop()?.()
-    const { heard } = hear(await open)
+    const { events } = record(await open)
     const failed = transport
       .subscribe(request('subscribe'), signal)
       .catch((error: unknown) => error)
-    // The node answers pings, and the clock does not run ahead of it.
+    // The node must have time to answer pings before the clock advances.
     for (let each = 0; each < 31; each++) {
       await clock.advance(1_000)
       await exchanged(...upstream.connections)
     }
     expect(await failed).toMatchObject({ fault: 'timeout' })
-    expect(heard).toEqual([])
+    expect(events).toEqual([])
     const next = transport.subscribe(request('subscribe'), signal)
     await until(() => answers.length > 1)
     answers.pop()?.()
@@ -365,7 +365,7 @@ describe('a request to subscribe', () => {
   })
 })
 
-it('what was reported before the answer comes first, and is bounded', async () => {
+it('delivers events from before the answer first, up to a limit', async () => {
   const { transport } = await setUp({
     answer: ({ id }, socket) => {
       for (let each = 0; each < 1_000; each++) socket.send(eth('0xa1', each))
@@ -373,11 +373,11 @@ it('what was reported before the answer comes first, and is bounded', async () =
       socket.send(eth('0xa1', 'next'))
     },
   })
-  const heard = await hear(await transport.subscribe(request('subscribe'), signal)).until(65)
-  expect([heard[0], heard[63], heard[64]]).toEqual(['936', '999', '"next"'])
+  const events = await record(await transport.subscribe(request('subscribe'), signal)).until(65)
+  expect([events[0], events[63], events[64]]).toEqual(['936', '999', '"next"'])
 })
 
-it('what no listener is left for is no reason to end a connection', async () => {
+it('abandoned subscriptions do not end a connection', async () => {
   const stray = '{"method":"eth_subscription","params":{"subscription":"0xold","result":1}}'
   const { upstream, transport } = await setUp({
     answer: (request, socket) => {

@@ -5,7 +5,7 @@ import { TransportError } from '../../wire.ts'
 import type { Incoming, Outgoing, SubscriptionListener, UpstreamSubscription } from '../../wire.ts'
 import { resultSpan, type SocketMessage } from './ws-message.ts'
 
-/** Notifications that are kept until the answer comes which says whose they are: the newest. */
+/** Limit on notifications stored before the answer that identifies them; the newest stay. */
 const maxEarly = 64
 
 type Closed = (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void
@@ -15,7 +15,7 @@ export class SocketSubscription implements UpstreamSubscription {
   readonly reply: Incoming
   readonly #closed: Closed
   #listener: SubscriptionListener | null = null
-  /** Events that come before there is a listener. */
+  /** Events before there is a listener. */
   #waiting: Uint8Array[] = []
   #isOpen = true
   #error: TransportError | null = null
@@ -27,7 +27,7 @@ export class SocketSubscription implements UpstreamSubscription {
 
   listen(listener: SubscriptionListener): void {
     this.#listener = listener
-    // A listener may close it at any time: then no event is left.
+    // A listener may close the subscription at any time, which clears the queue.
     for (let event = this.#waiting.shift(); event; event = this.#waiting.shift())
       listener.event(event)
     if (this.#error) listener.lost(this.#error)
@@ -59,9 +59,9 @@ type Key = string | number
 type NotificationMessage = Extract<SocketMessage, { kind: 'notification' }>
 
 /**
- * Which subscriptions of one connection a message is for: by the id that the node gave in its answer,
- * or, where it gave none, by the id of the request. A node that takes two requests for the same may
- * give both one id, and ends both when it is asked to end either.
+ * Routes messages to the subscriptions of one connection: by the id in the node's answer or,
+ * without one, by the request id. A node may give equal requests the same id, and then ends both
+ * when either is unsubscribed.
  */
 export class SocketSubscriptions {
   readonly #byKey = new Map<Key, Set<SocketSubscription>>()
@@ -71,7 +71,7 @@ export class SocketSubscriptions {
     return this.#byKey.size
   }
 
-  /** The node's answer to a request to subscribe came. */
+  /** The node has answered a subscribe request. */
   opened(subscription: SocketSubscription, request: number, answer: Uint8Array): void {
     const result = resultSpan(answer)
     if (result === null) return
@@ -85,7 +85,7 @@ export class SocketSubscriptions {
     for (const each of early) if (each.key === key) this.#report(key, each.event)
   }
 
-  /** A notification came. @param mayBeEarly answers are outstanding that may say whose it is */
+  /** A notification has arrived. @param mayBeEarly a pending answer may be its subscription's */
   notified(
     bytes: Uint8Array,
     { subscription: key, result }: NotificationMessage,
@@ -99,14 +99,14 @@ export class SocketSubscriptions {
     if (this.#early.length > maxEarly) this.#early.shift()
   }
 
-  /** One more answer to a request came, which is how some nodes notify. */
+  /** Another answer to the same request has arrived, which some nodes use as a notification. */
   answered(request: number, answer: Uint8Array): void {
     if (!this.#byKey.has(request)) return
     const result = resultSpan(answer)
     this.#report(request, result && answer.subarray(result.start, result.end))
   }
 
-  /** @returns the key by which the node has it, when no other subscription has the same; else null */
+  /** @returns the key at the node if no other subscription shares it; else null */
   remove(subscription: SocketSubscription): Key | null {
     for (const [key, twins] of this.#byKey)
       if (twins.delete(subscription) && twins.size === 0) {
@@ -120,7 +120,7 @@ export class SocketSubscriptions {
     return this.#byKey.has(key)
   }
 
-  /** No answer is outstanding any more: the rest belongs to no subscription. */
+  /** No answer is pending any more, so stored notifications belong to no subscription. */
   forgetEarly(): void {
     this.#early = []
   }
@@ -132,7 +132,7 @@ export class SocketSubscriptions {
     for (const each of all) each.fail(error)
   }
 
-  /** @param event null: the node has ended the subscription; its words may repeat the URL with its keys */
+  /** @param event null for the end, since the node's message about it may contain the keys */
   #report(key: Key, event: Uint8Array | null): void {
     const twins = [...(this.#byKey.get(key) ?? [])]
     if (event) for (const each of twins) each.push(event)

@@ -59,7 +59,7 @@ function faultOf(work: Promise<unknown>): Promise<TransportError> {
 }
 
 describe('a call', () => {
-  it('is answered byte for byte, with the id that it came with', async () => {
+  it('is answered byte for byte, with its own id', async () => {
     const { url } = await node({
       answer: ({ id }, socket) => {
         socket.send(`{ "result" : [1e2, "\\u00e9"],"id":${id} , "jsonrpc":"2.0"}`)
@@ -69,7 +69,7 @@ describe('a call', () => {
     expect(answer).toBe('{ "result" : [1e2, "\\u00e9"],"id":"a\\"b" , "jsonrpc":"2.0"}')
   })
 
-  it('goes out byte for byte, save for its id', async () => {
+  it('goes out byte for byte, except for its id', async () => {
     const upstream = await node()
     await text(transportTo(upstream.url), request('{ "method":"x","id" :null, "params":[1.0]}'))
     expect(upstream.received[0]).toMatch(/^\{ "method":"x","id" :\d+, "params":\[1\.0\]\}$/)
@@ -88,7 +88,7 @@ describe('a call', () => {
     expect(upstream.upgrades[0]?.headers['sec-websocket-extensions']).toBeUndefined()
   })
 
-  it('goes to the URL as it is, wherever the node serves the method by HTTP', async () => {
+  it('goes to the URL as it is, whatever HTTP path the method has', async () => {
     const upstream = await node()
     const transport = transportTo(`${upstream.url}/ext/bc/C/ws`)
     await text(transport, { ...plain, path: '/C/rpc' })
@@ -96,21 +96,21 @@ describe('a call', () => {
     expect(upstream.upgrades.map(({ url }) => url)).toEqual(['/ext/bc/C/ws'])
   })
 
-  it('takes a binary message for an answer as well', async () => {
+  it('accepts a binary message as an answer', async () => {
     const { url } = await node({
       answer: ({ id }, socket) => socket.send(Buffer.from(`{"id":${id},"result":1}`)),
     })
     expect(await text(transportTo(url))).toBe('{"id":"mine","result":1}')
   })
 
-  it('takes an error without an id for the answer to the only call there is', async () => {
+  it('accepts an error without an id as the answer to the only call in flight', async () => {
     const { url } = await node({
       answer: (_, socket) => socket.send('{"id":null,"error":{"code":-32005}}'),
     })
     expect(await text(transportTo(url))).toBe('{"id":null,"error":{"code":-32005}}')
   })
 
-  it('shares its connection with those beside it', async () => {
+  it('shares its connection with concurrent calls', async () => {
     const waiting: (() => void)[] = []
     const upstream = await node({
       answer: (request, socket) => void waiting.push(() => echo(request, socket)),
@@ -127,7 +127,7 @@ describe('a call', () => {
     expect(upstream.upgrades).toHaveLength(1)
   })
 
-  it('that is aborted leaves the others alone', async () => {
+  it('that is aborted does not affect the others', async () => {
     const upstream = await node({
       answer: (request, socket) => void (request.method === 'late' || echo(request, socket)),
     })
@@ -143,7 +143,7 @@ describe('a call', () => {
 })
 
 describe('a connection', () => {
-  it('is pinged, and given up when nothing answers', async () => {
+  it('is pinged, and closed without an answer', async () => {
     const clock = new VirtualClock()
     const upstream = await node({ answer: () => undefined })
     const transport = transportTo(upstream.url, clock)
@@ -155,7 +155,7 @@ describe('a connection', () => {
     await clock.advance(10_000)
     await once(socket, 'ping')
     await new Promise((resolve) => setTimeout(resolve, 20))
-    // From here on it is as if its machine had lost its network.
+    // From here on, it behaves as if its machine had lost its network.
     socket.pause()
     await clock.advance(40_000)
     const fault = await call
@@ -163,7 +163,7 @@ describe('a connection', () => {
     expect(pings.length).toBeGreaterThan(0)
   })
 
-  it('that nobody needs is closed after a while', async () => {
+  it('without use is closed after a while', async () => {
     const clock = new VirtualClock()
     const upstream = await node()
     await text(transportTo(upstream.url, clock))
@@ -172,7 +172,7 @@ describe('a connection', () => {
     const closed = once(socket, 'close').then(([code]: number[]) => (closedWith = code ?? null))
     for (let at = 0; at < 13 && closedWith === null; at++) {
       await clock.advance(10_000)
-      // The node is heard of in time, however long that takes.
+      // Waits in real time until the ping arrives.
       if (socket.readyState === socket.OPEN) socket.ping()
       await Promise.race([once(socket, 'pong'), closed])
     }
@@ -200,7 +200,7 @@ describe('a fault', () => {
       (socket) => socket.send(Buffer.alloc(64 * 1024 * 1024 + 1, 0x20)),
       'too-large',
     ],
-    ['bytes that are no frame', (_socket, wire) => wire.write(Buffer.alloc(64, 0xff)), 'protocol'],
+    ['bytes without a frame', (_socket, wire) => wire.write(Buffer.alloc(64, 0xff)), 'protocol'],
   ]
   it.each(answers)('%s', async (_name, act, expected) => {
     const error = await fault({ answer: (_, socket, wire) => void act(socket, wire) })
@@ -222,7 +222,7 @@ describe('a fault', () => {
     expect(error.message).toBe(`HTTP ${status} instead of a WebSocket`)
   })
 
-  it('a node that is not there', async () => {
+  it('an unreachable node', async () => {
     const error = await faultOf(text(transportTo('ws://127.0.0.1:1')))
     expect(error).toMatchObject({ fault: 'refused', sent: false })
   })
@@ -232,7 +232,7 @@ describe('a fault', () => {
     expect(error).toMatchObject({ fault: 'unresolved', sent: false })
   })
 
-  it('a node that takes the connection and never upgrades it', async () => {
+  it('a node that accepts the connection and never upgrades it', async () => {
     const server = net.createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const open = once(server, 'connection') as Promise<[net.Socket]>
@@ -248,7 +248,7 @@ describe('a fault', () => {
     expect(await call).toMatchObject({ fault: 'refused', sent: false })
   })
 
-  it('a too long answer of one of several', async () => {
+  it('an excessive answer to one of several', async () => {
     const { url } = await node({
       answer: ({ method }, socket) =>
         void (method === 'big' && socket.send(Buffer.alloc(64 * 1024 * 1024 + 1, 0x20))),
@@ -260,10 +260,10 @@ describe('a fault', () => {
     expect((await big).fault).toBe('reset')
   })
 
-  it('a request that has no id, or no body', async () => {
+  it('a request without an id, or without a body', async () => {
     const transport = transportTo((await node()).url)
-    for (const asked of [request('{"method":"x"}'), { ...plain, body: null }])
-      expect(await faultOf(text(transport, asked))).toMatchObject({
+    for (const invalid of [request('{"method":"x"}'), { ...plain, body: null }])
+      expect(await faultOf(text(transport, invalid))).toMatchObject({
         fault: 'protocol',
         sent: false,
       })
@@ -315,8 +315,8 @@ describe('ids', () => {
     delay: fc.nat(20),
   })
 
-  it('find their way whatever they are, in whatever order the answers come', async () => {
-    const held: { readonly delay: number; readonly go: () => void }[] = []
+  it('get the right answers, whatever their ids and the order of answers', async () => {
+    const pending: { readonly delay: number; readonly go: () => void }[] = []
     const upstream = await node({
       answer: ({ id: sent, params }, socket) => {
         const { delay, value, idFirst } = params as {
@@ -328,7 +328,7 @@ describe('ids', () => {
         const answer = idFirst
           ? `{"id":${sent},"result":${result}}`
           : `{"result":${result},"id":${sent}}`
-        held.push({ delay, go: () => socket.send(answer) })
+        pending.push({ delay, go: () => socket.send(answer) })
       },
     })
     const transport = transportTo(upstream.url)
@@ -336,16 +336,16 @@ describe('ids', () => {
     const property = fc.asyncProperty(several, async (calls) => {
       const answers = calls.map(async (each) => {
         const { params: value, delay, idFirst } = each
-        const asked = {
+        const sent = {
           jsonrpc: '2.0',
           id: each.id,
           method: each.method,
           params: { delay, value, idFirst },
         }
-        return text(transport, request(JSON.stringify(asked)))
+        return text(transport, request(JSON.stringify(sent)))
       })
-      while (held.length < calls.length) await new Promise((resolve) => setImmediate(resolve))
-      for (const { go } of held.splice(0).toSorted((a, b) => a.delay - b.delay)) go()
+      while (pending.length < calls.length) await new Promise((resolve) => setImmediate(resolve))
+      for (const { go } of pending.splice(0).toSorted((a, b) => a.delay - b.delay)) go()
       for (const [at, answer] of (await Promise.all(answers)).entries()) {
         const { id: own, params: value, idFirst } = calls[at]!
         const result = JSON.stringify({ id: 1, echoed: value })
@@ -359,7 +359,7 @@ describe('ids', () => {
   })
 })
 
-it('lets a call in flight end when it is closed gently, and takes no other', async () => {
+it('closed gently, finishes a call in flight and accepts no other', async () => {
   const clock = new VirtualClock()
   const socketNode = await node()
   const transport = transportTo(socketNode.url, clock)
@@ -369,7 +369,7 @@ it('lets a call in flight end when it is closed gently, and takes no other', asy
   const closing = transport.close(true).then(() => (isClosed = true))
   expect(JSON.parse(await answer)).toMatchObject({ id: 'mine' })
   expect(isClosed).toBe(false)
-  // It closes when it is idle, as any other does.
+  // It closes when idle, like any other.
   for (let each = 0; each < 8; each++) await clock.advance(10_000)
   await closing
   const { fault, sent } = await faultOf(text(transport))

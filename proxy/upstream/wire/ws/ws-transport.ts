@@ -10,15 +10,14 @@ import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
 
 export interface WebSocketTransportOptions extends Omit<WireOptions, 'budget'> {
-  /** More of them are spread over several connections: nodes take no more on one. */
+  /** Limit per connection, since nodes accept no more. Further ones use other connections. */
   readonly subscriptionsPerConnection: number
 }
 
 /**
- * JSON-RPC over WebSocket to one URL. Calls share a connection; subscriptions have others, so
- * that a long answer does not hold a notification up. Connections are opened when they are needed,
- * one at a time, and closed when they are idle.
- * They all go to the URL itself: the path of a request says where a node serves it by HTTP.
+ * JSON-RPC over WebSocket to one URL. Calls share a connection. Subscriptions have others, so a
+ * long answer does not delay a notification. Connections open on demand, one at a time, and close
+ * when idle. They all go to the URL itself, since the path of a request is for HTTP only.
  * @throws TlsFileError
  */
 export function createWebSocketTransport(
@@ -27,7 +26,7 @@ export function createWebSocketTransport(
 ): SocketTransport {
   const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const { clock } = options
-  // Of calls one connection takes any number; others are for when it closes.
+  // One connection carries any number of calls; another opens only when it closes.
   const calls = new SocketLane(target, clock, Infinity)
   const subscriptions = new SocketLane(target, clock, options.subscriptionsPerConnection)
   return {
@@ -40,7 +39,7 @@ export function createWebSocketTransport(
   }
 }
 
-/** Connections to one URL that serve the same end. */
+/** Connections to one URL with the same purpose. */
 class SocketLane {
   readonly #target: UpstreamTarget
   readonly #clock: Clock
@@ -50,7 +49,7 @@ class SocketLane {
   #isClosed = false
   readonly #ended = Promise.withResolvers<void>()
 
-  /** @param fullAt the load from which another connection is opened */
+  /** @param fullAt load at which another connection opens */
   constructor(target: UpstreamTarget, clock: Clock, fullAt: number) {
     this.#target = target
     this.#clock = clock
@@ -58,7 +57,7 @@ class SocketLane {
   }
 
   /**
-   * Uses a connection for one more request: one that is there, or a new one.
+   * Uses a connection, existing or new, for one more request.
    * @param use begins at once, so that the next request sees the load
    * @throws TransportError
    */
@@ -76,7 +75,7 @@ class SocketLane {
     }
   }
 
-  /** @param isGentle those in use close when they are idle. Resolves when all are closed. */
+  /** @param isGentle busy connections close when idle. Resolves when all are closed. */
   close(isGentle: boolean): Promise<void> {
     this.#isClosed = true
     for (const connection of [...this.#connections])
