@@ -16,11 +16,12 @@ import { type RouterResult, providerStatus } from '../status/provider-status.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import { validateProvider } from '../translate/translate.ts'
-import type { TranslateInput, Translation } from '../translate/translation.ts'
+import type { Translation } from '../translate/translation.ts'
 import type { FleetObserver } from './fleet-observer.ts'
 import type { References } from './references.ts'
 import { StatusWriter } from './status-writer.ts'
 import type { ClusterCache } from './cluster-cache.ts'
+import type { TranslateInput } from '../translate/translate-input.ts'
 
 export interface ProviderReconcilerOptions {
   readonly client: Pick<KubeClient, 'apply'>

@@ -9,10 +9,11 @@ import { objectName, redisPasswordKey } from '../translate/object-names.ts'
 import { type ReferenceData, secretData } from '../translate/reference-data.ts'
 import { type OwnRedis, ownRedisOf } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
-import type { TranslateInput, Translation } from '../translate/translation.ts'
+import type { Translation } from '../translate/translation.ts'
 import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'
 import type { References } from './references.ts'
 import type { ClusterCache } from './cluster-cache.ts'
+import type { TranslateInput } from '../translate/translate-input.ts'
 
 export interface TranslatorOptions {
   readonly client: Pick<KubeClient, 'get'>

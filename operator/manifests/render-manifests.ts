@@ -10,8 +10,10 @@ import { chainNames } from '../translate/router-document.ts'
 import { notesOfProvider } from '../translate/router-refusals.ts'
 import { ownRedisOf } from '../translate/state-store.ts'
 import { validateProvider, translate } from '../translate/translate.ts'
-import { type TranslateInput, type Violation, violationText } from '../translate/translation.ts'
+import { violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
+import { type Violation } from '../translate/violations.ts'
+import { type TranslateInput } from '../translate/translate-input.ts'
 
 /** The result of rendering a set of manifests. */
 export interface RenderedManifests {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { upstreamProviderSchema } from '../api/upstream-provider.ts'
-import type { ProviderRefusal } from '../translate/translation.ts'
 import { providerStatus, type RouterResult } from './provider-status.ts'
+import type { ProviderRefusal } from '../translate/violations.ts'
 
 const provider = upstreamProviderSchema.parse({
   apiVersion: 'rpcrouter.dev/v1alpha1',

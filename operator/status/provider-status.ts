@@ -3,11 +3,7 @@
 import type { UpstreamProviderReason } from '../api/conditions.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import {
-  type ProviderFaults,
-  type ProviderRefusal,
-  violationText,
-} from '../translate/translation.ts'
+import { type ProviderFaults, violationText } from '../translate/translation.ts'
 import { type ObservedCondition, providerFinding, sentences, settle } from './condition-set.ts'
 import {
   healthIn,
@@ -16,6 +12,7 @@ import {
   overallHealth,
   type UpstreamIdentity,
 } from './provider-health.ts'
+import { type ProviderRefusal } from '../translate/violations.ts'
 
 /** How a router uses a provider; `blocked`: its pods keep their current config. */
 type Usage = 'used' | 'blocked' | 'left-out'

@@ -7,9 +7,10 @@ import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
 import { translate } from '../translate/translate.ts'
-import { type TranslateInput, type Translation } from '../translate/translation.ts'
+import { type Translation } from '../translate/translation.ts'
 import { pemTexts } from './pem.ts'
 import { testSpecs } from './specs.ts'
+import { type TranslateInput } from '../translate/translate-input.ts'
 
 type Texts = Readonly<Record<string, string>>
 

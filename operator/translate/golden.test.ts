@@ -8,7 +8,8 @@ import { type YamlMap, canonicalYaml } from './config-text.ts'
 import { configFile } from './object-names.ts'
 import type { SecretKey } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
-import { type Translation, type Violation, violationText } from './translation.ts'
+import { type Translation, violationText } from './translation.ts'
+import { type Violation } from './violations.ts'
 
 /** Converts a translation to the form of a golden file. */
 function goldenOf(translation: Translation): YamlMap {

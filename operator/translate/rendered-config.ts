@@ -15,7 +15,7 @@ import {
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 import { redisOf } from './state-store.ts'
 import type { PlainVariable } from './tracing-environment.ts'
-import type { TranslateInput } from './translation.ts'
+import type { TranslateInput } from './translate-input.ts'
 
 /** A valid config with everything that its pods need. */
 export interface RenderedConfig {

@@ -12,8 +12,8 @@ import { bindAddress, relaySection, settingSection } from './router-settings.ts'
 import { type ReadSpecs, compileSpecs, readSpecSources } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSections } from './state-store.ts'
 import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts'
-import type { UnresolvedRef } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
+import type { UnresolvedRef } from './violations.ts'
 
 /** The translation of one provider: an upstream of the config with its references. */
 export interface UpstreamPlan extends RequiredRefs {

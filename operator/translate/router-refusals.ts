@@ -10,7 +10,7 @@ import { sentenceOf } from './validate-config.ts'
 import { hidesPort } from './rendered-config.ts'
 import type { Listener, UpstreamPlan } from './router-document.ts'
 import type { ReadSpecs } from './spec-sources.ts'
-import type { RouterRefusal } from './translation.ts'
+import type { RouterRefusal } from './violations.ts'
 
 /**
  * Says why no accepted provider serves an endpoint.

@@ -7,8 +7,8 @@ import type { SourceFiles } from '../../proxy/chain/sources.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import type { SpecSource } from '../api/rpc-router.ts'
-import type { ConfigRefusal } from './translation.ts'
 import type { ValueCollector } from './value-collector.ts'
+import type { ConfigRefusal } from './violations.ts'
 
 /** Specs that the RpcRouter adds. The image has the bundled specs, so no config names them. */
 export interface SpecsRead {

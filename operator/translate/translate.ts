@@ -16,17 +16,16 @@ import {
   routerDocument,
 } from './router-document.ts'
 import { notesOfRouter, notesOfProvider, unservedEndpoint } from './router-refusals.ts'
+import { type Translation, type ProviderFaults } from './translation.ts'
+import { type Candidate, planUpstreams, upstreamEntry } from './upstreams.ts'
+import { ValueCollector } from './value-collector.ts'
 import {
-  type TranslateInput,
-  type Translation,
   type UnresolvedRef,
-  type ProviderFaults,
   type ProviderRefusal,
   type RouterRefusal,
   type Violation,
-} from './translation.ts'
-import { type Candidate, planUpstreams, upstreamEntry } from './upstreams.ts'
-import { ValueCollector } from './value-collector.ts'
+} from './violations.ts'
+import { type TranslateInput } from './translate-input.ts'
 
 /**
  * Translates a router and its providers into the config of the pods. It is pure, and the router's

@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { BundledSpecs } from '../../proxy/chain/load-catalog.ts'
-import type { RpcRouterReason, UpstreamProviderReason } from '../api/conditions.ts'
-import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
-import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import type { ReferenceData } from './reference-data.ts'
+import type { Endpoint } from '../api/rpc-router.ts'
 import type { RenderedConfig } from './rendered-config.ts'
-
-/** A stored provider that does not match this operator's schema. */
-export interface UnreadableProvider {
-  readonly name: string
-  /** The validation errors. */
-  readonly faults: string
-}
-
-/** All inputs of a router's config. */
-export interface TranslateInput {
-  readonly router: RpcRouter
-  /** Providers that the router selects, in any order. */
-  readonly providers: readonly UpstreamProvider[]
-  /** Unreadable providers that the router selects. */
-  readonly unreadable?: readonly UnreadableProvider[]
-  readonly data: ReferenceData
-  readonly bundled: BundledSpecs
-  /** Ports of the endpoints that the pods currently serve. */
-  readonly openPorts?: readonly number[]
-  /** Whether upstreams may have link-local addresses. */
-  readonly allowLinkLocal?: boolean
-  /** Default image; part of the hash, since a config is for one image. */
-  readonly image?: string
-}
+import type { Violation, UnresolvedRef, RouterRefusal, ProviderRefusal } from './violations.ts'
 
 /** Faults of a provider. */
 export interface ProviderFaults {
   readonly refusals: readonly ProviderRefusal[]
-  /** RequiredRefs to objects or keys that do not exist. */
+  /** References to objects or keys that do not exist. */
   readonly unresolvedRefs: readonly UnresolvedRef[]
 }
 
@@ -66,35 +39,6 @@ export interface Translation {
   readonly providers: readonly ProviderOutcome[]
   readonly endpoints: readonly EndpointOutcome[]
 }
-
-/** Reasons of a router's condition `Accepted` that is False. */
-export type RouterRefusalReason = Exclude<
-  RpcRouterReason<'Accepted'>,
-  'Accepted' | 'PartiallyAccepted'
->
-
-/** Reasons of a provider's condition `Accepted` that is False. */
-export type ProviderRefusalReason = Exclude<UpstreamProviderReason<'Accepted'>, 'Accepted'>
-
-/** Reasons of a condition `ResolvedRefs` that is False. */
-export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'ResolvedRefs'>
-
-/** A fault of a router or a provider. */
-export interface Violation<
-  Reason extends string = RouterRefusalReason | ProviderRefusalReason | DanglingReason,
-> {
-  readonly reason: Reason
-  /** Path of the field, such as `spec.nodeUrls[0].url`; empty for the whole object. */
-  readonly field: string
-  /** The fault and its remedy. It never contains the value of a Secret. */
-  readonly message: string
-}
-
-export type RouterRefusal = Violation<RouterRefusalReason>
-export type ProviderRefusal = Violation<ProviderRefusalReason>
-/** A refusal of the router or of a provider, depending on the part of the config. */
-export type ConfigRefusal = Violation<RouterRefusalReason & ProviderRefusalReason>
-export type UnresolvedRef = Violation<DanglingReason>
 
 /** Returns `spec.nodeUrls[0].url: is not a URL`. */
 export function violationText({ field, message }: Violation): string {

@@ -13,13 +13,10 @@ import {
 } from './config-text.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { ChainIdOf, Listener, UpstreamPlan } from './router-document.ts'
-import type {
-  TranslateInput,
-  UnreadableProvider,
-  ProviderFaults,
-  ProviderRefusal,
-} from './translation.ts'
+import type { ProviderFaults } from './translation.ts'
 import { type ValueSource, ValueCollector, tlsSection } from './value-collector.ts'
+import type { ProviderRefusal } from './violations.ts'
+import type { TranslateInput, UnreadableProvider } from './translate-input.ts'
 
 /** A provider's plan, with its faults before validation by the router's parser. */
 export interface Candidate extends ProviderFaults {

@@ -31,7 +31,7 @@ import {
 } from './router-document.ts'
 import { settingSources } from './router-settings.ts'
 import type { StateChoice } from './state-store.ts'
-import type { ConfigRefusal, RouterRefusal } from './translation.ts'
+import type { ConfigRefusal, RouterRefusal } from './violations.ts'
 
 /** Names that differ between config and spec by more than dashes. */
 const renames: readonly (readonly [RegExp, string])[] = [

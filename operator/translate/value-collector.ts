@@ -11,7 +11,7 @@ import {
   type Variable,
   standIn,
 } from './reference-data.ts'
-import type { UnresolvedRef } from './translation.ts'
+import type { UnresolvedRef } from './violations.ts'
 
 /** A field of an object: its path for messages, and stable words to name variables and files. */
 export interface ValueSource {

@@ -11,14 +11,11 @@ import {
 import { cacheServiceLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
-import { StoreAvailability, StoreError, type StoreFault } from '../redis/store-error.ts'
-import {
-  setTimeoutMs,
-  type SharedStore,
-  type StoreOptions,
-  type Subscriber,
-} from '../redis/shared-store.ts'
+import { StoreError, type StoreFault } from '../redis/store-error.ts'
+import { setTimeoutMs, type SharedStore } from '../redis/shared-store.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
+import { type StoreOptions, type Subscriber } from '../redis/store-options.ts'
+import { StoreAvailability } from '../redis/store-availability.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
   // The client cancels calls only when they are late.

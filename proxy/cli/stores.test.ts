@@ -5,12 +5,12 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemRandom as random } from '../clock/random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { RouterConfig } from '../config/types.ts'
-import type { StoreOptions } from '../redis/shared-store.ts'
 import { StoreError } from '../redis/store-error.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 import type { StoreTrouble } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCache, loadStores } from './stores.ts'
+import type { StoreOptions } from '../redis/store-options.ts'
 
 const redis = {
   topology: 'standalone',

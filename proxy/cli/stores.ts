@@ -7,13 +7,14 @@ import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig, StoreConfig } from '../config/types.ts'
-import type { SharedStore, StoreOptions } from '../redis/shared-store.ts'
+import type { SharedStore } from '../redis/shared-store.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import { timeOf } from '../telemetry/config-state.ts'
 import type { Health } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
+import type { StoreOptions } from '../redis/store-options.ts'
 
 /* Answers and sessions of the process, and the stores that share them with other replicas. */
 

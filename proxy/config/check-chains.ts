@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
-import { type Entries, type Located, type LocatedUpstream, locate, type Partly } from './entries.ts'
+import { type Entries, type Located, type LocatedUpstream, locate } from './entries.ts'
 import { nearest, suggestion } from './nearest.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import type { ApiInterface } from './types.ts'
 import type { PolicyEntry } from './cross-validation.ts'
+import { type Partly } from './partly.ts'
 
 /** Facts about a chain's interface that a config can refer to. */
 export interface KnownInterface {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type KnownChains, checkPolicy } from './check-chains.ts'
-import type { Entries, Partly, Located, LocatedUpstream } from './entries.ts'
+import type { Entries, Located, LocatedUpstream } from './entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
@@ -9,6 +9,7 @@ import { type ConfigFile, defaultAddress, type NodeUrlEntry, type UpstreamEntry 
 import { checkStore } from './store.ts'
 import { checkTlsPair } from './tls-section.ts'
 import type { Address, ApiInterface } from './types.ts'
+import type { Partly } from './partly.ts'
 
 /* Checks of entries beyond their individual keys. */
 

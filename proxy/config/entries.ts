@@ -2,11 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import type { PolicyEntry } from './cross-validation.ts'
-import type { Address } from './fields/address.ts'
-import type { UpstreamUrl } from './fields/upstream-url.ts'
 import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import { Secret } from './secret.ts'
 import { Scalar } from './yaml/scalar.ts'
+import type { Partly } from './partly.ts'
 
 export const tiers = ['primary', 'backup'] as const
 export type Tier = (typeof tiers)[number]
@@ -64,17 +63,6 @@ export function secretsIn(value: unknown): readonly Secret[] {
   if (typeof value !== 'object' || value === null) return []
   return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(secretsIn)
 }
-
-type Leaf = Address | UpstreamUrl | ReadonlyMap<string, Secret>
-
-/** A value of which any part may be missing because it was wrong. */
-export type Partly<T> = T extends Leaf
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly (Partly<Item> | undefined)[]
-    : T extends object
-      ? { readonly [Key in keyof T]?: Partly<T[Key]> | undefined }
-      : T
 
 /**
  * Parses a tree that may contain mistakes, so that one mistake does not hide the others.

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig } from './build.ts'
 import { checkAddresses, checkEntries, checkSharing } from './checks.ts'
-import { type Entries, entriesOf, parsePartly, type Partly, secretsIn } from './entries.ts'
+import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
 import { hiddenInLogs } from './secret.ts'
@@ -11,6 +11,7 @@ import { type FlagValues, type SettingName, settingNames, settings } from './set
 import type { RouterConfig } from './types.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 import { Scalar, type TreeMap } from './yaml/scalar.ts'
+import { type Partly } from './partly.ts'
 
 /** Inputs of a config besides its file. */
 export interface ParseOptions {

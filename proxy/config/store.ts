@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { formatAddress } from './fields/address.ts'
 import { type Field, field, list, optional } from './fields/field.ts'
 import { filePath, integer, oneOf, remoteAddress, text } from './fields/fields.ts'
-import type { Partly } from './entries.ts'
 import type { Report } from './problem.ts'
 import { Secret } from './secret.ts'
 import { checkTlsPair, tlsSchema } from './tls-section.ts'
+import type { Partly } from './partly.ts'
 
 /* The store that replicas share: its schema, checks and built form. */
 

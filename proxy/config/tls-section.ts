@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import type { Partly } from './entries.ts'
 import { optional } from './fields/field.ts'
 import { boolean, filePath, word } from './fields/fields.ts'
 import type { Report } from './problem.ts'
+import type { Partly } from './partly.ts'
 
 /** TLS settings of a connection to an upstream or a store. */
 export const tlsSchema = z.strictObject({

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ProbeCall } from '../chain/types.ts'
+import type { Chain, ChainInterface, ProbeCall } from '../chain/types.ts'
 import { within } from '../clock/cancellation.ts'
+import type { Clock } from '../clock/clock.ts'
 import type { Call } from '../relay/call.ts'
 import { addonsOf } from '../relay/needs.ts'
 import { pinned } from '../relay/pin.ts'
 import { dialects, toBlockNumber } from '../upstream/dialect.ts'
 import { probe } from '../upstream/probe.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import type { FanOutOptions } from './fan-out.ts'
+import type { ParticipantsOptions } from './participants.ts'
 
 /** Deadline for participants to report their block. */
 const reportMs = 500
+
+interface PinOptions extends ParticipantsOptions {
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly clock: Clock
+}
 
 /**
  * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so
@@ -19,7 +26,7 @@ const reportMs = 500
  */
 export async function pinnedForAll(
   upstreams: readonly Upstream[],
-  options: FanOutOptions,
+  options: PinOptions,
 ): Promise<Call> {
   const { iface, terms } = options
   let { call } = options
@@ -40,7 +47,7 @@ export async function pinnedForAll(
 async function reportsOf(
   asking: ProbeCall,
   upstreams: readonly Upstream[],
-  { call, chain: { failures }, iface, clock }: FanOutOptions,
+  { call, chain: { failures }, iface, clock }: PinOptions,
 ): Promise<readonly number[]> {
   const blocks: number[] = []
   const dialect = dialects[iface.apiInterface]

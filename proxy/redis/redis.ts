@@ -5,8 +5,9 @@ import { Cluster, Redis } from 'ioredis'
 import type { Cancel } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { StoreConfig } from '../config/types.ts'
-import { StoreAvailability, StoreError } from './store-error.ts'
-import type { StoreOptions, Subscriber } from './shared-store.ts'
+import { StoreError } from './store-error.ts'
+import type { StoreOptions, Subscriber } from './store-options.ts'
+import { StoreAvailability } from './store-availability.ts'
 
 /** The commands of Redis, which add the configured prefix to keys. */
 export type Commands = Redis | Cluster

@@ -9,9 +9,9 @@ import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { rememberedBlocks, type ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
+import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
-import type { Attempt } from './attempt.ts'
-import type { Call } from './call.ts'
+import type { AttemptRecord, Call } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { ReplyContent } from './reply.ts'
 
@@ -30,6 +30,13 @@ export function shownBlock(
   return at && numberAt(place, at)
 }
 
+/** What an attempt tells of its node. */
+interface Attempted {
+  readonly upstream: Upstream
+  readonly url: NodeUrl
+  readonly record: AttemptRecord
+}
+
 /**
  * Tells the tracker what an answer shows of the chain.
  * @param refusal the failure class of an error; null for a result
@@ -41,7 +48,7 @@ export function observeChain(
   incoming: Incoming,
   { pool, dialect }: Pick<RelayContext, 'pool' | 'dialect'>,
   refusal: FailureClass | null,
-  from?: Pick<Attempt, 'upstream' | 'url' | 'record'>,
+  from?: Attempted,
 ): number | null {
   const { tracker } = pool
   const { kind, known, showsUnnamed, tellsTip, block: wanted } = call.method

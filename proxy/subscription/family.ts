@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { EthereumLogs } from './families/ethereum.ts'
-import type { TopicRequest } from './subscriptions.ts'
-
-/** Position of a block, height or slot on its chain. */
-export interface Position {
-  /** Height or slot, which rises along the chain. */
-  readonly number: number
-  /** The block hash; on a chain without forks, the height. */
-  readonly id: string
-  /** The id of the previous block; null if unknown. */
-  readonly parent: string | null
-}
+import type { LogFilter } from '../integrity/logs.ts'
+import type { OwnQuestion } from './ask.ts'
+import type { Position, TopicRequest } from './subscriptions.ts'
 
 /** One step of a chain, with the event for its subscribers. */
 export interface Block extends Position {
@@ -106,7 +97,19 @@ export interface ChainReader {
    */
   pathTo(block: Block, backfill: Backfill): Promise<Path | null>
   /** Absent if the chain has no logs. */
-  readonly logs?: EthereumLogs
+  readonly logs?: LogSource
+}
+
+/** Fetches the logs of blocks, for all filters. */
+export interface LogSource {
+  /** Number of active filters. */
+  filters: number
+  /** All matching logs of a block, in order. @throws whatever `ask` throws */
+  fetch(
+    block: Position,
+    filter: LogFilter,
+    request: Pick<OwnQuestion, 'prefer' | 'signal'>,
+  ): Promise<readonly Uint8Array[]>
 }
 
 /** The sequences of a chain family that the router can backfill. */

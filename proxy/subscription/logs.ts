@@ -5,10 +5,10 @@ import { Backoff } from '../clock/backoff.ts'
 import { sleep } from '../clock/clock.ts'
 import { readLogFilter, type LogFilter } from '../integrity/logs.ts'
 import { FetchFailures, isTemporary, retryBackoff } from './ask.ts'
-import type { Block, Position } from './family.ts'
-import { markRemoved, type EthereumLogs } from './families/ethereum.ts'
+import type { Block, LogSource } from './family.ts'
+import { markRemoved } from './families/ethereum.ts'
 import type { Sequence, SequenceListener, SequenceOptions } from './sequence.ts'
-import type { Subscriber } from './subscriptions.ts'
+import type { Subscriber, Position } from './subscriptions.ts'
 
 /** Blocks whose logs are fetched concurrently. */
 const atOnce = 8
@@ -23,7 +23,7 @@ export interface LogsOptions extends Pick<
 > {
   readonly turns: EventLoopPacer
   readonly filter: object
-  readonly source: EthereumLogs
+  readonly source: LogSource
   readonly sequence: Pick<Sequence, 'upstream'>
 }
 

@@ -5,8 +5,9 @@ import { within } from '../clock/cancellation.ts'
 import type { Cancel } from '../clock/clock.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { BackfillError, FetchFailures, isTemporary, retryBackoff } from './ask.ts'
-import { History, type Block, type ChainReader, type Path, type Position } from './family.ts'
+import { History, type Block, type ChainReader, type Path } from './family.ts'
 import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
+import { type Position } from './subscriptions.ts'
 
 /** Lagging upstreams may explain one event that does not connect, but not this many in a row. */
 const maxUnusable = 3

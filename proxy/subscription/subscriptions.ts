@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockTag, ResultPath } from '../chain/types.ts'
-import type { Position } from './family.ts'
 
 /** The request that subscribes to a topic at an upstream. */
 export interface TopicRequest {
@@ -94,4 +93,14 @@ export interface SubscriptionObserver {
   ended(topic: string, reason: string): void
   /** An internal error of the router. */
   failed(topic: string, error: unknown): void
+}
+
+/** Position of a block, height or slot on its chain. */
+export interface Position {
+  /** Height or slot, which rises along the chain. */
+  readonly number: number
+  /** The block hash; on a chain without forks, the height. */
+  readonly id: string
+  /** The id of the previous block; null if unknown. */
+  readonly parent: string | null
 }

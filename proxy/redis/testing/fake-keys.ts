@@ -7,9 +7,9 @@ import {
   type StoredClaim,
   type SessionReply,
   type SharedStore,
-  type Subscriber,
 } from '../shared-store.ts'
 import { StoreError } from '../store-error.ts'
+import { type Subscriber } from '../store-options.ts'
 
 type Entries = Map<string, { readonly value: Buffer; readonly untilMs: number }>
 

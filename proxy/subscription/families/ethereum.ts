@@ -3,13 +3,14 @@
 import { bufferOf, Cursor, parseJson } from '../../json/scanner.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, type Ask, type OwnQuestion } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, Path, Position } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, LogSource, Path } from '../family.ts'
 import { subscribeRequest } from '../forms/ethereum.ts'
 import { subscriptionLimits } from '../../bytes/limits.ts'
 import { unlessAborted } from '../../clock/cancellation.ts'
 import { LogIndex, type Log } from '../../integrity/log-index.ts'
 import type { LogFilter } from '../../integrity/logs.ts'
 import { CallAborted } from '../../relay/errors.ts'
+import type { Position } from '../subscriptions.ts'
 
 /** Blocks fetched concurrently. */
 const atOnce = 8
@@ -151,8 +152,7 @@ const matchesNothing = { address: `0x${'0'.repeat(40)}` }
 type RequestOptions = Pick<OwnQuestion, 'prefer' | 'signal'>
 
 /** Fetches the logs of blocks, for all filters. */
-export class EthereumLogs {
-  /** Number of active filters. */
+class EthereumLogs implements LogSource {
   filters = 0
   readonly #ask: Ask
   /** The shared request for each block; an entry disappears when no filter needs its block. */
@@ -162,7 +162,6 @@ export class EthereumLogs {
     this.#ask = ask
   }
 
-  /** All matching logs of a block, in order. @throws whatever `ask` throws */
   async fetch(
     block: Position,
     filter: LogFilter,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Cancel } from '../clock/clock.ts'
+import type { StoreError, StoreFault } from './store-error.ts'
+import type { StoreOptions } from './store-options.ts'
+
+/** Faults that need an operator. They are logged even if the store was unreachable before. */
+const mistakes: readonly StoreFault[] = ['unauthorized', 'no-database']
+
+/** Tracks whether a store answers, from the results of its commands. */
+export class StoreAvailability {
+  readonly #options: StoreOptions
+  /** Faults since the last success. */
+  readonly #faults = new Set<StoreFault>()
+  #cancelSettling: Cancel | null = null
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+  }
+
+  /** Registers a command. @returns call it when the command ends, with its failure or null */
+  began(command: string): (error: StoreError | null) => void {
+    const { clock, onCommand } = this.#options
+    const startedMs = clock.nowMs()
+    return (error) => {
+      this.note(error)
+      onCommand?.(command, error?.fault ?? 'success', clock.nowMs() - startedMs)
+    }
+  }
+
+  /** Records that the connection failed; null: it is up. */
+  note(error: StoreError | null): void {
+    if (error) {
+      this.close()
+      const { fault } = error
+      const isNews = mistakes.includes(fault) && !this.#faults.has(fault)
+      if (isNews || this.#faults.size === 0) this.#options.onChange(error)
+      this.#faults.add(fault)
+    } else if (this.#faults.size > 0 && !this.#cancelSettling)
+      this.#cancelSettling = this.#options.clock.after(settledMs, () => {
+        this.#cancelSettling = null
+        this.#faults.clear()
+        this.#options.onChange(null)
+      })
+  }
+
+  close(): void {
+    this.#cancelSettling?.()
+    this.#cancelSettling = null
+  }
+}
+
+/** The store is up again after this long without failure, so that flapping is not logged. */
+const settledMs = 1_000
