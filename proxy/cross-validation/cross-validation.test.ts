@@ -284,7 +284,7 @@ describe('long answers', () => {
     rest: [piece, piece, piece, '"}'],
   }
 
-  it('are compared, and none of their bytes is held afterwards', async () => {
+  it('are compared, and none of their bytes stay buffered', async () => {
     const fixture = new Fixture({
       a: streams,
       b: streams,
@@ -309,7 +309,7 @@ describe('long answers', () => {
 
   it('without free memory fail their call, and release their bytes', async () => {
     const fixture = new Fixture({ a: honest, b: streams, c: streams })
-    // Nearly the three quarters at which long bodies are refused.
+    // Just below three quarters of the budget, above which long bodies are refused.
     const before = 7_200_000
     fixture.budget.hold(before)
     const { answer, sent } = await fixture.validate()
@@ -634,7 +634,7 @@ describe('a commitment of Solana', () => {
   )
 })
 
-describe('a difference about a finalized block', () => {
+describe('a mismatch on a finalized block', () => {
   const request = { params: ['0xaa', '0x10'] }
 
   it('is reported with both answers, and lowers the score of the upstream', async () => {

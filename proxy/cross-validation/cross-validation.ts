@@ -18,7 +18,7 @@ export type VoteSummary = Pick<Ballot, 'upstream' | 'answer' | 'excerpt'>
 export interface CrossValidationObserver {
   /** @param failure the reason of the error, or null for agreement */
   validated(call: Call, failure: string | null): void
-  /** Upstreams differ about finalized data. @param agreed null if no answer has enough votes */
+  /** Upstreams disagree on finalized data. @param agreed null if no answer has enough votes */
   finalizedMismatch(call: Call, wrong: VoteSummary, agreed: VoteSummary | null): void
 }
 
@@ -31,10 +31,10 @@ export interface CrossValidationOptions extends Omit<FanOutOptions, 'relay' | 'c
 /** Wraps a relay so that selected calls get an answer only if enough upstreams agree on it. */
 export function withCrossValidation(relay: Relay, options: CrossValidationOptions): Relay {
   return (call) => {
-    const isAsked = call.directives.crossValidation !== null
+    const isRequested = call.directives.crossValidation !== null
     const { validations } = options.policies.now
     const policy = validations.size === 0 ? undefined : validations.get(call.method.name)
-    return isAsked || policy ? validated(call, policy, relay, options) : relay(call)
+    return isRequested || policy ? validated(call, policy, relay, options) : relay(call)
   }
 }
 

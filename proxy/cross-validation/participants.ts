@@ -50,7 +50,7 @@ export function shortageOf(options: ParticipantsOptions): RelayError | null {
     const { blockProviders, extension } = options.call.directives
     const isNarrowed = terms.isRaised || blockProviders.length > 0 || extension !== null
     const unit = oneVotePerGroup ? 'groups' : 'upstreams'
-    const message = `${minParticipants} ${unit} must be asked and ${agreement} must agree; ${all.voters} can serve this call, ${now.voters} of them now`
+    const message = `${minParticipants} ${unit} must be queried and ${agreement} must agree; ${all.voters} can serve this call, ${now.voters} of them now`
     const isCallers = isNarrowed && all.voters < minParticipants
     return new RelayError(isCallers ? insufficientCapacityAsked : insufficientCapacity, message)
   }

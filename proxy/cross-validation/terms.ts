@@ -42,7 +42,7 @@ export function termsOf(call: Call, policy: PolicyConfig = noPolicy): Terms | nu
   const wanted = Math.max(minimum, requested?.participants ?? 0)
   const participants = Math.min(wanted, policy.maxParticipants)
   if (agreement > participants) {
-    const message = `${agreement} answers cannot match where no more than ${participants} upstreams may be asked for ${method.name}`
+    const message = `${agreement} answers cannot match where no more than ${participants} upstreams may be queried for ${method.name}`
     throw new RelayError(errorKinds.insufficientCapacityAsked, message)
   }
   return {

@@ -13,7 +13,7 @@ export interface Vote {
   readonly answer: string
 }
 
-/** Agreement needs so many votes for an answer, from so many groups with so many votes each. */
+/** Thresholds of agreement: votes for one answer, groups among them, and votes per group. */
 export interface Rule {
   readonly agreement: number
   readonly minGroups: number

@@ -8,8 +8,8 @@ import { withFilters } from './filters.ts'
 const { chain, iface } = await ethereum()
 
 class FilterFixture extends RelayFixture {
-  constructor(...given: ConstructorParameters<typeof RelayFixture>) {
-    super(...given)
+  constructor(...args: ConstructorParameters<typeof RelayFixture>) {
+    super(...args)
     this.relay = withFilters(this.relay, { chain, pool: this.pool })
   }
 }

@@ -332,7 +332,7 @@ const transactionsAndReceipts: readonly Case[] = [
 
 const filter = { fromBlock: '0x5', toBlock: '0x20', address: one }
 
-const logsOf: readonly (readonly [name: string, asked: object, result: readonly object[]])[] = [
+const logsOf: readonly (readonly [name: string, wanted: object, result: readonly object[]])[] = [
   ['inside the range', filter, [log]],
   ['none', filter, []],
   ['the address in capitals', { ...filter, address: address('1').toUpperCase() }, [log]],

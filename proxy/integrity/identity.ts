@@ -54,7 +54,7 @@ export function checkIdentity(
   return compare('identity', normalAs[as], wanted, valueAt(result, path))
 }
 
-/** Returns and forgets the other parent that a block had before; the next answer starts afresh. */
+/** Returns and forgets the other parent that a block had before; the next answer starts over. */
 export interface KnownParents {
   otherParent(hash: string, parent: string): string | null
 }

@@ -74,11 +74,7 @@ describe('a repeated block', () => {
   /** Parents in successive answers about block `a`; `?` for none. Answers that pass are stored. */
   it.each<[string, string, string]>([
     ['with the same parent', 'b b', 'passes passes'],
-    [
-      'with another parent: the next answer starts afresh',
-      'b b c c',
-      'passes passes parent passes',
-    ],
+    ['with another parent: the next answer starts over', 'b b c c', 'passes passes parent passes'],
     ['with another parent, then with the first one', 'b c b c', 'passes parent passes parent'],
     ['without its parent at first', '? b c', 'passes passes parent'],
     ['without its parent later', 'b ? b', 'passes passes passes'],

@@ -282,7 +282,7 @@ describe('the states of a session', () => {
     expect(await other.find('a', 'c')).toBe('b')
   })
 
-  test('chosen, and the store is away: an error, even with the choice in memory; then the same node', async () => {
+  test('chosen, and the store is down: an error, even with the choice in memory; then the same node', async () => {
     const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
@@ -412,7 +412,7 @@ test('without a store each replica chooses for itself, and never fails for a sto
   expect(await one.find('c')).toBe('c')
 })
 
-test('memory is limited: the oldest choices go first', async () => {
+test('memory is limited: the oldest choices are evicted first', async () => {
   const clock = new VirtualClock()
   const one = new Replica(clock, new FakeKeys(clock), 3)
   await one.find('a', 'a', '1')
@@ -425,7 +425,7 @@ test('memory is limited: the oldest choices go first', async () => {
   expect(one.counted()).toEqual(['local_hit', 'adopted'])
 })
 
-test('one hundredth of many sessions goes at once, and expired ones do not count', async () => {
+test('a hundredth of many sessions is evicted at once, and expired ones do not count', async () => {
   const clock = new VirtualClock()
   const one = new Replica(clock, null, 1_000)
   for (let each = 0; each < 1_001; each++) await one.find('a', 'a', String(each))

@@ -232,7 +232,7 @@ describe('when the node of a session', () => {
     expect(await relay.in('s', request)).toBe('b')
   })
 
-  test('is unknown because the store is away, the call fails; calls without an id do not', async () => {
+  test('is unknown because the store is down, the call fails; calls without an id do not', async () => {
     const relay = new StickyFixture(three())
     await relay.in('s')
     relay.keys.connect(false)

@@ -93,7 +93,7 @@ async function relayInSession(
     const isHurried = error.kind === errorKinds.timeout && attempts.every((each) => each.isCutShort)
     // A probe may have shown that the node hangs, even if its calls had little time.
     if (isHurried && !upstream.availability.isOnTrial) throw error
-    if (attempts.length === 0 && unverified().some(isUnknown))
+    if (attempts.length === 0 && unverified().some(isUsable))
       throw unusableNode(node, 'this replica has not verified it yet')
     return failSession(sessions, key, session, error.message, error)
   }
@@ -133,8 +133,8 @@ function unusableNode(node: string, why: string): RelayError {
   return new RelayError(errorKinds.sessionNode, message)
 }
 
-/** Whether nothing is known against the URL. */
-function isUnknown({ isUnreached, cooldown }: NodeUrl): boolean {
+/** Whether the URL is neither unreachable nor in cooldown. */
+function isUsable({ isUnreached, cooldown }: NodeUrl): boolean {
   return !isUnreached && !cooldown.active
 }
 
@@ -156,7 +156,7 @@ function ignoreStore(error: unknown): asserts error is StoreError {
   if (!(error instanceof StoreError)) throw error
 }
 
-/** The session's node must have these. An old block adds `archive`, with a node of its own. */
+/** The session's node must have these. An old block adds `archive`, which has another node. */
 function criteriaOf(call: Call, pool: Pool): Wanted {
   const { block, byHash } = call.method
   const addons = new Set(addonsOf(call))

@@ -85,7 +85,7 @@ export interface ChainReader {
   /** @returns null if this is not such an event */
   read(event: Uint8Array): Block | null
   /**
-   * The newest block that others are sure to follow.
+   * The latest block; on Solana, the latest confirmed slot.
    * @param isStart returns the block after which a new subscription begins
    * @throws whatever `ask` throws
    */

@@ -130,8 +130,8 @@ export class Feed {
   }
 }
 
-function notFound(hasAsked: boolean, hasUrls: boolean): RelayError {
-  if (hasAsked)
+function notFound(hasTried: boolean, hasUrls: boolean): RelayError {
+  if (hasTried)
     return new RelayError(errorKinds.upstreamFailed, 'every upstream failed to subscribe')
   const why = hasUrls
     ? 'no upstream has an available WebSocket URL now'

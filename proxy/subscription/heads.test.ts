@@ -238,7 +238,7 @@ describe('missed events come first, in order, once', () => {
     expect(client.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
   })
 
-  test('even if only another upstream than the source has it', async () => {
+  test('even if only an upstream other than the source has it', async () => {
     const chain = new BlockChain()
     let lagBlocks = 0
     const scene = await setUp({

@@ -283,7 +283,7 @@ describe('a quiet topic', () => {
     expect(fixture.events).toContain('logs leaves one: it has stalled')
   })
 
-  const askedForHeads = ({ requests }: TestSocket) =>
+  const headRequests = ({ requests }: TestSocket) =>
     requests.filter((each) => each.startsWith('slotSubscribe')).length
 
   test.each([
@@ -297,7 +297,7 @@ describe('a quiet topic', () => {
     one.headAnswer = 'yes'
     await goOn(100, one, two)
     expect(one.topics).toHaveLength(1)
-    expect(askedForHeads(one)).toBeLessThan(8)
+    expect(headRequests(one)).toBeLessThan(8)
     await goOn(12, two)
     expect([one.topics.length, two.topics.length]).toEqual([0, 1])
   })
@@ -308,7 +308,7 @@ describe('a quiet topic', () => {
     await fixture.join('accountSubscribe', ['x'])
     await goOn(100, two)
     expect(one.topics).toHaveLength(1)
-    expect(askedForHeads(one)).toBeLessThan(8)
+    expect(headRequests(one)).toBeLessThan(8)
   })
 
   test('stays while the whole chain pauses', async () => {

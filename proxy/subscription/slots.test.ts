@@ -87,7 +87,7 @@ test('missed slots come first, once they are confirmed', async () => {
   expect(client.texts.at(-1)).toBe(slots.event())
 })
 
-test('unconfirmed slots are waited for', async () => {
+test('the router waits for unconfirmed slots', async () => {
   const { slots, fixture, one, two } = await setUp()
   const client = await fixture.join('slotSubscribe', [])
   one.cut()

@@ -202,7 +202,7 @@ function showEvent(
   tracker: ChainTracker,
   by: Upstream,
 ): void {
-  // No block has pending state yet.
+  // Pending state belongs to no block yet.
   if (place === null || tag === 'pending') return
   // Only a chain with block hashes has reorgs.
   if (place?.hash && valueIn(event, ['removed']) === true) return tracker.branchChanged()

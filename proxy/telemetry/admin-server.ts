@@ -89,7 +89,7 @@ async function makeServer({
     void reply.code(statusCode).type(plainText).send(text)
   }
   const server = fastify({
-    // Health must answer until the end; see the two phases of a stop.
+    // Health checks are answered throughout the shutdown.
     return503OnClosing: false,
     forceCloseConnections: true,
     bodyLimit: limits.maxBodyBytes,

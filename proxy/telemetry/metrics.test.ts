@@ -261,7 +261,7 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   expect(samples.get(failures)).toBe(1)
 })
 
-test('the breaker is open, 1 whichever call opened it, while calls fail without an available upstream', async () => {
+test('the breaker gauge is 1 while calls fail without an available upstream, whichever call opened it', async () => {
   const metrics = make()
   let state: UpstreamState = 'eligible'
   const upstreams = () => [anUpstream('node-a', state), anUpstream('node-b', 'disabled')]
@@ -305,7 +305,7 @@ test('two listeners of one chain and interface add up', async () => {
   expect(samples.get(`router_client_connections{${on}}`)).toBe(7)
 })
 
-test('two sets in one process count apart', async () => {
+test('two sets in one process count separately', async () => {
   const [one, other] = [make(), make()]
   one.listenerObserver('ETH1', 'jsonrpc').callEnded(aCall(), repliedBy('node-a'), 1)
   other.listenerObserver('ETH1', 'jsonrpc')

@@ -80,7 +80,7 @@ export const series = {
     },
     breakerTrips: {
       name: 'router_breaker_trips_total',
-      help: 'Times that the breaker opened.',
+      help: 'Number of times that the breaker opened.',
     },
     tip: {
       name: 'router_chain_tip_block',
@@ -107,7 +107,7 @@ export const series = {
     },
     subscriptionFetchFailures: {
       name: 'router_subscription_fetch_failures_total',
-      help: 'Times that the next event of a topic could not be fetched. The router retries, and later events wait.',
+      help: 'Number of times that the next event of a topic could not be fetched. The router retries, and later events wait.',
     },
     subscriptionsEnded: {
       name: 'router_subscription_topics_ended_total',
@@ -122,7 +122,7 @@ export const series = {
     subscriptionMoves: {
       name: 'router_subscription_moves_total',
       and: ['topic', 'reason'],
-      help: 'Times that a topic left the upstream: `stalled` if its WebSocket accepts subscriptions and sends nothing, `other` for another reason, such as a lost connection.',
+      help: 'Number of times that a topic left the upstream: `stalled` if its WebSocket accepts subscriptions and sends nothing, `other` for another reason, such as a lost connection.',
     },
     attempts: {
       name: 'router_attempts_total',
@@ -213,7 +213,7 @@ export const series = {
     },
     stickyStoreLosses: {
       name: 'router_csm_sticky_store_losses_total',
-      help: 'Times that this replica found the store of sticky sessions restarted or without its data. Sessions then fail for about 5 seconds, while replicas restore theirs.',
+      help: 'Number of times that this replica found the store of sticky sessions restarted or without its data. Sessions then fail for about 5 seconds, while replicas restore theirs.',
     },
     cacheBytes: {
       name: 'router_cache_bytes',

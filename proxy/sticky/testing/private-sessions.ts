@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock/clock.ts'
 import { Sessions } from '../sessions.ts'
 
-/** Sessions without a shared store, for tests and other callers that need some. */
+/** Sessions without a shared store, for tests. */
 export function privateSessions(clock: Clock): Sessions {
   return new Sessions({ clock, keys: null, lifetimeMs: 1_800_000, count: () => {} })
 }

@@ -10,13 +10,13 @@ export type Signals = NonNullable<ReturnType<typeof signalsAsked>>
  */
 export function signalsAsked(env: Readonly<Record<string, string | undefined>>) {
   const value = (name: string) => env[name]?.trim().toLowerCase() ?? ''
-  const isAsked = (signal: string, byDefault = '') => {
+  const isEnabled = (signal: string, byDefault = '') => {
     const exporter = value(`OTEL_${signal}_EXPORTER`)
     const endpoint = value(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`) || byDefault
     return exporter === '' ? endpoint !== '' : exporter !== 'none'
   }
-  const traces = isAsked('TRACES', value('OTEL_EXPORTER_OTLP_ENDPOINT'))
-  const metrics = isAsked('METRICS')
+  const traces = isEnabled('TRACES', value('OTEL_EXPORTER_OTLP_ENDPOINT'))
+  const metrics = isEnabled('METRICS')
   const isOn = value('OTEL_SDK_DISABLED') !== 'true' && (traces || metrics)
   return isOn ? { traces, metrics } : null
 }

@@ -110,7 +110,7 @@ function spellingsOf(key: string): readonly string[] {
   return [key, ...encoded, ...inQuery]
 }
 
-/** Whether a text is unlikely by chance: at least 6 characters, and no short number. */
+/** Whether a text is unlikely to occur by chance: at least 6 characters, and no short number. */
 function isDistinctive(text: string): boolean {
   return text.length >= 6 && !/^\d{1,11}$/.test(text)
 }

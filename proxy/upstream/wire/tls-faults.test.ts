@@ -24,7 +24,7 @@ const wires: Readonly<Record<string, (config: NodeUrlConfig) => Transport>> = {
   grpcs: (config) => createGrpcTransport(config, { clock, budget: new ByteBudget(1e6) }),
 }
 
-/** A kind of server, and the message for a person. */
+/** A kind of server, and the readable message about it. */
 const faults: readonly (readonly [name: string, words: string])[] = [
   ['self-signed', 'the certificate is self-signed'],
   ['unknown authority', 'the certificate is of an unknown authority'],

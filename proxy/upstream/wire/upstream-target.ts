@@ -64,7 +64,7 @@ export class UpstreamTarget {
 
   /**
    * Path and query of a request: the URL's base, the call's path, and the keys of both. Keys of the
-   * URL replace any with their names, and come first: servers read only so many parameters.
+   * URL replace any with their names, and come first: some servers read a limited number.
    */
   pathOf(path: string): string {
     const joined = this.#basePath + path || '/'

@@ -6,7 +6,7 @@ import { faultOf } from './wire-fault.ts'
 const errorOf = (code: string, syscall?: string) =>
   Object.assign(new Error(code), { code }, syscall === undefined ? {} : { syscall })
 
-// Whatever was not sent may be sent again, even a write.
+// A request that was not sent may be retried, even a write.
 test.each([
   ['no connection in time', errorOf('ETIMEDOUT', 'connect'), 'refused', false],
   ['a connection that went silent', errorOf('ETIMEDOUT', 'read'), 'reset', true],

@@ -78,7 +78,7 @@ async function begun() {
   return { node, clock, transport, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Lets the time pass in which an answer might end. */
+/** Advances the clock until the request settles. */
 async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
   let isThere = false
   const settled = () => (isThere = true)

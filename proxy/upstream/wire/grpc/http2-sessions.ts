@@ -11,7 +11,7 @@ import { TransportError } from '../../wire.ts'
 const usualStreams = 100
 /** Deadline for opening a connection. */
 const connectTimeoutMs = 10_000
-/** After one to two such periods of silence, the node has another one to show a sign of life. */
+/** After one or two such periods of silence, the node has one more to show a sign of life. */
 const pulseMs = 15_000
 /** Idle timeout, below that of common load balancers (60 s). */
 const idleMs = 30_000
@@ -25,7 +25,7 @@ export const metadataOptions = {
   maxSendHeaderBlockLength: 16 * http2Limits.metadataBytes,
   // Removes space around a value instead of dropping the entry.
   strictFieldWhitespaceValidation: false,
-  // Allows a repeated name that HTTP wants only once.
+  // Allows repeated headers that HTTP permits only once.
   strictSingleValueFields: false,
 }
 

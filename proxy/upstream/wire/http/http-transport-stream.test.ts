@@ -177,7 +177,7 @@ test.each([
     const stream = await streamOf(transport.send(request, signal))
     const reader = stream[Symbol.asyncIterator]()
     await reader.next()
-    // Enough turns for everything that can arrive.
+    // Enough turns of the event loop for all bytes in flight to arrive.
     for (let turn = 0; turn < 4_000; turn++) await new Promise(setImmediate)
     expect(streamedBytes()).toBeLessThan(mebibyte)
     expect(sockets[0]!.writableLength).toBeGreaterThan(0)
