@@ -394,10 +394,16 @@ async function readAfter(offered: Offered, form: Form, withHeader = true) {
   const options = { of: { chain, iface }, script: (request: Outgoing) => script(request) }
   const cache = new CacheFixture(() => null, options).heads(known)
   const read = () => offered.readLatest(cache)
+  await cache.clock.advance(1_000)
   await read()
   expect((await read()).cache).toBe('hit latest')
   script = offered.answerTo(form.method, withHeader)
+  const [upstream] = cache.pool.upstreams
+  let isProbed = false
+  upstream!.requestProbe = () => (isProbed = true)
   expect((await form.ask(cache)).upstream, `${form.method.name} is answered`).toBe('a')
+  // The header reports the node's head, so no probe is due.
+  if (withHeader && form.method.tipHeader) expect(isProbed, form.method.name).toBe(false)
   script = answering(iface, { value: '2' })
   return (await read()).cache.startsWith('hit') ? 'served' : 'ended'
 }

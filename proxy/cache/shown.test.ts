@@ -532,12 +532,14 @@ test.each<[string, unknown[]]>([
 describe('a preconfirmed receipt, of a block that no node has reached yet', () => {
   const balance = ['eth_getBalance', [account, 'latest']] as const
   /** @param heads by node, what its probes return */
-  function chainOf(heads: Record<string, number>) {
+  async function chainOf(heads: Record<string, number>) {
     const answering = ({ method, params: [hash] }: Question, node: string) => {
       if (method === 'eth_getTransactionReceipt') return { ...receipt(next), transactionHash: hash }
       return hex(heads[node]!)
     }
     const cache = new CacheFixture(answering, { nodes: Object.keys(heads).join('') }).heads(known)
+    // A head that was just reported is not queried again.
+    await cache.clock.advance(1_000)
     const probes: string[] = []
     for (const upstream of cache.pool.upstreams)
       upstream.requestProbe = () => {
@@ -554,7 +556,7 @@ describe('a preconfirmed receipt, of a block that no node has reached yet', () =
   }
 
   test('ends what is cached, and each later receipt does; reads in between are cached', async () => {
-    const { cache, probes, show } = chainOf({ a: known })
+    const { cache, probes, show } = await chainOf({ a: known })
     await cache.get(...balance)
     expect(await cache.get(...balance)).toMatchObject({ cache: 'hit latest' })
     await show()
@@ -569,7 +571,7 @@ describe('a preconfirmed receipt, of a block that no node has reached yet', () =
 
   test('bounds reads again once its block is the head of a node', async () => {
     const heads = { a: known }
-    const { cache, show } = chainOf(heads)
+    const { cache, show } = await chainOf(heads)
     await show()
     await cache.clock.advance(20)
     heads.a = next
@@ -580,7 +582,7 @@ describe('a preconfirmed receipt, of a block that no node has reached yet', () =
   })
 
   test('a node that has the block lets no answer of another one be cached', async () => {
-    const { cache, show } = chainOf({ a: next, b: known })
+    const { cache, show } = await chainOf({ a: next, b: known })
     while ((await show()).upstream !== 'a');
     await cache.clock.advance(20)
     const seen: unknown[] = []

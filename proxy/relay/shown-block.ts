@@ -67,7 +67,7 @@ export function observeChain(
     return null
   }
   if (hash !== null) tracker.rememberHash(hash)
-  if (tellsTip && from)
+  if ((tellsTip || block.isHead) && from)
     pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
   return tracker.showBlock(block, from?.upstream) ? block.number : null
 }
@@ -91,7 +91,7 @@ function revealedBy(
   incoming: Incoming,
   tracker: ChainTracker,
   dialect: Dialect,
-): ShownBlock | 'unnamed' | null {
+): (ShownBlock & { readonly isHead?: true }) | 'unnamed' | null {
   const { tellsTip, showsBlock, impliesBlock, block, byHash, tipHeader } = method
   const { body } = incoming
   const place = tellsTip ?? showsBlock
@@ -99,7 +99,7 @@ function revealedBy(
   const known = tracker.highestShown
   const own = isHead || tipHeader === undefined ? null : headerOf(incoming.headers, tipHeader)
   const headNow = toBlockNumber(own, 'decimal')
-  if (headNow !== null) return headNow > known ? plain(headNow) : null
+  if (headNow !== null) return headNow > known ? { ...plain(headNow), isHead: true } : null
   // Most calls are about the past, where no block is replaced.
   const past = place?.hash ? known - rememberedBlocks : known
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null

@@ -32,6 +32,8 @@ const shownLife = { blocks: 3, minMs: 3_000 } as const
 const statusIntervalMs = 30_000
 /** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
 const updateIntervalMs = 100
+/** A node's head is not queried again within this time of its last report. */
+const probeIntervalMs = 500
 const maxShownHashes = 1_024
 
 type Shown = Pick<Head, 'block' | 'atMs'> & { readonly by: TrackedNode | null }
@@ -110,9 +112,10 @@ export class ChainTracker {
     else if (block >= this.highestShown) {
       const atMs = this.#options.clock.nowMs()
       this.#shown = { block, atMs, by }
-      if (by && isAbove && block > (by.ahead?.block ?? 0)) {
+      if (by && isAbove && !by.ahead) {
         by.ahead = { block, atMs }
-        by.requestProbe?.()
+        // The usual poll of a chain with fast blocks comes soon enough.
+        if (atMs - (by.latest?.atMs ?? -Infinity) >= probeIntervalMs) by.requestProbe?.()
       }
     }
     return mayExist
