@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { firstPoint } from '../../proxy/chain/finality.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
 import type { Arena, ClientCall, Exchange, Seat } from './arena.ts'
 import { exchangeOf, lacksHistory, upstreamNamed } from './arena.ts'
 import { blockAsked, floorWaitMs, maxWakeMs } from './floor-watch.ts'
-import type { UrlPlan } from './schedule.ts'
+import { keptBlocks, type UrlPlan } from './schedule.ts'
 import { coveredAt } from './wrong-answers.ts'
 
 /** It practically always answers within this time. */
@@ -138,22 +139,23 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
  * nodes may agree on empty logs.
  */
 function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, where: string): void {
-  const { fate, isPruned, place, method } = exchange
+  const { fate, isPruned, place, method, head } = exchange
   if (fate.kind !== 'honest' || !isPruned || !budgetLeft(arena, client)) return
   const { latest: known } = upstreamNamed(arena, place.upstream)
   if (known === null || endsAll(client)) return
   // A node that is not known to have reached the block need not have pruned it.
-  if ((blockAsked(client, exchange) ?? 0) > known.block) return
+  const latest = blockAsked(client, exchange)
+  if ((firstPoint(client.call.method.block) ?? latest ?? 0) > known.block) return
+  // Only a simulated node lacks its own latest block: it is syncing, and starts below its oldest block.
+  if (latest !== null && head < arena.headAt(0) - keptBlocks) return
   const sound = client.exchanges.filter((each) => each.fate.kind === 'honest' && !each.isAborted)
   if (sound.some((each) => !each.isPruned && !each.saysError)) return
   const seats = [...arena.seats.values()]
   const pruned = seats.filter(({ plan }) => plan.isPruned).map(({ upstream }) => upstream.name)
   if (method === 'eth_getLogs' && new Set(pruned).size > 1) return
-  // The answer is not confirmed if no other upstream is known to have the block of the floor.
+  // The answer is confirmed only by an upstream that is known to have the block of the floor.
   const floor = client.call.directives.minBlock ?? 0
-  const others = arena.pool.upstreams.filter(({ name }) => name !== place.upstream)
-  if (!others.some(({ latest }) => latest && latest.block >= floor)) return
-  const able = ableFor(arena, client)
+  const able = ableFor(arena, client, floor)
   if (able !== null)
     arena.report('has-the-past', `${where} got nothing while ${able} was able to answer`)
 }
@@ -195,17 +197,15 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   arena.report(rule, `${where} failed with ${how} while ${able} was able to answer`)
 }
 
-/** The error of the only node that was known to have the call's floor: the call does not wait for others to reach it. */
-function isOwnErrorAtFloor({ pool }: Arena, { call, outcome }: ClientCall): boolean {
+/** After an error that its node would repeat, a call does not wait until other nodes are known to have its floor. */
+function isOwnErrorAtFloor({ pool }: Arena, { call, outcome, exchanges, plan }: ClientCall) {
   const { minBlock } = call.directives
-  const last = call.journal.attempts.at(-1)
-  if (minBlock === null || outcome?.kind !== 'reply' || typeof last?.result !== 'object')
-    return false
-  const others = pool.upstreams.filter(({ name }) => name !== last.upstream)
-  return (
-    last.result?.origin === 'node' &&
-    others.every(({ latest }) => !latest || latest.block < minBlock)
-  )
+  const result = call.journal.attempts.at(-1)?.result
+  if (minBlock === null || outcome?.kind !== 'reply' || typeof result !== 'object') return false
+  const isOut = [...exchanges.map(({ place }) => place.upstream), ...plan.blockProviders]
+  const others = pool.upstreams.filter(({ name }) => !isOut.includes(name))
+  const isRepeated = result !== null && result.origin !== 'upstream'
+  return isRepeated && others.every(({ latest }) => !latest || latest.block < minBlock)
 }
 
 /** Refused by the breaker or by cooldowns, without a request. */
@@ -246,10 +246,12 @@ function isInService({ upstream }: Seat): boolean {
  * - had the block that the call is about,
  * and the upstream was neither full nor excluded by the client, and either was not asked by the call
  * or gave it an honest result from that URL. An upstream that took too long was not able.
+ * @param known the head that the router must know it to have
  */
-function ableFor(arena: Arena, client: ClientCall): string | null {
+function ableFor(arena: Arena, client: ClientCall, known = 0): string | null {
   for (const seat of arena.seats.values()) {
-    const { name } = seat.upstream
+    const { name, latest } = seat.upstream
+    if ((latest?.block ?? 0) < known) continue
     if (client.plan.blockProviders.includes(name)) continue
     if (arena.schedule.settings.maxSessions < 1_000) continue
     if (!wasFit(arena, seat, client)) continue
@@ -286,13 +288,18 @@ function wasFit(arena: Arena, seat: Seat, client: ClientCall): boolean {
   )
 }
 
-/** Whether the URL had the call's floor from the start, and the router had time to learn that. */
+/**
+ * Whether the URL had the call's floor from the start, and the router had time to learn that: it polls no heads of a
+ * disabled upstream, which it probes every half minute at least.
+ */
 function hadFloor(arena: Arena, { plan, upstream }: Seat, client: ClientCall): boolean {
   const floor = client.call.directives.minBlock
   const isLearnt = 3 * slowestMs(plan) + 500 < floorWaitMs(arena.schedule)
   const head = arena.headAt(client.startedMs) - plan.lagBlocks
   // The router follows the head of one URL.
-  return floor === null || (isLearnt && upstream.urls.length < 2 && head >= floor)
+  if (floor === null) return true
+  const isFollowed = upstream.isInService || (upstream.latest?.block ?? 0) >= floor
+  return isLearnt && isFollowed && upstream.urls.length < 2 && head >= floor
 }
 
 /** Whether the configured limits left the call another attempt when it ended. */

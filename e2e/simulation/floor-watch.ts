@@ -8,7 +8,7 @@ const maxAheadBlocks = 1_000
 /** The longest wait for heads after a rest. */
 export const maxWakeMs = 1_000
 /** A chain may grow by this many blocks between two reports. */
-const maxGrowth = 10
+export const maxGrowth = 10
 
 /** How long a call waits for the block of its floor. */
 export function floorWaitMs({ chain }: Arena['schedule']): number {
@@ -28,6 +28,8 @@ export class FloorWatch {
   readonly #seen = new Map<number, number>()
   /** The highest number of the latest block that a node itself returned. */
   #newest = { block: 0, atMs: -Infinity }
+  /** The tip at the last look. */
+  #tip = 0
 
   constructor(arena: Arena) {
     this.#arena = arena
@@ -41,11 +43,15 @@ export class FloorWatch {
   /** After a deep fall of the tip, the router starts anew from there. */
   look(): void {
     const { tip } = this.#arena.pool
-    if (tip !== null && this.#isDeep(this.#newest.block, tip)) this.#newest.atMs = -Infinity
+    if (tip === null) return
+    // The fall counts from the last tip, which may be above every number that a client has seen.
+    if (this.#isDeep(Math.max(this.#newest.block, this.#tip), tip)) this.#newest.atMs = -Infinity
+    this.#tip = tip
   }
 
   ended(client: ClientCall): void {
     const { outcome, plan, call } = client
+    this.look()
     if (outcome?.kind === 'error' && outcome.error.kind.reason === 'min-block')
       this.#checkWait(client)
     const exchange = exchangeOf(this.#arena, client)

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Arena, type Exchange, isFresh, isSound, type Seat } from './arena.ts'
 import { slowestMs } from './check-ending.ts'
+import { maxGrowth } from './floor-watch.ts'
 
 /** A head reported this long before the newest one does not count for the tip. */
 const memoryMs = 60_000
@@ -65,7 +66,7 @@ export class TipWatch {
 
   /**
    * The tip reaches within two block times what upstreams without faults report, unless one upstream alone reports it
-   * and is old. Without calls the router polls less often.
+   * and is old or outvoted. Without calls the router polls less often.
    */
   #compareTruth(): void {
     const { pool, clock, schedule, seats, headAt, calls, allowedLagBlocks } = this.#arena
@@ -81,12 +82,24 @@ export class TipWatch {
       return headAt(atMs - waitMs) - Math.max(...plans.map(({ lagBlocks }) => lagBlocks))
     })
     const [highest = 0, second = 0] = heads.toSorted((a, b) => b - a)
-    const counts = second >= highest - allowedLagBlocks || isFresh(this.#arena, highest)
+    const isSeconded = second >= highest - allowedLagBlocks
+    const counts = isSeconded || (isFresh(this.#arena, highest) && !this.#isOutvoted())
     const isBehind = counts && (pool.tip ?? 0) < highest
     this.#behindMs = isBehind ? (this.#behindMs ?? nowMs) : null
     // It may be for a moment, when an upstream enters or leaves service.
     if (this.#behindMs !== null && nowMs - this.#behindMs > waitMs)
       this.#arena.report('tip-keeps-up', `the tip is ${pool.tip}, a node has ${highest}`)
+  }
+
+  /** Whether the highest head is implausibly far ahead of two that agree and are fresh. */
+  #isOutvoted(): boolean {
+    const { pool, allowedLagBlocks } = this.#arena
+    const known = pool.upstreams.flatMap(({ latest, isInService }) =>
+      latest && isInService ? [latest.block] : [],
+    )
+    const [highest = 0, second = 0, third = 0] = known.toSorted((a, b) => b - a)
+    const areTwo = third >= second - allowedLagBlocks && isFresh(this.#arena, second)
+    return areTwo && highest - second > allowedLagBlocks + maxGrowth
   }
 
   /**

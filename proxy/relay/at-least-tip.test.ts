@@ -94,6 +94,18 @@ describe.each(chains)('$method', (request) => {
     expect(second.latestBlock).toBe(100)
   })
 
+  it('does not go back after an answer that returns its upstream to service', async () => {
+    const relay = fixtureOf(request, { a: () => 102, b: () => 100 })
+    const { availability } = relay.pool.upstreams[0]!
+    const ask = async (selectProvider: string | null) =>
+      numberIn((await relay.ask({ method, params, directives: { selectProvider } })).outcome)
+    expect(await ask('b')).toBe(100)
+    availability.failed(5, 'test')
+    expect(await ask('a')).toBe(102)
+    availability.failed(5, 'test')
+    expect(await ask(null)).toBe(102)
+  })
+
   it('goes back once the block was not confirmed for three block times', async () => {
     const heads = [100, 99, 99]
     const relay = fixtureOf(request, { a: () => heads.shift()! })

@@ -300,14 +300,14 @@ export class Attempt implements Due {
     rest: StreamValidator | null,
     nowMs: number,
   ): void {
+    this.failure = null
+    const isWhole = incoming.body instanceof Uint8Array
+    // First: only the head of an upstream in service counts.
+    if (isWhole) this.#succeed(refusal, nowMs)
     // Before it leaves: nothing older may be served after it.
     this.#shownBlock = observeChain(this.#call, incoming, this.#parts, refusal, this)
-    this.failure = null
-    if (incoming.body instanceof Uint8Array) {
-      this.#succeed(refusal, nowMs)
-      this.reply = this.#reply(incoming, refusal)
-      return
-    }
+    this.reply = this.#reply(incoming, refusal)
+    if (isWhole) return
     const { clock } = this.#parts
     // The latency ends with the head: the rest is as slow as the client.
     this.record.endedMs = nowMs

@@ -71,6 +71,11 @@ describe('tipOf', () => {
       [at(105, fresh), at(101, fresh), at(100, fresh)],
       105,
     ],
+    [
+      'one of three runs ahead as far as the chain may grow, and the others report later',
+      [at(105, fresh, 400), at(101, fresh, 200), at(100, fresh)],
+      105,
+    ],
     ['three nodes apart, the highest fresh', [at(90, fresh), at(60), at(30)], 90],
     [
       'a head that was fresh and has stood still since',

@@ -50,7 +50,8 @@ export function hasJumped(
 ): boolean {
   if (head === null) return false
   const habit = Math.min(2 ** jumpsPassed, maxHabit)
-  const maxGrowth = allowedLagBlocks + fastest * (1 + Math.floor((nowMs - head.atMs) / blockTimeMs))
+  const elapsedMs = Math.max(0, nowMs - head.atMs)
+  const maxGrowth = allowedLagBlocks + fastest * (1 + Math.floor(elapsedMs / blockTimeMs))
   return Math.abs(block - head.block) > habit * maxGrowth
 }
 
