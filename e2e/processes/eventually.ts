@@ -3,8 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Calls `attempt` until it neither throws nor returns false, and returns its result. Rejects with the
- * last error after `timeoutMs`, and at once when the signal is aborted.
+ * Calls `attempt` until it neither throws nor returns false, and returns its result. Rejects with
+ * the last error after `timeoutMs`, and at once when the signal is aborted.
  */
 export async function eventually<T>(
   attempt: () => T | false | Promise<T | false>,

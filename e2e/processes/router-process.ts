@@ -49,7 +49,7 @@ export interface RouterOptions {
   readonly name?: string
 }
 
-/** Starts the router as a user would, with a config file for ETH1, and waits for its first answer. */
+/** Starts the router with a config file for ETH1, and waits for its first answer. */
 export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
   const { children, directory, upstreams, signal, flags = [] } = options
   const { name = 'router', env = {} } = options

@@ -20,7 +20,7 @@ const result = JSON.stringify(
 )
 const textOf = (id: unknown) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
 
-/** A router with a cache, and a node with answers of 4 MiB that can be chunked, cut or malformed. */
+/** A router with a cache, and a node that sends 4 MiB whole, chunked, cut or malformed. */
 async function served(stack: AsyncDisposableStack, settings: object = {}) {
   let requests = 0
   let answers: 'whole' | 'chunked' | 'cut' | 'malformed' = 'whole'

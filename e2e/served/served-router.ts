@@ -70,8 +70,8 @@ export const uncached = { 'cache-bytes': '0' } as const
 let bundled: Promise<ChainCatalog> | null = null
 
 /**
- * Serves a chain as `router` does, and waits until every upstream was verified once, with any result.
- * The round-robin strategy makes the first selected upstream known.
+ * Serves a chain as `router` does, and waits until every upstream was verified once, whatever the
+ * result. The round-robin strategy makes the first selected upstream known.
  */
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
   const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options
