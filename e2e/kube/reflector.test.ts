@@ -257,7 +257,7 @@ describe.concurrent("after faults the store equals the server's list", () => {
       },
       async start(through, stop) {
         run = reflect(through, { silenceMs: 500, selection: selectionOf(suite) })
-        // The changes contain no update that is really another object.
+        // An update must never be about another object.
         run.store.subscribe(({ type, object: { metadata } }) => {
           if (type === 'updated') expect(metadata.uid).toBe(uids.get(metadata.name))
           if (type === 'deleted') uids.delete(metadata.name)
