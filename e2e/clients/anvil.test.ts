@@ -17,7 +17,7 @@ import { askRpc } from '../processes/rpc-client.ts'
 import { createWorkspace } from '../program/workspace.ts'
 import { serveRouter } from '../served/served-router.ts'
 
-/** The first account of every anvil; its key is public. */
+/** Public key of the first account of every anvil. */
 const richKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const vault = `0x${'7a'.repeat(20)}` as const
 const vaultAbi = [
@@ -27,7 +27,7 @@ const vaultAbi = [
 const quick = { staticNetwork: true, pollingInterval: 100 }
 const lockedData = new Interface(vaultAbi).encodeErrorResult('Locked', [77n]).slice(2)
 
-/** The code of a contract that answers every call by reverting with these bytes. */
+/** The code of a contract that reverts every call with these bytes. */
 function revertingCode(dataHex: string): string {
   const length = (dataHex.length / 2).toString(16).padStart(2, '0')
   return `0x60${length}600c60003960${length}6000fd${dataHex}`
@@ -52,7 +52,7 @@ afterAll(async () => {
   await stack.disposeAsync()
 })
 
-test("a contract's own error is decoded by viem and by ethers", async () => {
+test('viem and ethers decode the custom error of a contract', async () => {
   const viem = createPublicClient({ chain: mainnet, transport: http(url, { retryCount: 0 }) })
   const reverted: unknown = await viem
     .simulateContract({ address: vault, abi: vaultAbi, functionName: 'take' })
@@ -74,7 +74,7 @@ test("a contract's own error is decoded by viem and by ethers", async () => {
   }
 })
 
-test('a transaction that is sent to the router reaches every node, and both mine the same block', async () => {
+test('a transaction reaches every node, and both mine the same block', async () => {
   const provider = new JsonRpcProvider(url, Network.from(1), quick)
   try {
     const wallet = new Wallet(richKey, provider)
@@ -98,7 +98,7 @@ test('a transaction that is sent to the router reaches every node, and both mine
   }
 })
 
-test('over a WebSocket: calls, a transaction and heads, also after the death of a node', async () => {
+test('WebSocket clients call, send and receive heads, even after a node dies', async () => {
   await using router = await serveRouter({ primaries: devnet.nodes, sockets: true })
   const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
   const client = createPublicClient({ chain: mainnet, transport })

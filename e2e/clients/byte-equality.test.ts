@@ -11,9 +11,9 @@ import { freePort } from '../processes/free-ports.ts'
 import { createWorkspace } from '../program/workspace.ts'
 import { serveRouter, uncached } from '../served/served-router.ts'
 
-/** A new filter has a new id; the timestamp of anvil's pending block is the current second. */
-const restless = /"(?:eth_new\w*Filter|eth_getFilter\w+|txpool_\w+)"|"pending"/
-/** Methods that the router answers in its own way: see `e2e/nodes/suites/ethereum-bytes`. */
+/** Answers that change: ids of new filters, and the timestamp of anvil's pending block. */
+const volatile = /"(?:eth_new\w*Filter|eth_getFilter\w+|txpool_\w+)"|"pending"/
+/** Methods that the router answers differently: see `e2e/nodes/suites/ethereum-bytes`. */
 const never = new Set([...neverAskedOfEthereum, 'eth_sendRawTransaction'])
 
 const stack = new AsyncDisposableStack()
@@ -40,16 +40,16 @@ async function expectEqual(bodies: readonly string[]): Promise<void> {
   const calls = bodies.map((body) => postJson(body.slice(0, 160), body))
   const found = await compare(calls, ways)
   expect(found.differences.slice(0, 5)).toEqual([])
-  expect(found.restless.filter((label) => !restless.test(label))).toEqual([])
+  expect(found.restless.filter((label) => !volatile.test(label))).toEqual([])
 }
 
-test('answers of anvil pass the router byte for byte, with the headers', async () => {
+test('the router returns answers and headers of anvil byte for byte', async () => {
   expect(texts.length).toBeGreaterThan(300)
   await expectEqual(texts)
 })
 
 test.each([1, 7, 50])('in batches of %i', async (size) => {
-  const steady = texts.filter((text) => !restless.test(text))
+  const steady = texts.filter((text) => !volatile.test(text))
   const first = Array.from({ length: 10 }, (_, at) => at * size)
   const batches = first.map((from) => steady.slice(from, from + size))
   await expectEqual(batches.filter(({ length }) => length > 0).map((some) => `[${some.join(',')}]`))

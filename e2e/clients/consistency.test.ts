@@ -20,7 +20,7 @@ async function routed(settings: Readonly<Record<string, string>> = {}) {
   return { stack, url: router.url, head: chain.head }
 }
 
-test('viem: the head that a client sees never goes back', async () => {
+test('viem: the head never goes back', async () => {
   const { stack, url, head } = await routed()
   await using _ = stack
   let seen = 0
@@ -41,7 +41,7 @@ interface Block {
   readonly number: string
 }
 
-/** The provider of the example. */
+/** The provider in the example. */
 function ethersAt(url: string): JsonRpcProvider {
   let seen = 0
   const request = new FetchRequest(url)
@@ -56,14 +56,14 @@ function ethersAt(url: string): JsonRpcProvider {
   return new JsonRpcProvider(request, 1, { staticNetwork: true, cacheTimeout: -1 })
 }
 
-test('ethers: the head that a client sees never goes back', async () => {
+test('ethers: the head never goes back', async () => {
   const { stack, url, head } = await routed()
   await using _ = stack
   const provider = stack.adopt(ethersAt(url), (each) => each.destroy())
   for (let each = 0; each < 6; each++) expect(await provider.getBlockNumber()).toBe(head)
 })
 
-test('ethers: nor does it with the batches that it makes, whose items several upstreams answer', async () => {
+test('ethers: the head never goes back in batches that several upstreams answer', async () => {
   await using stack = new AsyncDisposableStack()
   const random = seededRandom(1)
   const chain = createChainModel()
@@ -80,7 +80,7 @@ test('ethers: nor does it with the batches that it makes, whose items several up
     for (const [at, { view }] of nodes.entries()) {
       view.lagBlocks = Math.min(view.lagBlocks + 1, Math.floor(random.next() * 3))
       const upstream = pool.upstreams[at]!
-      // As a probe does.
+      // Reports the head to the router, as a probe does.
       const head = chain.head - view.lagBlocks
       pool.observeHead(upstream, head, patientClock.nowMs(), upstream.urls[0]!)
     }
@@ -94,7 +94,7 @@ test('ethers: nor does it with the batches that it makes, whose items several up
   expect(differing).toBeGreaterThan(5)
 })
 
-test('without the header the latest block may go back, and its mere number does not', async () => {
+test('without the header the latest block may go back, but eth_blockNumber does not', async () => {
   const { stack, url, head } = await routed(uncached)
   await using _ = stack
   const client = createPublicClient({ transport: http(url), cacheTime: 0 })
@@ -104,7 +104,7 @@ test('without the header the latest block may go back, and its mere number does 
   expect(numbers).toEqual([BigInt(head), BigInt(head)])
 })
 
-test('a client that is ahead of the router waits until an upstream reports the block', async () => {
+test('a request ahead of the router waits until an upstream reports the block', async () => {
   await using stack = new AsyncDisposableStack()
   const chain = createChainModel()
   const node = stack.use(await startSimNode({ chain, name: 'slow', lagBlocks: 1 }))

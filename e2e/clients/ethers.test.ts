@@ -71,7 +71,7 @@ describe.each(firstNodes)('ethers, with one node of three %s', (firstNode) => {
     expect(abi.parseLog(first!)?.name).toBe('Transfer')
   })
 
-  test("errors are the node's own, as ethers names them", async () => {
+  test("ethers recognises the node's errors", async () => {
     const { stack, provider, chain } = await connect()
     await using _ = stack
     const contract = new Contract(chain.population.revertingContract, abi, provider)

@@ -16,7 +16,7 @@ interface Message {
   readonly params?: { readonly subscription: string; readonly result: unknown }
 }
 
-/** A client with one subscription on a connection of its own. */
+/** A client with one subscription on a separate connection. */
 async function subscribe(url: string, params: readonly unknown[], received: Received) {
   const socket = new WebSocket(url)
   const { promise: opened, resolve, reject } = Promise.withResolvers<string>()

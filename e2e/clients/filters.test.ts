@@ -13,7 +13,7 @@ import { createWorkspace } from '../program/workspace.ts'
 import { serveRouter } from '../served/served-router.ts'
 
 const bell = `0x${'be'.repeat(20)}` as const
-/** Each call leaves one log without topics. */
+/** Code of a contract that emits one log without topics per call. */
 const bellCode = '0x60006000a000'
 
 test('a client that polls a filter over HTTP gets each log once while its node dies', async () => {
@@ -33,7 +33,7 @@ test('a client that polls a filter over HTTP gets each log once while its node d
   })
   const wallet = new Wallet(anvilKey, provider)
   const errors: unknown[] = []
-  // Upstreams take turns: each node has some of the filters.
+  // Round-robin selection gives each node some of the filters.
   const requests: string[][] = []
   const seen = [1, 2, 3, 4].map((_, at) => {
     const own: string[] = (requests[at] = [])

@@ -12,7 +12,7 @@ export type FirstNode = (typeof firstNodes)[number]
 export interface RoutedChain extends AsyncDisposable {
   readonly url: string
   readonly chain: ChainModel
-  /** The healthy ones. */
+  /** The healthy nodes. */
   readonly nodes: readonly SimNode[]
 }
 

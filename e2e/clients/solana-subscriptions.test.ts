@@ -24,8 +24,8 @@ import { slotNode } from '../upstream-sim/chains/slot-node.ts'
 import { serveNode } from '../upstream-sim/served-node.ts'
 
 /**
- * The library loses an event that it reads together with the answer to its subscription, as may happen on a
- * busy machine: here that of a signature, and then it waits in vain.
+ * The library drops an event that it reads together with the answer to its subscription, which may
+ * happen on a busy machine. If it drops the event of a signature, it waits forever.
  */
 const mayLoseEvents = { retry: 3 }
 const slow = { interval: 20 }
@@ -63,7 +63,7 @@ function kitOf({
   return { rpc, rpcSubscriptions, abortSignal: left.signal }
 }
 
-/** Signed, with a note so that no two are the same. */
+/** A signed transaction with a unique note. */
 async function noteBy(
   payer: Awaited<ReturnType<typeof generateKeyPairSigner>>,
   rpc: ReturnType<typeof createSolanaRpc>,
@@ -80,7 +80,7 @@ async function noteBy(
   return signTransactionMessageWithSigners(message)
 }
 
-test('@solana/kit receives every slot, also after the death of the subscribed node', async () => {
+test('@solana/kit receives every slot, even after the subscribed node dies', async () => {
   const routed = await route()
   const { rpcSubscriptions, abortSignal } = kitOf(routed)
   const slots: { readonly slot: bigint; readonly parent: bigint }[] = []
@@ -137,7 +137,7 @@ test(
   },
 )
 
-test('@solana/web3.js confirms over the WebSocket, and leaves no subscription behind', async () => {
+test('@solana/web3.js confirms over the WebSocket, and leaks no subscription', async () => {
   const routed = await route()
   const { router, subscribed } = routed
   const connection = new Connection(router.url, {
@@ -154,7 +154,7 @@ test('@solana/web3.js confirms over the WebSocket, and leaves no subscription be
     logs: connection.onLogs(payer.publicKey, ({ signature }) => received.logs.push(signature)),
     account: connection.onAccountChange(payer.publicKey, (info) => lamports.push(info.lamports)),
   }
-  // Also one of slots at each node with others: the router sees by it that the socket is alive.
+  // The router also subscribes to slots at each such node, to check that the socket is alive.
   await expect.poll(subscribed, slow).toBeGreaterThanOrEqual(4)
   const before = await connection.getBalance(payer.publicKey)
   const lifetime = await connection.getLatestBlockhash()
@@ -177,7 +177,7 @@ test('@solana/web3.js confirms over the WebSocket, and leaves no subscription be
   await expect.poll(subscribed, slow).toBe(0)
 })
 
-test('the ping of its libraries reaches no node', async () => {
+test('the pings of client libraries reach no node', async () => {
   const { nodes, router } = await route()
   const socket = new WebSocket(router.socketUrl)
   stack.defer(() => {
@@ -197,7 +197,7 @@ test('the ping of its libraries reaches no node', async () => {
   expect(nodes.map(({ calls }) => calls.count('ping'))).toEqual([0, 0])
 })
 
-test('JSON-RPC batches over a WebSocket, subscriptions among them', async () => {
+test('WebSocket batches may contain subscriptions', async () => {
   const { router, subscribed } = await route()
   const socket = new WebSocket(router.socketUrl)
   stack.defer(() => {

@@ -27,7 +27,7 @@ async function route(sockets = true): Promise<Routed> {
   const chain = createChainModel()
   const start = async (name: string) => stack.use(await startSimNode({ chain, name }))
   const nodes = [await start('a'), await start('b')] as const
-  // One block time of Ethereum without an event makes the router check a source.
+  // The router checks a source after one Ethereum block time without an event.
   const settings = { 'subscription-stall-blocks': 1 }
   const router = stack.use(await serveRouter({ primaries: nodes, sockets, settings }))
   return { chain, nodes, router }
@@ -56,7 +56,7 @@ async function watch({ router }: Routed) {
   })
   const stop = client.watchBlocks({
     emitMissed: false,
-    // When the test is over, viem may pass the result of a request that failed.
+    // At the end of the test viem may report a failed request as an undefined block.
     onBlock: (block?: { readonly number: bigint | null }) => {
       if (block) watched.push(Number(block.number))
     },
@@ -71,7 +71,7 @@ async function watch({ router }: Routed) {
   return { client, heads, watched, errors }
 }
 
-/** Mines blocks, and waits for the event of each. */
+/** Mines blocks, and waits for each event. */
 async function grow({ chain }: Routed, heads: readonly { hash: string | null }[], blocks: number) {
   for (let at = 0; at < blocks; at++) {
     chain.mine()
@@ -82,7 +82,7 @@ async function grow({ chain }: Routed, heads: readonly { hash: string | null }[]
 
 const subscribed = (nodes: readonly SimNode[]) => nodes.map(({ sockets }) => sockets.subscriptions)
 
-describe('the death of its node', () => {
+describe('when the subscribed node dies', () => {
   const deaths: [string, (node: SimNode) => unknown][] = [
     ['that is killed', (node) => node.stop()],
     ['with a close frame', (node) => node.sockets.cut(1001)],
@@ -116,7 +116,7 @@ describe('the death of its node', () => {
   )
 })
 
-test('a reorganisation is reported from the fork on', async () => {
+test('clients get every block of a reorganisation from the fork on', async () => {
   const routed = await route()
   const { heads } = await watch(routed)
   await grow(routed, heads, 3)
@@ -126,7 +126,7 @@ test('a reorganisation is reported from the fork on', async () => {
     expect(heads[at + 1]?.parentHash).toBe(heads[at]?.hash)
 })
 
-test('on nodes without a WebSocket, the error of a subscription names what the router lacks', async () => {
+test('without WebSocket upstreams the error of a subscription names the missing setting', async () => {
   const { router } = await route(false)
   const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
   const client = createPublicClient({ chain: mainnet, transport })
@@ -139,7 +139,7 @@ test('on nodes without a WebSocket, the error of a subscription names what the r
   rpc.close()
 })
 
-test('ethers and web3.js call and subscribe over a WebSocket, and leave no subscription behind', async () => {
+test('ethers and web3.js call and subscribe over a WebSocket, and leak no subscription', async () => {
   const routed = await route()
   const { chain, nodes, router } = routed
   const ethers = new WebSocketProvider(router.socketUrl, 1)

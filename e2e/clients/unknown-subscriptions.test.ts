@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { startSocketNode } from '../../proxy/upstream/testing/socket-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
-/** A subscription over the WebSocket of the router's calls: no client receives or ends it. */
+/** A node that would accept subscriptions over the router's call WebSocket. */
 const node = () =>
   startSocketNode({
     answer: ({ id, method }, socket) => {
@@ -24,7 +24,7 @@ const routerBefore = (url: string) =>
 
 const methods = ['parity_subscribe', 'starknet_subscribeNewHeads', 'debug_unsubscribe']
 
-test('a method that subscribes by its name is refused, and reaches no node', async () => {
+test('a method with the name of a subscription is refused, and reaches no node', async () => {
   await using upstream = await node()
   await using router = await routerBefore(upstream.url)
   const client = new WebSocket(router.socketUrl)

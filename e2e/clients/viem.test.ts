@@ -84,7 +84,7 @@ describe.each(firstNodes)('viem, with one node of three %s', (firstNode) => {
     expect(logs[0]?.args.value).toBe(BigInt(transfers[0]?.data ?? 0))
   })
 
-  test("errors are the node's own: a revert with its reason, wrong input with its code", async () => {
+  test("viem gets the node's errors: a revert with its reason, wrong input with its code", async () => {
     const { routed, client, chain } = await connect()
     await using _ = routed
     const reverted = await client

@@ -24,7 +24,7 @@ describe.each(firstNodes)('web3.js, with one node of three %s', (firstNode) => {
     expect(await contract.methods['decimals']!().call()).toBe(18n)
   })
 
-  test('every item of a batch has its own answer, be it an error', async () => {
+  test('every item of a batch has its own answer or error', async () => {
     const { routed, web3, chain } = await connect()
     await using _ = routed
     const batch = new web3.BatchRequest()
@@ -63,7 +63,7 @@ describe.each(firstNodes)('web3.js, with one node of three %s', (firstNode) => {
     )
   })
 
-  test("a revert is the node's own, with its reason", async () => {
+  test("a revert has the node's reason", async () => {
     const { routed, web3, chain } = await connect()
     await using _ = routed
     const contract = new web3.eth.Contract(erc20Abi, chain.population.revertingContract)

@@ -6,12 +6,12 @@ import { provider, router, startKubectl, startNode, usePlace } from './cluster.t
 import { Load, settled } from './load.ts'
 
 /*
- * A fleet that follows its load, by metrics-server and the autoscaler of Kubernetes.
+ * Autoscaling of a fleet with metrics-server and the HorizontalPodAutoscaler.
  */
 
 const place = usePlace('autoscaling')
 const { run, apply } = place
-/** Every count that the Deployment ever had. */
+/** Every replica count that the Deployment had. */
 const counts: number[] = []
 let watching: Awaited<ReturnType<typeof startKubectl>>
 let load: Load
@@ -42,7 +42,7 @@ test('load adds a replica', async () => {
   })
 }, 400_000)
 
-test('the router shows what its autoscaler says', async () => {
+test('the router shows the status of its autoscaler', async () => {
   await eventually(async () => {
     const { status } = await place.get('rpcr', 'mainnet')
     expect(status.autoscaling.conditions).toContainEqual(
@@ -52,7 +52,7 @@ test('the router shows what its autoscaler says', async () => {
   }, 60_000)
 })
 
-test('a change of the config leaves the count to the autoscaler', async () => {
+test('a change of the config leaves the replica count to the autoscaler', async () => {
   const already = counts.length
   await load.during('config changed', async () => {
     await patch({ relay: { strategy: 'latency' } })
@@ -61,7 +61,7 @@ test('a change of the config leaves the count to the autoscaler', async () => {
   expect(new Set([3, ...counts.slice(already)])).toEqual(new Set([3]))
 })
 
-test('switched off and on again, it never drops the count', async () => {
+test('turning autoscaling off and on never lowers the replica count', async () => {
   const already = counts.length
   await load.during('autoscaling toggled', async () => {
     await patch({ autoscaling: null, replicas: 3 })
@@ -74,7 +74,7 @@ test('switched off and on again, it never drops the count', async () => {
   expect(new Set([3, ...counts.slice(already)])).toEqual(new Set([3]))
 })
 
-test('the end of the load takes the replica away', async () => {
+test('the end of the load removes the replica', async () => {
   await load.stop()
   await patch({ autoscaling: { ...autoscaling, scaleDownStabilizationSeconds: 15 } })
   const trickle = await Load.start(place, 'mainnet', 5, 'trickle')

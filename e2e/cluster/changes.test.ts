@@ -19,7 +19,7 @@ import { loadImages } from './global-setup.ts'
 import { Load, settled, stateOf } from './load.ts'
 
 /*
- * What happens to a fleet in its life, under a steady load from inside the cluster: no request fails.
+ * Changes of a fleet under a steady load from inside the cluster, none of which fails a request.
  */
 
 const place = usePlace('changes')
@@ -35,21 +35,21 @@ const alpha = provider(place, 'alpha', 'keyed', '${API_KEY}', {
 })
 const beta = provider(place, 'beta', 'keyed', 'beta')
 const gamma = (key: string) => provider(place, 'gamma', 'keyed', key)
-/** Says which keys are good from now on, and returns how often each was used since this was said last. */
+/** Sets the valid keys, and returns the number of uses per key since the last call. */
 const accept = async (...keys: string[]): Promise<Record<string, number>> =>
   JSON.parse(await ask('keyed:9001', `/accept/${keys.join()}`))
-/** Until all pods have a change that replaces none of them: the kubelet looks once a minute. */
+/** Time for all pods to get a change without a rollout: the kubelet syncs volumes once a minute. */
 const takenOverMs = 150_000
 const others = ['beta', 'gamma-1', 'gamma-2']
 
-/** Does something that changes the config of the pods, and waits until all of them have it. */
+/** Runs an action that changes the config, and waits until all pods have the new config. */
 async function changed(action: () => Promise<unknown>): Promise<void> {
   const before = await stateOf(place, 'mainnet')
   await action()
   await settled(place, 'mainnet', before)
 }
 
-/** The pods that run and are not ending. */
+/** The running pods that are not terminating. */
 async function livePods(): Promise<string[]> {
   const { items } = await place.get('pods', '-l', routerPods)
   return items
@@ -57,13 +57,13 @@ async function livePods(): Promise<string[]> {
     .map((pod: any) => pod.metadata.name)
 }
 
-/** Lets a thousand requests pass. */
+/** Waits for a thousand requests. */
 async function untilAsked(): Promise<void> {
   const { requests } = await load.now()
   await eventually(async () => (await load.now()).requests > requests + 1_000, 20_000)
 }
 
-/** Waits until of two keys of a provider only the second is used. */
+/** Waits until the routers use only the second of a provider's two keys. */
 async function untilReplaced(before: string, after: string): Promise<void> {
   const good = ['first', 'second', ...others]
   await eventually(async () => {
@@ -77,7 +77,7 @@ async function untilReplaced(before: string, after: string): Promise<void> {
 
 beforeAll(async () => {
   await serve(place, nodePod('keyed', 'keyed-node'))
-  // Its second port opens after the one that says that it is ready.
+  // Its second port opens after the port of its readiness probe.
   await eventually(() => accept('first', ...others), 30_000)
   await apply(secret('first'), alpha, beta, router('mainnet', { replicas: 2 }))
   await settled(place, 'mainnet')
@@ -89,7 +89,7 @@ test('nothing changes', async () => {
   expect(Object.keys(byUpstream).toSorted()).toEqual(['alpha', 'beta'])
 })
 
-test('a provider is added: it gets its share', async () => {
+test('an added provider gets its share', async () => {
   await load.during('provider added', async () => {
     await changed(() => apply(gamma('gamma-1')))
     await eventually(
@@ -99,7 +99,7 @@ test('a provider is added: it gets its share', async () => {
   })
 })
 
-test('a provider is changed: its new URL is asked', async () => {
+test('a changed provider gets requests at its new URL', async () => {
   const { byUpstream } = await load.during('provider changed', async () => {
     await changed(() => apply(gamma('gamma-2')))
     await untilReplaced('gamma-1', 'gamma-2')
@@ -107,7 +107,7 @@ test('a provider is changed: its new URL is asked', async () => {
   expect(byUpstream['gamma']).toBeGreaterThan(0)
 })
 
-test('a provider is removed: it is asked no more', async () => {
+test('a removed provider gets no more requests', async () => {
   await load.during('provider removed', () => changed(() => run('delete', 'upp', 'gamma')))
   await eventually(async () => {
     const { byUpstream } = await load.during('after it', untilAsked)
@@ -115,7 +115,7 @@ test('a provider is removed: it is asked no more', async () => {
   }, takenOverMs)
 })
 
-test('a Secret is rotated: the old key can then be revoked', async () => {
+test('after the rotation of a Secret the old key can be revoked', async () => {
   await accept('first', 'second', ...others)
   await load.during('Secret rotated', async () => {
     await changed(() => apply(secret('second')))
@@ -159,7 +159,7 @@ test('a pod is deleted', async () => {
   expect(await livePods()).not.toContain(victim)
 })
 
-test('all pods are evicted, no faster than the disruption budget lets them', async () => {
+test('all pods are evicted, within the disruption budget', async () => {
   const evict = (name: string) =>
     place.kubectl(
       ['create', '--raw', `/api/v1/namespaces/${place.namespace}/pods/${name}/eviction`, '-f', '-'],
@@ -204,7 +204,7 @@ test('the chart is upgraded to another image of the router', async () => {
   await load.during('and back', () => changed(upgrade('')))
 }, 400_000)
 
-test('the operator is killed in the middle of a rollout: the next one ends it', async () => {
+test('after the operator is killed during a rollout, the next operator finishes the rollout', async () => {
   await load.during('operator killed', () =>
     changed(async () => {
       await patch({ pod: { annotations: { 'example.com/round': '2' } } })

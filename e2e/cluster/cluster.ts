@@ -12,13 +12,13 @@ const root = join(import.meta.dirname, '../..')
 export const chart = join(root, 'charts/rpc-router')
 export const kubeconfig = process.env['KUBECONFIG'] ?? ''
 const images = process.env['E2E_IMAGES'] ?? 'localhost/'
-/** An image that `make e2e` has built. */
+/** The reference of an image that `make e2e` builds. */
 export const imageOf = (name: string, tag = packageJson.version) => `${images}${name}:${tag}`
-/** Where the operator is. */
+/** Namespace of the operator. */
 export const system = 'rpc-router-system'
 const operatorPods = 'app.kubernetes.io/component=operator'
 
-/** A namespace, with the commands of its user. */
+/** Commands in a namespace. */
 export function placeIn(namespace: string) {
   const kubectl = kubectlFor(kubeconfig, namespace)
   const run = (...args: string[]) => printed(kubectl(args))
@@ -27,7 +27,7 @@ export function placeIn(namespace: string) {
     apply: (...objects: unknown[]) => printed(kubectl(['apply', '-f', '-'], ...objects)),
     get: async (...args: string[]): Promise<any> =>
       JSON.parse(await run('get', ...args, '-o', 'json')),
-    /** Asks a pod over HTTP. */
+    /** Sends an HTTP GET to a pod, and returns the parsed answer. */
     ask: async (pod: string, path: string): Promise<any> =>
       run('get', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}/proxy${path}`),
   }
@@ -36,11 +36,11 @@ export type Place = ReturnType<typeof placeIn>
 
 export const onSystem = placeIn(system)
 
-/** Helm, for the release of the suite. */
+/** Runs Helm for the release of the suite. */
 export const release = (...args: string[]) =>
   printed(helm([...args, '--namespace', system], kubeconfig))
 
-/** As every release of the chart takes them. */
+/** Values that every release of the chart supports. */
 export const programValues = [
   ...['--set', `image.repository=${images}rpc-router-operator`],
   ...['--set', `routerImage.repository=${images}rpc-router`],
@@ -50,20 +50,20 @@ export const imageValues = [
   ...['--set', `redisImage.repository=${images}rpc-router-redis,redisImage.tag=e2e`],
 ]
 
-/** Brings the operator of this version, whatever was there. */
+/** Installs the operator of this version, or upgrades another version to it. */
 export async function installOperator(...values: string[]): Promise<void> {
   const wait = ['--wait', '--timeout', '3m']
   await release('upgrade', '--install', 'rpc-router', chart, ...imageValues, ...values, ...wait)
 }
 
-/** A namespace that enforces the profile "restricted". */
+/** Creates a namespace that enforces the profile "restricted". */
 export async function makeNamespace(name: string): Promise<void> {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
   await onSystem.apply(namespace)
 }
 
-/** A namespace for the tests of a file, on a cluster with the operator; what it holds is printed when a test fails. */
+/** A namespace for one test file, on a cluster with the operator. Failed tests print its state. */
 export function usePlace(name: string): Place {
   const place = placeIn(`rpc-e2e-${name}`)
   beforeAll(async () => {
@@ -81,14 +81,14 @@ async function removePlace({ namespace, run }: Place): Promise<void> {
   await run('delete', 'namespace', namespace)
 }
 
-/** Starts a kubectl that runs on; the caller kills it. */
+/** Starts a long-running kubectl, which the caller kills. */
 export async function startKubectl(place: Place, ...args: string[]) {
   const { kubectl: program } = await findAssets(process.env)
   const all = ['--kubeconfig', kubeconfig, '--namespace', place.namespace, ...args]
   return spawn(program!, all, { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** What an engineer would ask for. */
+/** Prints the state of a namespace for diagnosis. */
 async function dump({ kubectl }: Place): Promise<void> {
   const questions = [
     ['get', 'nodes,pods,deployments,hpa,rpcrouters,upstreamproviders', '-A', '-o', 'wide'],
@@ -104,7 +104,7 @@ async function dump({ kubectl }: Place): Promise<void> {
   }
 }
 
-/** A pod as the profile "restricted" wants it. */
+/** A pod that complies with the profile "restricted". */
 export function podOf(name: string, container: object) {
   return {
     apiVersion: 'v1',
@@ -134,14 +134,14 @@ export function podOf(name: string, container: object) {
   }
 }
 
-/** A pod that runs a program of `pods/`, or with `-e` the text of one: the images have no shell. */
+/** A pod that runs a program of `pods/`, or a source text with `-e`. The images have no shell. */
 export function nodePod(name: string, program: string, ...args: string[]) {
   const path = program.startsWith('-') ? program : `/programs/${program}.mjs`
   const command = ['/usr/local/bin/node', path, ...args]
   return podOf(name, { image: imageOf('rpc-router-pods', 'e2e'), command })
 }
 
-/** A pod behind a Service of its name, port 9001; resolves when it is ready. */
+/** Starts a pod behind a Service of its name on port 9001. Resolves once it is ready. */
 export async function serve(place: Place, pod: ReturnType<typeof podOf>): Promise<void> {
   const { name } = pod.metadata
   await place.apply(pod, {
@@ -153,19 +153,19 @@ export async function serve(place: Place, pod: ReturnType<typeof podOf>): Promis
   await place.run('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s')
 }
 
-/** A simulated node of a chain. */
+/** Starts a simulated node of a chain. */
 export async function startNode(place: Place, name: string, chain = 'eth'): Promise<void> {
   const args = ['--host', '0.0.0.0', '--nodes', '1', '--block-time-ms', '2000', '--chain', chain]
   await serve(place, nodePod(name, 'main', ...args))
 }
 
-/** A provider of Ethereum in the pool of the routers of a namespace: a node, and the path of its URL. */
+/** A provider of Ethereum for the routers of a namespace, with a node and the path of its URL. */
 export function provider(place: Place, name: string, node: string, path = '', spec: object = {}) {
   const nodeUrls = [{ url: `http://${node}.${place.namespace}.svc:9001/${path}` }]
   return providerObject(place.namespace, 'mainnet', name, { nodeUrls, ...spec })
 }
 
-/** A router of Ethereum that needs little, so that many fit on a machine. */
+/** A router of Ethereum with small requests, so that many fit on a machine. */
 export function router(name: string, spec: object = {}) {
   const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } }
   const providerSelector = { matchLabels: { pool: 'mainnet' } }

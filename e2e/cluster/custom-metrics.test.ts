@@ -9,20 +9,20 @@ import { Load, settled } from './load.ts'
 import { startMetrics, stopMetrics } from './metrics-stack.fixture.ts'
 
 /*
- * The sample whose count follows the attempts in flight, with the rule and the queries of docs/operator/autoscaling.md:
- * `make e2e-metrics`.
+ * The sample that scales with in-flight attempts, with the rule and the queries of
+ * docs/operator/autoscaling.md: `make e2e-metrics`.
  */
 
 const place = usePlace('metrics')
 const { namespace, run, apply } = place
 const page = projectText('docs/operator/autoscaling.md')
 const blocks = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text = '']) => parse(text))
-/** Every count that the Deployment had, one after the other. */
+/** Every replica count that the Deployment had, in order. */
 const counts: number[] = []
 let watching: Awaited<ReturnType<typeof startKubectl>>
 let load: Load
 
-/** Takes 4 s for the third of the load that reads balances: of 200 calls a second, 270 are in flight. */
+/** Delays balance reads, a third of the load, by 4 s: of 200 calls a second, 270 are in flight. */
 const slowNode = `
 const http = require('node:http')
 http.createServer(async (request, response) => {
@@ -60,19 +60,19 @@ afterAll(async () => {
   if (!process.env['KEEP']) await stopMetrics(place)
 })
 
-/** What the question of the page is answered. */
+/** The results of the page's query. */
 async function inFlight(): Promise<number[]> {
   const [, path = ''] = /--raw "(.*)"/.exec(page) ?? []
   const { items } = JSON.parse(await run('get', '--raw', path.replace('/rpc/', `/${namespace}/`)))
   return items.map(({ value }: { value: string }) => Number(value))
 }
 
-test('the adapter has the metric of each pod, and the autoscaler takes it', async () => {
+test('the adapter has the metric of each pod, and the autoscaler reads it', async () => {
   await eventually(async () => expect(await inFlight()).toEqual([0, 0]), 120_000)
   await run('wait', '--for=condition=ScalingActive', 'hpa/custom-metric', '--timeout=60s')
 }, 240_000)
 
-test('calls that pile up add a replica', async () => {
+test('in-flight calls add a replica', async () => {
   load = await Load.start(place, 'custom-metric')
   await load.during('replica added', async () => {
     await eventually(() => expect(counts).toEqual([2, 3]), 120_000)
@@ -81,7 +81,7 @@ test('calls that pile up add a replica', async () => {
   })
 }, 400_000)
 
-test('the query for KEDA counts the attempts in flight of all pods', async () => {
+test('the KEDA query counts the in-flight attempts of all pods', async () => {
   const [{ metadata }] = blocks.find((each) => each.kind === 'ScaledObject').spec.triggers
   const query = metadata.query
     .replace('"rpc"', `"${namespace}"`)
@@ -96,7 +96,7 @@ test('the query for KEDA counts the attempts in flight of all pods', async () =>
   expect(Math.abs(Number(result[0].value[1]) - sum)).toBeLessThan(sum / 2)
 })
 
-test('their end takes it away, and nobody has set another count', async () => {
+test('their end removes the replica, without any other replica count', async () => {
   await load.stop()
   const trickle = await Load.start(place, 'custom-metric', 5, 'trickle')
   await trickle.during('replica removed', async () => {

@@ -19,13 +19,13 @@ const needs = [
 
 const kinds = ['rpcrouters.rpcrouter.dev', 'upstreamproviders.rpcrouter.dev']
 
-/** Copies images from Docker to where the cluster finds them. */
+/** Copies images from Docker into the cluster. */
 export async function loadImages(...names: readonly string[]): Promise<void> {
   const [command = '', ...args] = (process.env['E2E_LOAD'] ?? '').split(' ')
   for (const name of names) await promisify(execFile)(command, [...args, name])
 }
 
-/** Checks what the suite needs, and copies the images; returns what removes all of it at the end. */
+/** Checks the requirements of the suite, and copies the images. Returns the teardown. */
 export async function setup(): Promise<() => Promise<void>> {
   for (const [question, need] of needs) {
     const { code, stderr } = await onSystem.kubectl(question)

@@ -10,7 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { eventually } from '../processes/eventually.ts'
 
 /*
- * The images that `make e2e` has built, as a strict cluster runs them: no root, nothing writable, no capability.
+ * The images of `make e2e` as a strict cluster runs them: no root, nothing writable, no capability.
  */
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ describe.each([
   ['-operator', 'rpc-operator'],
   ['-cache', 'router'],
 ])('the image rpc-router%s', (name) => {
-  test('says what it is, and has a numeric user', async () => {
+  test('has labels and a numeric user', async () => {
     const { stdout } = await docker('inspect', image(name))
     const [{ Config, Size }] = JSON.parse(stdout)
     expect(Config.User).toMatch(/^[1-9]\d*:[1-9]\d*$/)
@@ -74,7 +74,7 @@ describe.each([
   })
 })
 
-test('the operator starts, and prints its rights', async () => {
+test('the operator starts, and prints its RBAC rules', async () => {
   const { stdout } = await docker('run', '--rm', ...strict, image('-operator'), 'rbac')
   expect(stdout).toContain('kind: ClusterRole')
 })

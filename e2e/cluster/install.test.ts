@@ -15,7 +15,7 @@ import {
 } from './cluster.ts'
 
 /*
- * From a cluster without an operator to the first answers, with the commands of the chart's README.
+ * From a cluster without an operator to the first answers, by the commands of the chart's README.
  */
 
 const place = usePlace('install')
@@ -47,7 +47,7 @@ test('from helm install to an answer in two minutes', async () => {
   expect(performance.now() - startMs).toBeLessThan(120_000)
 })
 
-test('a client outside of the cluster gets an answer', async () => {
+test('a client outside the cluster gets an answer', async () => {
   const forward = await startKubectl(place, 'port-forward', 'service/mainnet-router', ':3360')
   onTestFinished(() => void forward.kill())
   const [line] = (await once(forward.stdout, 'data')) as [Buffer]
@@ -57,8 +57,8 @@ test('a client outside of the cluster gets an answer', async () => {
   expect(await answer.json()).toMatchObject({ id: 1, result: expect.stringMatching(/^0x/) })
 })
 
-test('kubectl shows both kinds, and explains their fields', async () => {
-  // Two looks at the pods, half a minute apart.
+test('kubectl lists both kinds, and explains their fields', async () => {
+  // Takes two pod checks, which are half a minute apart.
   await run('wait', '--for=condition=Healthy', 'upp/alpha', '--timeout=120s')
   const rpc = await run('get', 'rpc')
   expect(rpc).toMatch(/NAME +READY +REPLICAS +PROVIDERS +LISTENERS +AGE/)
@@ -72,7 +72,7 @@ test('kubectl shows both kinds, and explains their fields', async () => {
   )
 })
 
-test('a manifest that cannot be right is refused, and the message says what would be', async () => {
+test('an invalid manifest is refused, and the message explains the valid form', async () => {
   const endpoints = [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc', port: 80 }]
   const { code, stderr } = await place.kubectl(
     ['apply', '-f', '-'],
@@ -85,7 +85,7 @@ test('a manifest that cannot be right is refused, and the message says what woul
   )
 })
 
-test('a provider that cannot work says why, and harms nobody', async () => {
+test('an invalid provider reports the reason, and affects no other provider', async () => {
   const before = await run('get', 'pods', '-l', 'app.kubernetes.io/component=router', '-o', 'name')
   const keys = { secretKeyRef: { name: 'nowhere', key: 'alpha' } }
   await apply(

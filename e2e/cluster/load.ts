@@ -5,7 +5,7 @@ import type { Stretch as Counted } from '../demo/steady-load.ts'
 import { eventually } from '../processes/eventually.ts'
 import { nodePod, type Place } from './cluster.ts'
 
-/** What happened to the requests of a stretch of time. */
+/** Counts of the requests in a stretch of time. */
 interface Stretch extends Pick<Counted, 'requests' | 'failed' | 'failures'> {
   readonly seconds: number
   readonly byUpstream: Readonly<Record<string, number>>
@@ -32,7 +32,7 @@ export class Load {
     return load
   }
 
-  /** Does something under load, in which no request may fail. */
+  /** Runs an action under load. Throws if a request failed. */
   async during(name: string, action: () => Promise<void>): Promise<Stretch> {
     await this.#ask(`enter/${encodeURIComponent(name)}`)
     await action()
@@ -46,7 +46,7 @@ export class Load {
     return stretch
   }
 
-  /** The stretch that is under way. */
+  /** The current stretch. */
   now(): Promise<Stretch> {
     return this.#ask('now')
   }
@@ -63,9 +63,9 @@ export class Load {
 const settledMs = 150_000
 
 /**
- * Resolves when the present generation of a router serves, and no pod of an older one is left.
+ * Resolves once the current generation of a router serves and no older pod remains.
  *
- * @param before the state of the router that must be over first: see `stateOf`
+ * @param before the previous result of `stateOf`, which must change first
  */
 export async function settled(place: Place, name: string, before = ''): Promise<void> {
   await eventually(async () => {
@@ -84,12 +84,12 @@ export async function settled(place: Place, name: string, before = ''): Promise<
   }, settledMs)
 }
 
-/** What the pods of a router were made of and take over, in a word. */
+/** A fingerprint of the templates and the configs of a router's pods. */
 export async function stateOf(place: Place, name: string): Promise<string> {
   const { metadata, spec } = await place.get('deployment', `${name}-router`)
   const {
     'deployment.kubernetes.io/revision': _revision,
-    // What pods were seen to serve comes later than what they get.
+    // The hash of the served config follows later than the config.
     'rpcrouter.dev/last-good-hash': _good,
     ...annotations
   } = metadata.annotations

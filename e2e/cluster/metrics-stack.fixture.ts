@@ -3,7 +3,7 @@
 import { type Place, podOf, serve } from './cluster.ts'
 
 /*
- * Prometheus and prometheus-adapter in the namespace of a test, as small as they get.
+ * A minimal Prometheus and prometheus-adapter in the namespace of a test.
  */
 
 const images = {
@@ -13,7 +13,7 @@ const images = {
 const group = 'custom.metrics.k8s.io'
 const roles = 'rbac.authorization.k8s.io'
 
-/** Serves metrics of the router pods in a namespace, by rules of prometheus-adapter. */
+/** Serves metrics of a namespace's router pods by prometheus-adapter rules. */
 export async function startMetrics(place: Place, rules: readonly object[]): Promise<void> {
   const { namespace, apply } = place
   const files = { 'prometheus.yml': scrape(namespace), 'adapter.yml': { rules } }
@@ -47,12 +47,12 @@ export async function startMetrics(place: Place, rules: readonly object[]): Prom
   })
 }
 
-/** Removes what `startMetrics` made outside of the namespace. */
+/** Removes objects of `startMetrics` outside the namespace. */
 export async function stopMetrics({ namespace, run }: Place): Promise<void> {
   await run('delete', `apiservice/v1beta1.${group}`, `clusterrolebinding/${namespace}`)
 }
 
-/** As the Prometheus operator makes it from the PodMonitor of a router. */
+/** The scrape config that the Prometheus operator generates from the PodMonitor of a router. */
 function scrape(namespace: string): object {
   const of = (label: string) => [`__meta_kubernetes_${label}`]
   const name = 'pod_label_app_kubernetes_io_instance'

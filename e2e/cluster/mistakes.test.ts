@@ -9,8 +9,9 @@ import { nodePod, provider, router, serve, startNode, usePlace } from './cluster
 import { Load, settled } from './load.ts'
 
 /*
- * A mistake never takes a running fleet down. After each bad change all pods are deleted, one by one, under a steady load in
- * which no request fails. The router has a spec from a URL, which the operator cannot see: it accepts what the pods refuse.
+ * A mistake never takes a running fleet down. After each bad change the test deletes all pods, one
+ * by one, under a steady load without a failed request. The router loads a spec from a URL that the
+ * operator cannot read, so that the operator accepts configs that the pods refuse.
  */
 
 const place = usePlace('mistakes')
@@ -18,7 +19,7 @@ const { run, apply } = place
 const routerPods = 'app.kubernetes.io/component=router'
 let load: Load
 
-/** The text of a program that serves an archive of chain specs. */
+/** The source of a program that serves an archive of chain specs. */
 async function archiveServer(): Promise<string> {
   const archive = pack()
   archive.entry({ name: 'specs/ours.yml' }, 'id: OURS\nextends: ETH1\n')
@@ -37,7 +38,7 @@ beforeAll(async () => {
     router('mainnet', { replicas: 2, specSources: [{ type: 'Url', url }] }),
   )
   await settled(place, 'mainnet')
-  // The operator has seen what the pods serve.
+  // Waits until the operator knows the config that the pods serve.
   await eventually(() => run('get', 'configmap', 'mainnet-router-last-good'), 60_000)
   load = await Load.start(place, 'mainnet')
 }, 300_000)
@@ -54,7 +55,7 @@ const isReady = ({ metadata, status }: any) =>
   !metadata.deletionTimestamp &&
   status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True')
 
-/** Deletes every pod that is there, each when two others are ready. */
+/** Deletes every present pod, each once two others are ready. */
 async function replaceAll(): Promise<void> {
   const { items } = await place.get('pods', '-l', routerPods)
   for (const { metadata } of items) {

@@ -19,7 +19,7 @@ import {
 import { Load, settled, stateOf } from './load.ts'
 
 /*
- * The operator in its life: two of them, one that hangs, none, another release. The fleet serves on.
+ * Operators that fail over, hang, are uninstalled and upgraded. The fleet continues to serve.
  */
 
 const place = usePlace('operators')
@@ -32,7 +32,7 @@ const patch = (strategy: string) => {
   const spec = JSON.stringify({ spec: { relay: { strategy } } })
   return run('patch', 'rpcr', 'mainnet', '--type=merge', '-p', spec)
 }
-/** The pod that leads; empty while none does. */
+/** Name of the leading pod; empty without a leader. */
 async function leader(): Promise<string> {
   const lease = await onSystem.get('lease', 'rpc-router-operator')
   return (lease.spec.holderIdentity ?? '').split('_')[0]
@@ -49,7 +49,7 @@ beforeAll(async () => {
   load = await Load.start(place, 'mainnet')
 })
 
-test('of two operators one leads, and when it goes the other one takes over', async () => {
+test('one of two operators leads, and the other takes over when the leader stops', async () => {
   const { status } = await onSystem.get('deployment', 'rpc-router-operator')
   expect(status.readyReplicas).toBe(2)
   const before = await leader()
@@ -57,7 +57,7 @@ test('of two operators one leads, and when it goes the other one takes over', as
   await nextLeader(before)
 })
 
-test('a leader that is frozen is replaced, and does nothing when it wakes', async () => {
+test('a frozen leader is replaced, and writes nothing after it resumes', async () => {
   const frozen = await leader()
   await signal(frozen, 'STOP')
   onTestFinished(() => signal(frozen, 'CONT').catch(() => {}))
@@ -75,7 +75,7 @@ test('a leader that is frozen is replaced, and does nothing when it wakes', asyn
   expect([await leader(), await stateOf(place, 'mainnet')]).toEqual([after, state])
 })
 
-test('uninstalled, it leaves the kinds, the routers and their pods, and nothing else', async () => {
+test('an uninstall leaves the kinds, the routers and their pods, and nothing else', async () => {
   const pods = await run('get', 'pods', '-l', 'app.kubernetes.io/component=router', '-o', 'name')
   await load.during('uninstalled', async () => {
     await release('uninstall', 'rpc-router', '--wait', '--ignore-not-found')
@@ -101,7 +101,7 @@ test('uninstalled, it leaves the kinds, the routers and their pods, and nothing 
   expect(now).toBe(pods)
 })
 
-test('an upgrade from the previous chart changes the kinds, and loses nothing', async () => {
+test('an upgrade from the previous chart updates the kinds without loss', async () => {
   await load.stop()
   await release('uninstall', 'rpc-router', '--wait', '--ignore-not-found')
   await run('delete', 'crd', ...kinds)
@@ -131,7 +131,7 @@ test('an upgrade from the previous chart changes the kinds, and loses nothing', 
   expect(await run('explain', 'rpcrouter.status.autoscaling')).toContain('desiredReplicas')
 })
 
-/** Signals the processes of a pod from its node, a container of kind. */
+/** Signals the processes of a pod from its node, which is a kind container. */
 async function signal(pod: string, name: 'STOP' | 'CONT'): Promise<void> {
   const { metadata, spec } = await onSystem.get('pod', pod)
   const id = `${metadata.uid}|${metadata.uid.replaceAll('-', '_')}`

@@ -6,13 +6,13 @@ import { nodePod, provider, router, startNode, usePlace } from './cluster.ts'
 import { Load, settled } from './load.ts'
 
 /*
- * Replicas that share the choices of sticky sessions through a Redis that the operator runs.
+ * Replicas that share sticky sessions through a managed Redis.
  */
 
 const place = usePlace('redis')
 const { namespace, run, apply } = place
 
-/** Goes on asking with the ids of ten sessions, each request on a new connection, so that all replicas get each id. */
+/** Sends requests of ten sessions on new connections, so that all replicas get each session. */
 const sessions = `
 const chosen = {}
 let outcomes = {}
@@ -42,23 +42,23 @@ require('node:http').createServer((_, response) => {
 }).listen(8080)`
 
 /** All outcomes so far. */
-const seen = new Set<string>()
+const allOutcomes = new Set<string>()
 
-/** The providers that each session ever had, and the outcomes since this was asked last. */
-async function asSeen() {
+/** All providers of each session, and the outcomes since the last call. */
+async function sessionReport() {
   const now = JSON.parse(await place.ask('sessions:8080', '/')) as {
     chosen: Record<string, string[]>
     outcomes: Record<string, number>
   }
-  for (const outcome of Object.keys(now.outcomes)) seen.add(outcome)
+  for (const outcome of Object.keys(now.outcomes)) allOutcomes.add(outcome)
   return now
 }
 
-/** Lets a hundred requests pass, all of which are answered. */
+/** Waits for a hundred requests, all of them with an answer. */
 async function untilAnswered(): Promise<void> {
   let answers = 0
   await eventually(async () => {
-    const { answer = 0, ...others } = (await asSeen()).outcomes
+    const { answer = 0, ...others } = (await sessionReport()).outcomes
     answers = Object.keys(others).length === 0 ? answers + answer : 0
     expect(answers).toBeGreaterThan(100)
   }, 60_000)
@@ -75,35 +75,35 @@ beforeAll(async () => {
   await run('wait', '--for=condition=Ready', 'pod/sessions', '--timeout=30s')
 })
 
-test('a session has one node at all replicas', async () => {
+test('all replicas use the same node for a session', async () => {
   await eventually(async () => {
-    const { chosen } = await asSeen()
+    const { chosen } = await sessionReport()
     expect(Object.keys(chosen)).toHaveLength(10)
   }, 30_000)
   await untilAnswered()
-  const { chosen } = await asSeen()
+  const { chosen } = await sessionReport()
   expect(Object.values(chosen).every((providers) => providers.length === 1)).toBe(true)
   expect(new Set(Object.values(chosen).flat())).toEqual(new Set(['alpha', 'beta']))
   expect(await adopted()).toBeGreaterThan(0)
 })
 
-test('while Redis is away, sessions fail closed; other requests are served; then all is as before', async () => {
+test('without Redis sessions fail closed, other requests succeed, and both recover', async () => {
   const load = await Load.start(place, 'mainnet')
-  const { chosen: before } = await asSeen()
+  const { chosen: before } = await sessionReport()
   await load.during('Redis deleted', async () => {
     await run('delete', 'pod', 'mainnet-redis-0', '--wait=false')
     await eventually(async () => {
-      await asSeen()
-      expect(seen).toContain('503 session-store')
+      await sessionReport()
+      expect(allOutcomes).toContain('503 session-store')
     }, 30_000)
     await run('wait', '--for=condition=Ready', 'pod/mainnet-redis-0', '--timeout=90s')
     await untilAnswered()
   })
-  expect([...seen].toSorted()).toEqual(['503 session-store', 'answer'])
-  expect((await asSeen()).chosen, 'no session has moved').toEqual(before)
+  expect([...allOutcomes].toSorted()).toEqual(['503 session-store', 'answer'])
+  expect((await sessionReport()).chosen, 'no session has moved').toEqual(before)
 })
 
-/** How often a replica took over the choice of another one. */
+/** Number of times that a replica adopted the choice of another. */
 async function adopted(): Promise<number> {
   const { items } = await place.get('pods', '-l', 'app.kubernetes.io/component=router')
   let sum = 0

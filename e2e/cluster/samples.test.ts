@@ -9,14 +9,15 @@ import { eventually } from '../processes/eventually.ts'
 import { imageOf, nodePod, podOf, serve, startNode, usePlace } from './cluster.ts'
 
 /*
- * Every sample runs with a router, simulated nodes and a real node for the development network. Each endpoint answers.
+ * Runs every sample with simulated nodes, and a real node for the development network. Each
+ * endpoint answers.
  */
 
 const place = usePlace('samples')
 const { namespace, run, apply } = place
 const folder = join(import.meta.dirname, '../../samples')
 
-/** By chain and interface: the node, the method or path that the client calls, and a part of the answer. */
+/** By chain and interface: the node, the client's method or path, and a part of the answer. */
 const nodes = {
   'ETH1 jsonrpc': { node: 'eth', call: 'eth_blockNumber', answer: '"result":"0x' },
   'DEVNET jsonrpc': { node: 'anvil', call: 'eth_chainId', answer: '"result":"0x7a69"' },
@@ -38,7 +39,7 @@ const nodes = {
   'MOVECHAIN rest': { node: 'move', call: '/', answer: '"chain_id":1' },
 }
 
-/** The Secret that the comment in the mutual TLS sample requires. */
+/** The Secret that the mutual TLS sample requires. */
 const clientCertificate = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -58,7 +59,7 @@ beforeAll(async () => {
   await Promise.all([
     ...simulated.map(({ node }) => startNode(place, `node-${node}`, node)),
     serve(place, podOf('node-anvil', anvil)),
-    // The name that the sample with a NetworkPolicy lets in.
+    // The sample with a NetworkPolicy admits clients with this name.
     apply(nodePod('wallet', '-e', idle), clientCertificate),
   ])
   await run('wait', '--for=condition=Ready', 'pod/wallet', '--timeout=60s')
@@ -66,7 +67,7 @@ beforeAll(async () => {
 
 type Manifest = Readonly<Record<string, any>>
 
-/** Points a sample at the nodes and services of this cluster. */
+/** Rewrites a sample to the nodes and services of this cluster. */
 function sampleHere(sample: string): readonly Manifest[] {
   const documents = parseAllDocuments(readFileSync(join(folder, sample), 'utf8'))
   const image = imageOf('rpc-router-pods', 'e2e')
@@ -105,7 +106,7 @@ function manifestHere(manifest: Manifest): Manifest {
   return { ...manifest, spec: { ...spec, nodeUrls } }
 }
 
-/** @param needsTls whether the URL has TLS settings: no node here speaks TLS, so another provider answers */
+/** @param needsTls whether the URL has TLS settings. No node here has TLS, so another answers */
 function urlHere(serves: keyof typeof nodes, url: string, needsTls = false): string {
   const scheme = needsTls ? 'https' : serves.endsWith('grpc') ? 'grpc' : 'http'
   const at = `${scheme}://node-${nodes[serves].node}.${namespace}.svc:9001`
@@ -133,7 +134,7 @@ test.each(samples)('%s answers at every endpoint', async (sample) => {
   }
 })
 
-/** Asks from inside the cluster. */
+/** Sends a request from inside the cluster. */
 async function ask(url: string, call: string): Promise<string> {
   const way = call.includes('Service/') ? 'grpc' : 'http'
   const program = `console.log(await ${way}('${url}', '${call}'))${client}`

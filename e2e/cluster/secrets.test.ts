@@ -7,15 +7,15 @@ import { nodePod, onSystem, provider, router, serve, usePlace } from './cluster.
 import { Load, settled } from './load.ts'
 
 /*
- * Keys in every place that takes one, some of them refused by their provider: after traffic, changes and errors, no value is
- * anywhere but in its Secret.
+ * Keys in every place that accepts one, some of which the provider refuses. After traffic, changes
+ * and errors no value is anywhere but in its Secret.
  */
 
 const place = usePlace('secrets')
 const { run, apply } = place
 const canary = () => `canary-${randomBytes(8).toString('hex')}`
 const keys = { path: canary(), header: canary(), query: canary(), refused: canary() }
-/** Variables of a provider, each from a key of the Secret. */
+/** Variables of a provider from keys of the Secret. */
 const variables = (...names: (keyof typeof keys)[]) => ({
   variables: names.map((key) => ({
     name: key.toUpperCase(),
@@ -71,7 +71,7 @@ test('no value of a Secret is anywhere but in its Secret', async () => {
 
 const decoded = (text: string) => Buffer.from(text, 'base64').toString()
 
-/** All objects but Secrets, all logs, metrics and command lines, with where each is. */
+/** All objects except Secrets, all logs, metrics and command lines, each with its source. */
 async function everything(): Promise<[string, string][]> {
   const all: [string, string][] = []
   const resources = await run('api-resources', '--verbs=list', '-o', 'name')

@@ -14,9 +14,9 @@ interface Message {
   readonly error?: { readonly message: string }
 }
 
-/** A tab of a headless Chromium, driven by its DevTools protocol. `await using` ends it. */
+/** A tab of a headless Chromium, driven by the DevTools protocol. `await using` ends it. */
 export class Browser implements AsyncDisposable {
-  /** Exceptions of pages, and what their policies refused. */
+  /** Exceptions and policy violations of pages. */
   readonly complaints: string[] = []
   readonly #process: ChildProcess
   readonly #directory: string
@@ -31,7 +31,7 @@ export class Browser implements AsyncDisposable {
     socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data))))
   }
 
-  /** @throws Error when there is no Chromium */
+  /** @throws Error without a Chromium */
   static async start(): Promise<Browser> {
     const directory = await mkdtemp(join(tmpdir(), 'rpc-router-browser-'))
     const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars']
@@ -63,7 +63,7 @@ export class Browser implements AsyncDisposable {
     return result.value
   }
 
-  /** All text that is shown. */
+  /** The visible text. */
   text(selector = 'body'): Promise<string> {
     return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`)
   }

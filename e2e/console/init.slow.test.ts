@@ -12,7 +12,7 @@ async function createFolder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
 }
 
-test('on a terminal it asks for a chain, URLs and a file, and writes what can be served', async () => {
+test('router init asks for a chain, URLs and a file, and writes a valid config', async () => {
   await using folder = await createFolder()
   const path = join(folder.path, 'asked.yml')
   await using terminal = await Terminal.start([], { command: 'init' })
@@ -49,7 +49,7 @@ test('on a terminal it asks for a chain, URLs and a file, and writes what can be
   expect([code, written.stderr]).toEqual([0, ''])
 })
 
-test('what a flag says is not asked for; one who leaves has written nothing', async () => {
+test('a flag replaces its question, and Ctrl-C writes nothing', async () => {
   await using folder = await createFolder()
   const path = join(folder.path, 'left.yml')
   await using terminal = await Terminal.start([path, '--chain', 'ETH1'], { command: 'init' })

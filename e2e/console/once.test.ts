@@ -25,14 +25,14 @@ afterAll(async () => {
 
 const addressOf = ({ adminUrl }: Program) => adminUrl.replace('http://', '')
 
-test('--once and --json show which node of a router is bad, since when and why', async () => {
+test('--once and --json show the bad node, the reason and the time', async () => {
   const [url = ''] = router.urls
   const ready = async () => (await fetch(`${router.adminUrl}/readyz`)).text()
   await expect.poll(ready).toContain('2 of 2 upstreams serving')
   await nodes[1]?.stop()
   let requests = 10
   const calls = async () => {
-    // Each about something else, so that none is answered from memory.
+    // Each call differs, so that the cache answers none.
     for (const end = requests + 5; requests < end; requests++)
       await askRpc(url, 'eth_getBalance', [`0x${'0'.repeat(36)}${1_000 + requests}`, '0x1'])
     return ready()
@@ -72,7 +72,7 @@ test.each([
   expect(ended.stdout).toMatch(stdout)
 })
 
-test('--admin-page off: browsers are shown nothing, router top still sees', async () => {
+test('--admin-page off serves no page to browsers, but router top still works', async () => {
   const on = await fetch(router.adminUrl)
   expect([on.status, on.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   await on.body?.cancel()

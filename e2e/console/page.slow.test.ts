@@ -5,7 +5,7 @@ import { at, someChain, someUpstream } from '../../proxy/console/facts.fixture.t
 import { Browser } from './browser.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
 
-/** What a config, a node or a client could be called to be run by a browser. */
+/** A name from a config, a node or a client that a vulnerable page would execute. */
 const hostile = `<img src=x onerror="document.title='run'">`
 const disabled = { state: 'disabled', why: `refused ${hostile}`, since: at(40), until: at(900) }
 const eth = someChain([someUpstream('node-a'), someUpstream(hostile, disabled)], {
@@ -23,13 +23,13 @@ beforeAll(async () => {
 })
 afterAll(() => browser[Symbol.asyncDispose]())
 
-/** Presses the first button that is shown with this text, on the first line that has the other one. */
+/** Presses the first visible button with this label, on the first line that contains `line`. */
 const press = (label: string, line = '') =>
   browser.evaluate(
     `[...document.querySelectorAll('button')].find((each) => !each.hidden && each.textContent === ${JSON.stringify(label)} && each.parentElement.textContent.includes(${JSON.stringify(line)})).click()`,
   )
 
-test('the page shows which node is bad, since when and why, and follows what changes', async () => {
+test('the page shows the bad node, the reason and the time, and follows changes', async () => {
   await using replica = await ScriptedReplica.start([eth])
   replica.calls = [call]
   await browser.open(`http://${replica.address}/`)
@@ -46,7 +46,7 @@ test('the page shows which node is bad, since when and why, and follows what cha
   await press('Why', call.guid)
   await expect.poll(() => browser.text('#text')).toBe(`why ${call.guid}:\nnode-b was asked first`)
   await press('Close')
-  // A page without HTTPS at another host has no clipboard: the text is shown.
+  // A page over plain HTTP has no clipboard access, so it shows the text instead.
   await browser.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('none'))`)
   await press('Copy curl')
   await expect
@@ -71,7 +71,7 @@ test('the page shows which node is bad, since when and why, and follows what cha
   expect(browser.complaints).toEqual([])
 })
 
-test('a curl of REST says what is to be filled in; where none can be made there is no button', async () => {
+test('a REST curl has placeholders, and calls without a curl have no button', async () => {
   await using replica = await ScriptedReplica.start([eth])
   const ofRest = { ...call, interface: 'rest', chain: 'HUBCHAIN' }
   const path = '/sdk/bank/v1beta1/balances/{address}'
@@ -92,7 +92,7 @@ test('a curl of REST says what is to be filled in; where none can be made there 
     .toBe(`curl -gsi -X '{GET or POST}' 'http://127.0.0.1:3360${path}'`)
 })
 
-test('what is old is called so; dark is dark', async () => {
+test('the page follows the colour scheme, and marks stale data', async () => {
   await using replica = await ScriptedReplica.start([eth])
   await browser.scheme('dark')
   await browser.open(`http://${replica.address}/`)
@@ -108,7 +108,7 @@ test('what is old is called so; dark is dark', async () => {
     .toMatch(/^no answer for \d+ s: what you see is old/)
 })
 
-test('the policy of the page refuses what was not written into it', async () => {
+test('the content security policy of the page blocks injected code', async () => {
   await using replica = await ScriptedReplica.start([eth])
   await browser.open(`http://${replica.address}/`)
   await expect.poll(() => browser.text('#state')).toBe('live')

@@ -9,7 +9,7 @@ import { type SomeChain, someFacts } from '../../proxy/console/facts.fixture.ts'
 import type { Facts, FailedCall } from '../../proxy/console/facts.ts'
 import { createLivePage } from '../../proxy/console/live-page.ts'
 
-/** An admin address whose facts and failed calls a test sets. `await using` ends it. */
+/** An admin address with the facts and failed calls of a test. `await using` ends it. */
 export class ScriptedReplica implements AsyncDisposable {
   chains: readonly SomeChain[]
   calls: FailedCall[] = []
@@ -22,7 +22,7 @@ export class ScriptedReplica implements AsyncDisposable {
     const facts = async (): Promise<Facts> =>
       someFacts(100 + (performance.now() - this.#startMs) / 1_000, this.chains, {
         failed: this.calls,
-        // All is counted after the first look.
+        // Counts start after the first request.
         ...(requests++ === 0 && { counts: {} }),
       })
     const page = createLivePage(facts, systemClock, 'pod-1')

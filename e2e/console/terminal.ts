@@ -8,7 +8,7 @@ import { runTool, toolOutput } from '../processes/run-tool.ts'
 
 const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
-/** `router top`, or another command, in a real terminal, that of tmux. `await using` ends both. */
+/** `router top`, or another command, in a real tmux terminal. `await using` ends both. */
 export class Terminal implements AsyncDisposable {
   readonly #directory: string
 
@@ -16,7 +16,7 @@ export class Terminal implements AsyncDisposable {
     this.#directory = directory
   }
 
-  /** @throws Error when there is no tmux */
+  /** @throws Error without tmux */
   static async start(
     args: readonly string[],
     { command = 'top', columns = 80, rows = 24, environment = '' } = {},
@@ -26,14 +26,14 @@ export class Terminal implements AsyncDisposable {
     })
     const terminal = new Terminal(await mkdtemp(join(tmpdir(), 'rpc-router-terminal-')))
     const program = [process.execPath, entry, command, ...args].map((word) => `'${word}'`).join(' ')
-    // All that it writes is kept, as a terminal at the other end of ssh would get it.
-    const kept = `script -qefc "${environment} ${program}" '${terminal.#raw}'; sleep 60`
+    // Records all output, as a remote terminal would receive it.
+    const recorded = `script -qefc "${environment} ${program}" '${terminal.#raw}'; sleep 60`
     const size = ['-x', String(columns), '-y', String(rows)]
-    await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, kept)
+    await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, recorded)
     return terminal
   }
 
-  /** What stands on the screen. @param more `-e`: with colours */
+  /** The text on the screen. @param more tmux flags; `-e` includes colours */
   screen(...more: readonly string[]): Promise<string> {
     return this.#tmux('capture-pane', '-p', ...more)
   }

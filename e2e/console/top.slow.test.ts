@@ -15,7 +15,7 @@ const call = {
 }
 const escape = '\u001b'
 
-test('at 80x24: the bad node first; moves, details, why a call failed, filter, sort, pause, end', async () => {
+test('at 80x24 the bad node is first, and every key of router top works', async () => {
   await using replica = await ScriptedReplica.start([eth])
   replica.calls = [call]
   await using terminal = await Terminal.start(['--at', replica.address])
@@ -55,11 +55,11 @@ test('at 80x24: the bad node first; moves, details, why a call failed, filter, s
   await terminal.press('Space')
   await expect.poll(screen).toContain('Nothing is wrong')
   await terminal.press('q')
-  // The screen is as it was before.
+  // The previous screen is restored.
   await expect.poll(screen).not.toContain('router top')
 })
 
-test('with more lines than rows it draws four times a second at most, and clears nothing', async () => {
+test('with more lines than rows it draws at most four times a second, without a clear', async () => {
   const many = Array.from({ length: 30 }, (_, n) => ({ ...eth, name: `CHAIN${n} jsonrpc` }))
   await using replica = await ScriptedReplica.start(many)
   await using terminal = await Terminal.start(['--at', replica.address], {
@@ -74,11 +74,11 @@ test('with more lines than rows it draws four times a second at most, and clears
   const second = await head()
   await expect.poll(head).not.toBe(second)
   const written = (await terminal.written()).slice(before)
-  // In two seconds: some changed cells of some lines. No screen and no scrollback is erased.
+  // Two seconds of output rewrite some cells. They erase neither the screen nor the scrollback.
   expect(written).not.toContain(`${escape}[2J`)
   expect(written).not.toContain(`${escape}[3J`)
   expect(written.length).toBeLessThan(30_000)
-  // NO_COLOR: no colour of the foreground or the background.
+  // NO_COLOR disables foreground and background colours.
   const colour = new RegExp(`${escape}\\[(?:[0-9]+;)*(?:3[0-7]|4[0-7]|9[0-7])m`)
   expect(await terminal.written()).not.toMatch(colour)
 
@@ -86,13 +86,13 @@ test('with more lines than rows it draws four times a second at most, and clears
   await expect.poll(screen).toMatch(/\n>/)
   await terminal.press('PageUp')
   await terminal.resize(120, 30)
-  // At once, as over a slow connection.
+  // Sends all keys at once, as over a slow connection.
   await terminal.press('/', 'CHAIN7', 'Enter')
   await expect.poll(screen).toMatch(/filter: CHAIN7 [^]*RETRY.*\n CHAIN7 jsonrpc.*\n {2}node-b/)
   expect((await screen()).split('\n')).toHaveLength(31)
 })
 
-test('a replica that ceases to answer is what stands first, and the others are shown', async () => {
+test('a replica that stops answering comes first, and the others remain visible', async () => {
   await using replica = await ScriptedReplica.start([eth])
   const gone = await ScriptedReplica.start([eth])
   const { address } = gone

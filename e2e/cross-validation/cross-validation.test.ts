@@ -98,8 +98,8 @@ async function ask(
   }
 }
 
-/** Node `at` gives a wrong balance, before the others answer. */
-function lies(at: number, result: string, delayMs = 0): void {
+/** Makes node `at` return a wrong result, before the other nodes answer. */
+function forgeAt(at: number, result: string, delayMs = 0): void {
   const forge = (call: { id: unknown }) => JSON.stringify({ jsonrpc: '2.0', id: call.id, result })
   nodes[at]?.faults.add({ kind: 'forged', forge })
   for (const node of nodes.filter((_, each) => each !== at))
@@ -111,11 +111,11 @@ const asks = (participants: number, agreement: number) => ({
   'rpc-cross-validation-agreement-threshold': String(agreement),
 })
 
-test('three nodes are asked, and the two that agree are believed, whichever one lies', async () => {
+test('of three nodes the two that agree win, whichever node is wrong', async () => {
   const honest = await ask('eth_getBalance', old)
   expect(honest).toMatchObject({ status: 200, said: 'success', disagreeing: null, all: 'a,b,c' })
   for (const [at, liar] of ['a', 'b', 'c'].entries()) {
-    lies(at, '0xbad', 100)
+    forgeAt(at, '0xbad', 100)
     const others = ['a', 'b', 'c'].filter((name) => name !== liar).join()
     expect(await ask('eth_getBalance', old)).toMatchObject({
       ...{ status: 200, result: honest.result, said: 'success' },
@@ -129,8 +129,8 @@ test('three nodes are asked, and the two that agree are believed, whichever one 
   )
 })
 
-test('a difference about a finalized block is counted, and logged with both answers', async () => {
-  lies(1, '0xbad', 100)
+test('a mismatch about a finalized block is counted, and logged with both answers', async () => {
+  forgeAt(1, '0xbad', 100)
   await ask('eth_getBlockByNumber', ['0x10', false], asks(3, 2))
   await ask('eth_getBalance', old)
   await program.logged('upstreams differ about a finalized block')
@@ -140,7 +140,7 @@ test('a difference about a finalized block is counted, and logged with both answ
   expect(page).toMatch(/router_cross_validation_finalized_mismatches_total\{[^}]*upstream="b"/)
 })
 
-test('the latest block is one block for all, also when one node is a block behind', async () => {
+test('all nodes answer for the same latest block, even if one node is a block behind', async () => {
   const [first] = nodes as [SimNode]
   Object.assign(first.view, { lagBlocks: 1 })
   await expect
@@ -180,8 +180,8 @@ test.each<[string, () => void, object]>([
   [
     'all differ',
     () => {
-      lies(0, '0xbad1')
-      lies(1, '0xbad2')
+      forgeAt(0, '0xbad1')
+      forgeAt(1, '0xbad2')
     },
     {
       status: 502,
@@ -204,8 +204,8 @@ test.each<[string, () => void, object]>([
   expect(await ask('eth_getBalance', old)).toMatchObject(expected)
 })
 
-test('fails when the group of the other vendor does not agree', async () => {
-  lies(2, '0xbad')
+test('validation fails when the nodes of the other vendor disagree', async () => {
+  forgeAt(2, '0xbad')
   const seen = await ask('eth_getCode', old, asks(3, 2))
   expect(seen).toMatchObject({
     status: 502,
@@ -215,7 +215,7 @@ test('fails when the group of the other vendor does not agree', async () => {
   })
 })
 
-test('a write, and a method for which callers may not ask, are refused', async () => {
+test('writes, and methods that callers may not cross-validate, are refused', async () => {
   const transaction = '0x02f86b01'
   const seen = await ask('eth_sendRawTransaction', [transaction], asks(3, 2))
   expect(seen).toMatchObject({ status: 400, reason: 'bad-directive' })
@@ -224,8 +224,8 @@ test('a write, and a method for which callers may not ask, are refused', async (
   expect(nodes.map((node) => node.calls.count('eth_sendRawTransaction'))).toEqual([0, 0, 0])
 })
 
-test('the items of a batch are validated each', async () => {
-  lies(0, '0xbad', 50)
+test('each item of a batch is validated', async () => {
+  forgeAt(0, '0xbad', 50)
   const item = (id: number, method: string) => ({ jsonrpc: '2.0', id, method, params: old })
   const response = await fetch(program.urls[0] ?? '', {
     method: 'POST',
@@ -240,7 +240,7 @@ test('the items of a batch are validated each', async () => {
   expect(response.headers.get('rpc-cross-validation-disagreeing-providers')).toBe('a')
 })
 
-test('cross-validation wins over a session, whose other calls stay with one node', async () => {
+test('cross-validation overrides a session, whose other calls stay on one node', async () => {
   const session = { 'rpc-stickiness': 'both' }
   expect(await ask('eth_getBalance', old, session)).toMatchObject({
     all: 'a,b,c',
@@ -254,7 +254,7 @@ test('cross-validation wins over a session, whose other calls stay with one node
   expect(seen.size).toBe(1)
 })
 
-test('no kept answer is given where upstreams must agree, in a session, or about the latest block from a block on', async () => {
+test('cross-validation, sessions and a minimum block for `latest` bypass the cache', async () => {
   const debug = { 'rpc-debug-relay': 'true' }
   const counted = async (method: string, directives: Record<string, string>, block = '0x11') =>
     (await ask(method, [account, block], { ...debug, ...directives })).cache
@@ -279,14 +279,14 @@ test('no kept answer is given where upstreams must agree, in a session, or about
   })
 })
 
-test('a caller that names the block it has seen is answered by a node that has it, or in words', async () => {
+test('rpc-min-block selects a node that has the block, and an invalid value is refused', async () => {
   const { latest } = await ask('eth_getTransactionCount', [account, 'latest'])
   const head = Number(latest)
   expect(head).toBeGreaterThan(0)
-  const seen = await ask('eth_getTransactionCount', [account, 'latest'], {
+  const good = await ask('eth_getTransactionCount', [account, 'latest'], {
     'rpc-min-block': String(head),
   })
-  expect(seen.status).toBe(200)
+  expect(good.status).toBe(200)
   const bad = await ask('eth_getTransactionCount', [account, 'latest'], { 'rpc-min-block': 'soon' })
   expect(bad).toMatchObject({ status: 400, reason: 'bad-directive' })
 })

@@ -13,7 +13,7 @@ const both = {
   'rpc-cross-validation-agreement-threshold': '2',
 }
 
-/** Three nodes over HTTP that answer with these bodies, in the order of the list. */
+/** Three HTTP nodes that answer with these bodies, in list order. */
 async function behind(
   chainId: string,
   apiInterface: 'jsonrpc' | 'rest' | 'tendermintrpc',
@@ -42,7 +42,7 @@ async function seen(response: Response) {
   return { status: response.status, text, said: names('status'), why: names('failure-reason') }
 }
 
-test('REST: documents with keys in another order are one answer', async () => {
+test('REST: documents that differ only in key order agree', async () => {
   await using chain = await behind('HUBCHAIN', 'rest', [
     () => '{"supply":[{"denom":"x","amount":"7"}],"pagination":null}',
     () => '{"supply":[{"denom":"x","amount":"8"}],"pagination":null}',
@@ -94,7 +94,7 @@ test.each(['URI', 'POST'])('Tendermint RPC, by %s', async (style) => {
   expect(text).toContain('"value":"a"')
 })
 
-test('gRPC: messages are compared by their bytes, and a failure has a status and the reason', async () => {
+test('gRPC: messages are compared byte by byte, and a failure has a status and a reason', async () => {
   const says =
     (text: string): Manner =>
     (stream) => {
@@ -111,7 +111,7 @@ test('gRPC: messages are compared by their bytes, and a failure has a status and
   expect([stream.code, stream.details]).toEqual([3, expect.stringContaining('may stream')])
 })
 
-test('answers that stream are compared as a whole', async () => {
+test('streamed answers are compared as a whole', async () => {
   const filler = 'ab'.repeat(2 * 1024 * 1024)
   const of = (last: string) => (request: ReceivedRequest) => {
     const { id } = JSON.parse(request.body.toString()) as { id: number }
@@ -132,7 +132,7 @@ test('answers that stream are compared as a whole', async () => {
   expect([id, result === `0x${filler}02`]).toEqual(['mine', true])
 })
 
-test('over a WebSocket the headers of the upgrade count for every call', async () => {
+test('the upgrade headers of a WebSocket apply to each of its calls', async () => {
   const of = (result: string) => (request: ReceivedRequest) => {
     const { id } = JSON.parse(request.body.toString()) as { id: number }
     return JSON.stringify({ jsonrpc: '2.0', id, result })

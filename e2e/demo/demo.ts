@@ -29,7 +29,7 @@ try {
 if (process.exitCode === 1) screen.note(`The logs of all processes are kept in ${directory}`)
 else await rm(directory, { recursive: true, force: true })
 
-/** The whole tour. True when no request failed, and no block was missed or reported twice. */
+/** Runs the whole tour. Returns true if no request failed and no block was missed or duplicated. */
 async function demo(interrupted: AbortSignal): Promise<boolean> {
   const over = new AbortController()
   const signal = AbortSignal.any([interrupted, over.signal])

@@ -11,7 +11,7 @@ import { askRpc } from '../processes/rpc-client.ts'
 import { waitUntil } from '../processes/eventually.ts'
 import { Devnet } from './devnet.ts'
 
-test('several nodes are one chain, and a killed one catches up', async () => {
+test('several nodes have one chain, and a killed node catches up', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rpc-router-devnet-test-'))
   const stop = new AbortController()
   const { signal } = stop

@@ -22,8 +22,8 @@ interface Member {
 
 /**
  * Several anvil nodes of one chain. They start from the same genesis and mine the same transactions
- * at the same timestamps, so that every block has the same hash on all of them. A node that comes
- * back replays the blocks that it missed.
+ * at the same timestamps, so that every block has the same hash on all of them. A restarted node
+ * replays the blocks that it missed.
  */
 export class Devnet {
   readonly #members: Member[]
@@ -37,7 +37,7 @@ export class Devnet {
     this.#nextTimestampSeconds = genesisSeconds + 1
   }
 
-  /** Starts the nodes, with a few blocks already mined. */
+  /** Starts the nodes, and mines a few blocks. */
   static async start(
     names: readonly string[],
     ports: readonly number[],
@@ -68,7 +68,7 @@ export class Devnet {
     return this.#blocks[height - 1]!.hash
   }
 
-  /** Produces a block a second until the signal is aborted. */
+  /** Mines a block per second until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#inTurn(() => this.#produce())
@@ -77,8 +77,8 @@ export class Devnet {
   }
 
   /**
-   * Lets `send` send a transaction while no block is produced, and waits until every living node
-   * has it. Returns its hash and how many nodes had it.
+   * Runs `send` while no block is mined, and waits until every live node has its transaction.
+   * Returns the hash and the number of nodes that have it.
    */
   async transact(
     signal: AbortSignal,
@@ -99,14 +99,14 @@ export class Devnet {
     })
   }
 
-  /** Resolves when no node is in the middle of a block: all living ones have the same head. */
+  /** Resolves when all live nodes have the same head, and none is mining. */
   async settled(): Promise<void> {
     await this.#inTurn(() => Promise.resolve())
   }
 
   /**
-   * Ends a node as a power failure would, between two blocks.
-   * @param rush number of blocks that follow at once when it is gone
+   * Kills a node between two blocks, like a power failure.
+   * @param rush number of blocks to mine right after the kill
    */
   async kill(name: string, rush = 0): Promise<void> {
     await this.#inTurn(async () => {
@@ -117,7 +117,7 @@ export class Devnet {
     })
   }
 
-  /** Starts a node again on its old port and lets it catch up. Returns how many blocks it missed. */
+  /** Restarts a node on its old port and lets it catch up. Returns the number of missed blocks. */
   async revive(name: string): Promise<number> {
     const member = this.#member(name)
     member.node = await startAnvil(member.options)
@@ -152,7 +152,7 @@ export class Devnet {
   }
 }
 
-/** Mines one block and returns its hash. Transactions that the node already has stay as they are. */
+/** Mines one block with these transactions, which the node may already have. Returns its hash. */
 async function mineOn(
   { url }: AnvilNode,
   block: Omit<ProducedBlock, 'hash'> & { readonly hash?: string },

@@ -12,7 +12,7 @@ const darkMs = 5_000
 const rejoinTimeoutMs = 45_000
 const headSlackBlocks = 3
 
-/** Kills `victim` under load and brings it back. Returns the load with its counts. */
+/** Kills `victim` under load and restarts it. Returns the load with its counts. */
 export async function tourFailure(
   screen: Screen,
   url: string,
@@ -63,7 +63,7 @@ export async function tourFailure(
   return load
 }
 
-/** Reads with known answers, each different from the last. */
+/** Distinct reads with known answers. */
 function questionsAbout(devnet: Devnet): () => Question {
   let requests = 0
   return () => {

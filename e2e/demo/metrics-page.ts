@@ -9,13 +9,13 @@ export interface MetricValue {
   readonly value: number
 }
 
-/** Reads a page of the router's admin address, as a monitoring system would. */
+/** Reads a page of the router's admin address. */
 export async function getPage(page: string): Promise<{ status: number; text: string }> {
   const response = await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })
   return { status: response.status, text: await response.text() }
 }
 
-/** The series of one name in a page of metrics. */
+/** The series with one name in a metrics page. */
 export function metricValues(page: string, name: string): MetricValue[] {
   const lines = page.split('\n').filter((line) => line.startsWith(`${name}{`))
   return lines.map((line) => ({

@@ -19,7 +19,7 @@ test.each([
   expect(received.sum(head, hashOf)).toMatchObject(expected)
 })
 
-test('a wrong hash counts; a client without hashes is not checked', () => {
+test('a wrong hash counts, and heads without a hash are not checked', () => {
   const received = new ReceivedHeads()
   received.add(7, 'hash 8')
   received.add(8, null)

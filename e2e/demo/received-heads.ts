@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** The heads that one client received, compared with the chain. */
+/** Counts of the heads that one client received, compared with the chain. */
 export interface HeadCounts {
   readonly heads: number
-  /** Blocks between the first one and the chain's head that did not come. */
+  /** Number of missing blocks between the first block and the chain's head. */
   readonly missed: number
-  /** Received again, or after a higher one. */
+  /** Number of heads received twice, or after a higher head. */
   readonly doubled: number
-  /** Received with a hash that the block does not have. */
+  /** Number of heads with a wrong hash. */
   readonly wrong: number
 }
 
 interface ReceivedHead {
   readonly height: number
-  /** Null when the client does not pass it on. */
+  /** Null if the client does not expose it. */
   readonly hash: string | null
 }
 
@@ -38,7 +38,7 @@ export class ReceivedHeads {
     const known = new Set<number>()
     let highest = 0
     for (const { height, hash } of this.#received) {
-      // The first node with a block may report it before the chain's head is updated.
+      // The first node with a block may report it before the chain's head moves.
       if (height > head) continue
       sum.heads++
       if (height <= highest) sum.doubled++

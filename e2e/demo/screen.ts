@@ -21,7 +21,7 @@ export class Screen {
     this.#write(`\n${styleText('bold', `  ${++this.#step}  ${title}`)}\n`)
   }
 
-  /** One line of cells. Widths are those of the cells' columns; the last one is free. */
+  /** Prints one line of cells. The last cell has no width. */
   row(cells: readonly (string | number)[], widths: readonly number[]): void {
     const padded = cells.map((cell, at) => {
       const width = widths[at] ?? 0
@@ -32,7 +32,7 @@ export class Screen {
     this.#write(`${indent}${padded.join('  ').trimEnd()}\n`)
   }
 
-  /** Text that explains, set back. */
+  /** Prints an indented explanation. */
   note(text: string): void {
     for (const line of text.trimEnd().split('\n'))
       this.#write(line === '' ? '\n' : `${indent}${styleText('dim', line)}\n`)

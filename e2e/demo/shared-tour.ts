@@ -18,7 +18,7 @@ interface Parts {
 const widths = [10, 24, 20, 0]
 const account = `0x${'b0'.repeat(20)}`
 
-/** Shows what two replicas of a router share. @returns how often they were asked, and what went wrong */
+/** Shows the state that two replicas share. @returns counts of requests and failures */
 export async function tourSharedState(
   screen: Screen,
   parts: Parts,
@@ -31,7 +31,7 @@ export async function tourSharedState(
   }
   const { devnet } = parts
   const redis = await startRedis(parts)
-  await using liar = await startLiar(devnet.nodes[0]!.url)
+  await using liar = await startWrongNode(devnet.nodes[0]!.url)
   const replicas = await Promise.all(
     ['replica-1', 'replica-2'].map((name) =>
       startRouter({
@@ -104,8 +104,8 @@ function hasRedis(): Promise<boolean> {
   )
 }
 
-/** A node like another one, which has a million wei on each account. */
-function startLiar(of: string): Promise<MirrorNode> {
+/** A node that forwards to another node, except for a balance of a million wei on each account. */
+function startWrongNode(of: string): Promise<MirrorNode> {
   const headers = { 'content-type': 'application/json' }
   const liar = new MirrorNode('node-liar', ({ body }, answer) => {
     const isLie = body.includes('eth_getBalance')

@@ -13,7 +13,7 @@ const question = {
   judge: (result: unknown) => (result === '0x1' ? null : `chain ${String(result)}`),
 }
 
-/** Runs the load until this many requests were sent. */
+/** Runs the load until it has sent this many requests. */
 async function sendAtLeast(count: number, load: SteadyLoad): Promise<void> {
   const done = new AbortController()
   const running = load.run(done.signal)
@@ -22,7 +22,7 @@ async function sendAtLeast(count: number, load: SteadyLoad): Promise<void> {
   await running
 }
 
-test('every kind of failure is counted, in the stretch in which it was sent', async () => {
+test('every kind of failure counts in the stretch of its request', async () => {
   await using node = await startSimNode({ chain: createChainModel() })
   const load = new SteadyLoad(node.url, 500, () => question)
   load.enter('good')
@@ -49,7 +49,7 @@ test('every kind of failure is counted, in the stretch in which it was sent', as
   })
 })
 
-test('a node that is gone fails every request', async () => {
+test('every request to a stopped node fails', async () => {
   const node = await startSimNode({ chain: createChainModel() })
   await node.stop()
   const load = new SteadyLoad(node.url, 500, () => question)

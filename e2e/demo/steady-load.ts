@@ -9,26 +9,26 @@ const maxInFlight = 1_000
 export interface Question {
   readonly method: string
   readonly params: readonly unknown[]
-  /** Describes an error in the result; null: it is right. */
+  /** Describes the error in a result; null if the result is right. */
   judge(result: unknown): string | null
 }
 
-/** What happened in one stretch of the load. */
+/** Counts of one stretch of the load. */
 export interface Stretch {
   readonly name: string
   requests: number
   failed: number
-  /** How many failures each reason explains. */
+  /** Number of failures by reason. */
   readonly failures: Record<string, number>
-  /** Answered after the router asked more than one upstream. */
+  /** Number of answers for which the router used more than one upstream. */
   retried: number
   readonly byUpstream: Map<string, number>
   readonly latenciesMs: number[]
 }
 
 /**
- * Reads at a steady rate, whether or not earlier ones were answered, and checks each answer. A
- * refused connection, an HTTP error, a JSON-RPC error and a wrong result all count as failures.
+ * Sends reads at a steady rate, whether or not earlier reads have answers, and checks each answer.
+ * A refused connection, an HTTP error, a JSON-RPC error and a wrong result all count as failures.
  */
 export class SteadyLoad {
   readonly stretches: Stretch[] = []
@@ -59,7 +59,7 @@ export class SteadyLoad {
     return this.stretches.reduce((sum, stretch) => sum + stretch.failed, 0)
   }
 
-  /** Later requests count under this name. */
+  /** Starts a stretch: later requests count under this name. */
   enter(name: string): Stretch {
     const stretch: Stretch = {
       ...{ name, requests: 0, failed: 0, failures: {}, retried: 0 },
@@ -70,7 +70,7 @@ export class SteadyLoad {
     return stretch
   }
 
-  /** Sends until the signal is aborted, then waits for the answers that are still due. */
+  /** Sends until the signal is aborted, then waits for outstanding answers. */
   async run(signal: AbortSignal): Promise<void> {
     const startedMs = performance.now()
     let sent = 0
@@ -82,13 +82,13 @@ export class SteadyLoad {
         void one.finally(() => this.#inFlight.delete(one))
       }
       await sleep(5)
-      // A process that waited for the CPU must not use connections whose end has already arrived.
+      // A process that waited for the CPU must first read the closes of its idle connections.
       await afterReading()
     }
     await this.ended()
   }
 
-  /** Resolves when all requests that are under way have ended. */
+  /** Resolves when all in-flight requests have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#inFlight)
   }
@@ -127,7 +127,7 @@ export class SteadyLoad {
   }
 }
 
-/** The value that this share of the values is below; 0 without values. */
+/** The percentile of the values at this share, from 0 to 1; 0 without values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

@@ -11,7 +11,7 @@ import { getPage, metricValues } from './metrics-page.ts'
 import type { Screen } from './screen.ts'
 
 const calmBlocks = 2
-/** Blocks that come at once when the node is gone: no subscription reports them. */
+/** Number of blocks mined right after the kill, which no subscription reports. */
 const rushBlocks = 5
 const deaths = 2
 const eventTimeoutMs = 15_000
@@ -23,8 +23,8 @@ interface Listening {
 }
 
 /**
- * viem and ethers subscribe to new blocks. Twice the node of the router's subscription is killed
- * while blocks come. Returns the counts of each client.
+ * Subscribes viem and ethers to new blocks, and kills the node of the router's subscription twice
+ * while blocks are mined. Returns the counts of each client.
  */
 export async function tourSubscription(
   screen: Screen,
@@ -42,7 +42,7 @@ export async function tourSubscription(
       screen.row([stretch, name, seen.highest, heads, missed, doubled, source], widths)
       return sum
     })
-  /** Waits for more blocks and their events. A block whose event is late counts as missed. */
+  /** Waits for more blocks and their events. A block with a late event counts as missed. */
   const moreBlocks = async (count: number) => {
     const head = devnet.head + count
     await waitUntil('more blocks', eventTimeoutMs, signal, () => devnet.head >= head)
@@ -80,7 +80,7 @@ export async function tourSubscription(
   return counts
 }
 
-/** Subscribes both clients. They do not reconnect: a connection that ends leaves a gap. */
+/** Subscribes both clients. They do not reconnect, so a lost connection leaves a gap. */
 async function listen(url: string, stack: AsyncDisposableStack): Promise<Listening[]> {
   const [byViem, byEthers] = [new ReceivedHeads(), new ReceivedHeads()]
   const transport = webSocket(url, { reconnect: false, keepAlive: false, retryCount: 0 })
@@ -89,7 +89,7 @@ async function listen(url: string, stack: AsyncDisposableStack): Promise<Listeni
     const socket = await viem.transport.getRpcClient()
     socket.close()
   })
-  // watchBlocks would request each block again, and report them in the order of the answers.
+  // watchBlocks would request each block, and report blocks in the order of the answers.
   await viem.transport.subscribe({
     params: ['newHeads'],
     onData(data) {
@@ -106,7 +106,7 @@ async function listen(url: string, stack: AsyncDisposableStack): Promise<Listeni
   ]
 }
 
-/** The node at which the router has its subscription. */
+/** The node of the router's subscription. */
 async function sourceOf(router: RouterProcess, signal: AbortSignal): Promise<string> {
   let source = ''
   await waitUntil('the router subscribes at a node', eventTimeoutMs, signal, async () => {

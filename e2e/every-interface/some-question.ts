@@ -4,17 +4,17 @@ import type { ChainInterface, MethodSpec, Question } from '../../proxy/chain/typ
 
 /** A request for a method of a spec, as a client sends it. */
 export interface KnownQuestion {
-  /** A path for REST, else the method's name. */
+  /** The path for REST, otherwise the method. */
   readonly text: string
-  /** For REST. */
+  /** HTTP verb, for REST. */
   readonly verb: string
 }
 
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']
 
 /**
- * One of the methods of a spec, if possible a read without checks, so that any answer passes. Methods
- * that the router itself calls are left out: they have an answer already.
+ * A method of a spec, preferably a read without checks, so that any answer passes. It excludes
+ * methods that the router itself calls, because the node has answers for them.
  */
 export function someQuestion(offered: ChainInterface): KnownQuestion {
   const own = new Set(

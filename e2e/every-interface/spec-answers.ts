@@ -3,13 +3,13 @@
 import type { ChainInterface, ProbeCall } from '../../proxy/chain/types.ts'
 import { encode, type Fields } from '../upstream-sim/chains/protobuf.ts'
 
-/** A node's answer to one request of the router itself. */
+/** A node's answer to one of the router's own requests. */
 export interface SpecAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-/** The head of every node that is made from a spec. */
+/** The head of every node built from a spec. */
 export const specHead = 100
 
 interface Draft {
@@ -20,8 +20,8 @@ interface Draft {
 type Branch = Record<string | number, unknown>
 
 /**
- * The answers to a spec's probes that pass every verification and give a height. The key of an answer
- * is `keyOf` its request.
+ * Answers to a spec's probes that pass every verification and report a height, keyed by `keyOf` the
+ * request.
  */
 export function specAnswers({
   apiInterface,
@@ -56,7 +56,7 @@ export function keyOf(verb: string, path: string, body: string): string {
   return `${verb} ${path === '' ? '/' : path} ${body}`
 }
 
-/** `root` with a value at a path; null stands for any value, if there is none yet. */
+/** Sets a value at a path of `root`; null sets any value if the path is empty. */
 function withValue(root: unknown, path: readonly (string | number)[], value: string | null) {
   const [key, ...below] = path
   if (key === undefined) return value ?? root ?? '1'

@@ -7,18 +7,18 @@ import type { ChainInterface } from '../../proxy/chain/types.ts'
 import { MirrorNode, type ReceivedRequest } from '../rest/mirror-node.ts'
 import { keyOf, specAnswers, type SpecAnswer } from './spec-answers.ts'
 
-/** A node of any chain for one interface: it passes the verifications of the spec. */
+/** A node for one interface of any chain, which passes the verifications of the spec. */
 export interface SpecNode extends AsyncDisposable {
   readonly name: string
   readonly url: string
 }
 
-/** The answer to any other request: the request itself. */
+/** The answer to any other request, which repeats the request. */
 export function echoOf(request: string): string {
   return `asked: ${request}`
 }
 
-/** @param grpcMethods gRPC methods that it serves beside the spec's probes */
+/** @param grpcMethods gRPC methods to serve in addition to the spec's probes */
 export async function startSpecNode(
   offered: ChainInterface,
   grpcMethods: readonly string[],
@@ -40,7 +40,7 @@ function answerPath({ verb, target }: ReceivedRequest, response: ServerResponse)
   response.end(JSON.stringify(echoOf(`${verb} ${target}`)))
 }
 
-/** JSON-RPC by POST; Tendermint's style of paths by GET. */
+/** Serves JSON-RPC by POST, and Tendermint's URI style by GET. */
 function answerRpc({ verb, target, body }: ReceivedRequest, response: ServerResponse): void {
   const { id, method } =
     verb === 'GET'

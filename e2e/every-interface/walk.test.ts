@@ -50,7 +50,7 @@ test.each(walk)('%s', async (_, catalog, chain, offered) => {
   const verb = known.verb
   expect(await ask(router, offered, verb, known.text)).toBe(echoed(offered, verb, known.text))
   expect(await ask(router, offered, 'GET', unknown)).toBe(echoed(offered, 'GET', unknown))
-  // The node is verified: its declared add-ons must be available.
+  // After the verification its declared add-ons must be available.
   const [url] = router.pool.upstreams[0]?.urls ?? []
   expect([...(url?.addons ?? [])].toSorted()).toEqual([...offered.addons].toSorted())
 })
@@ -59,7 +59,7 @@ function echoed({ apiInterface }: ChainInterface, verb: string, text: string): s
   return echoOf(apiInterface === 'rest' ? `${verb} ${text}` : text)
 }
 
-/** The node's answer through the router. */
+/** Sends a request through the router. */
 async function ask(
   router: ServedRouter,
   { apiInterface }: ChainInterface,

@@ -14,7 +14,7 @@ const plain = `{${balance},"params":${params}}`
 const rebuilt = `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":${params}}`
 const call = { method: 'eth_getBalance', params: [mine, '0x10'] }
 
-/** What a client sends, and what reaches the node. */
+/** Requests of a client, and their form at the node. */
 const requests: readonly (readonly [name: string, sent: string, received: string])[] = [
   ['nothing else', plain, plain],
   [
@@ -64,7 +64,7 @@ const requests: readonly (readonly [name: string, sent: string, received: string
   ],
 ]
 
-/** A decoder like Go's: the worst case for a router that matches names exactly. */
+/** A decoder like Go's, which is the worst case for a router that matches names exactly. */
 const likeGo = decoderTaking('last', true)
 
 async function served() {
@@ -81,12 +81,12 @@ async function served() {
 const answer = { jsonrpc: '2.0', id: 1, result: resultOf(call) }
 const other = `{"jsonrpc":"2.0","id":9,"method":"eth_call","params":[{"to":"${mine}"},"0x10"]}`
 
-describe('a node gets only the members that the router has read', () => {
+describe('a node gets only the members that the router read', () => {
   test.each(requests)('%s', async (_, sent, received) => {
     await using own = await served()
     expect(await own.post(sent)).toEqual(answer)
     expect(own.node.received).toEqual([received])
-    // The cache answers the next honest caller.
+    // The cache must answer the next honest caller correctly.
     expect(await own.post(plain)).toEqual(answer)
     expect(own.node.received).toHaveLength(1)
   })
@@ -98,7 +98,7 @@ describe('a node gets only the members that the router has read', () => {
     expect(await own.post(plain)).toEqual(answer)
   })
 
-  test.each(requests)('%s, joined with another item', async (_, sent, received) => {
+  test.each(requests)('%s, in a batch with another item', async (_, sent, received) => {
     await using own = await served()
     expect(await own.post(`[${other},${sent}]`)).toMatchObject([{ id: 9 }, answer])
     expect(own.node.received).toEqual([`[${other},${received}]`])
@@ -117,7 +117,7 @@ describe('a node gets only the members that the router has read', () => {
     expect(await own.post(plain)).toEqual(answer)
   })
 
-  test('a refresh does not replace a cached answer by the answer to another call', async () => {
+  test('a refresh does not replace a cached answer with the answer to another call', async () => {
     await using own = await served()
     await own.post(plain)
     const attack = `{${balance},"params":${params},"Params":${others}}`
@@ -125,7 +125,7 @@ describe('a node gets only the members that the router has read', () => {
     expect(await own.post(plain)).toEqual(answer)
   })
 
-  test('transactions and filters also reach every node in this form', async () => {
+  test('every node gets transactions and filters in this form', async () => {
     await using stack = new AsyncDisposableStack()
     const nodes = await Promise.all(['a', 'b'].map((name) => startDecodingNode(name, likeGo)))
     for (const node of nodes) stack.use(node)
@@ -174,7 +174,7 @@ test.each([
   expect(all.node.received).toEqual([body])
 })
 
-test('two ids that a node may confuse do not swap their answers', async () => {
+test('a batch with ids that a node may confuse gets each answer under its id', async () => {
   await using own = await served()
   const item = (id: string, address: string) =>
     `{"jsonrpc":"2.0","id":${id},"method":"eth_getBalance","params":["${address}","0x10"]}`

@@ -17,13 +17,13 @@ export interface Reading {
   readonly params: readonly unknown[]
 }
 
-/** Reads a request or a batch; null for an item that it cannot read. */
+/** Reads a request or a batch. An unreadable item is null. */
 export type Decoder = (text: string) => Promise<readonly (Reading | null)[]>
 
-/** Known members of objects in the params; `decoder/main.go` has the same list. */
+/** Known members of params objects, as in `decoder/main.go`. */
 const known = ['to', 'data', 'address', 'blockNumber', 'blockHash', 'fromBlock', 'toBlock']
 
-/** Decodes like a library that takes the first or the last duplicate member, with or without regard to case. */
+/** A decoder that takes the first or the last duplicate member, with or without regard to case. */
 export function decoderTaking(which: 'first' | 'last', ignoresCase = false): Decoder {
   const fold = (name: string) => name.toUpperCase().toLowerCase()
   const isSame = (a: string, b: string) => a === b || (ignoresCase && fold(a) === fold(b))
@@ -60,7 +60,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Parses JSON with numbered names, so that duplicate members survive. */
+/** Parses JSON with numbered names, so that duplicate members are retained. */
 function parsed(text: string): unknown {
   let names = 0
   const numbered = text.replaceAll(
@@ -75,7 +75,7 @@ export interface GoDecoder extends AsyncDisposable {
   readonly decode: Decoder
 }
 
-/** Builds and starts `decoder/`. @throws Error that names what to install */
+/** Builds and starts `decoder/`. @throws Error naming the tool to install */
 export async function startGoDecoder(): Promise<GoDecoder> {
   const [lacking] = lackingTools(process.env)
   if (lacking?.startsWith('Go')) throw new Error(lacking)

@@ -13,7 +13,7 @@ export interface DecodingNode extends AsyncDisposable {
   readonly name: string
   readonly url: string
   decode: Decoder
-  /** Raw bodies of the requests that it answers itself. */
+  /** Raw bodies of the requests that the decoding node answers. */
   readonly received: string[]
 }
 
@@ -22,14 +22,14 @@ const digest = (...of: unknown[]) =>
 
 const isNumber = (block: unknown): block is string => /^0x[0-9a-f]{1,8}$/.test(String(block))
 
-/** Answers that fit the decoded call, so the router's checks fail only if it read a different call. */
+/** Answers that match the decoded call, so that the router's checks fail only for another call. */
 const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
   eth_getBalance: (params) => digest(params).slice(0, 18),
   eth_call: (params) => digest(params),
   eth_sendRawTransaction: (params) => digest(params),
   eth_newFilter: (params) => digest(params).slice(0, 18),
   eth_getBlockByNumber: ([block]) => {
-    // The router itself asks for the latest one.
+    // The router's own probes request the latest block.
     if (!isNumber(block)) return undefined
     const number = Number(block)
     return {
@@ -46,12 +46,12 @@ const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>>
   },
 }
 
-/** The node's result for a request that it read this way; undefined: a simulated node answers. */
+/** The result for a decoded call; undefined if the simulated node answers it. */
 export function resultOf({ method, params }: Pick<Reading, 'method' | 'params'>): unknown {
   return answers[method]?.(params)
 }
 
-/** Starts a node. A simulated node answers all other requests, such as probes. */
+/** Starts a node. It forwards other requests, such as probes, to a simulated node. */
 export async function startDecodingNode(name: string, decode: Decoder): Promise<DecodingNode> {
   const sim = await startSimNode({ chain: createChainModel(), name })
   const received: string[] = []

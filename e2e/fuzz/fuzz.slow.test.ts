@@ -15,8 +15,8 @@ import { decoderTaking, startGoDecoder } from './decoders.ts'
 import { expectSameReadings } from './same-reading.ts'
 
 /*
- * Mutated documents, requests, HTTP heads and config files, each for a quarter of the time: `make fuzz` (MINUTES=10, SEED=n). A
- * failure names its seed.
+ * Mutated documents, requests, HTTP heads and config files, each for a quarter of the time:
+ * `make fuzz` (MINUTES=10, SEED=n). A failure names its seed.
  */
 
 const minutes = Number(process.env['FUZZ_MINUTES'] ?? 0.5)
@@ -33,7 +33,7 @@ function corpus(name: string): string[] {
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** One of the texts with pieces taken out, put in, repeated or exchanged. */
+/** One of the texts with pieces removed, inserted, repeated or replaced. */
 function mutated(texts: readonly string[], pieces: readonly string[]): fc.Arbitrary<string> {
   const edit = fc.record({
     at: fc.nat(1e6),
@@ -76,7 +76,7 @@ test(
         const end = valueEnd(bytes, 0)
         const isRight = end >= 0 && /^[ \t\r\n]*$/.test(bytes.toString('latin1', end))
         expect(isRight).toBe(isJson(whole))
-        // What follows pieces judges less, but never refuses what is right.
+        // The incremental reader checks less, but never refuses a valid document.
         const isContainer = /^[ \t\r\n]*[[{"]/.test(whole)
         if (isRight && isContainer) {
           const tracker = new JsonTracker([])
@@ -144,7 +144,7 @@ test(
   },
 )
 
-/** What a listener answers to these bytes, until it is quiet or closes. */
+/** Sends bytes to a listener, and returns its output until it is idle or closes. */
 function exchange(port: number, bytes: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     let answer = ''
@@ -157,7 +157,7 @@ function exchange(port: number, bytes: Uint8Array): Promise<string> {
       .on('data', (piece: Buffer) => (answer += piece.toString('latin1')))
       .on('error', () => {})
       .on('close', over)
-    // Half-closed, so that an unfinished request is known to be over.
+    // A half-close tells the listener that an unfinished request will not continue.
     socket.end(bytes)
     socket.setTimeout(200, over)
   })

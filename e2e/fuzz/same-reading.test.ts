@@ -4,7 +4,7 @@ import { test } from 'vitest'
 import { decoderTaking } from './decoders.ts'
 import { expectSameReadings } from './same-reading.ts'
 
-test('decoders that take the first, the last, or any case read the classified call', async () => {
+test('decoders with other rules for duplicates and case read the classified call', async () => {
   const all = [decoderTaking('last', true), decoderTaking('first'), decoderTaking('last')]
   await expectSameReadings([...all, decoderTaking('first', true)], { numRuns: 200, seed: 1 })
 })

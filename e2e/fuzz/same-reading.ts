@@ -14,7 +14,7 @@ import { resultOf, startDecodingNode } from './decoding-node.ts'
 const [a, b] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
 type SentCall = Pick<Reading, 'method' | 'params'>
 
-/** Pairs of honest calls about final blocks, which the router caches. */
+/** Pairs of honest calls about final blocks, which are cacheable. */
 const pairs: readonly (readonly [SentCall, SentCall])[] = [
   [
     { method: 'eth_getBalance', params: [a, { blockNumber: '0x10' }] },
@@ -74,7 +74,7 @@ interface Edit {
   readonly isAdded: boolean
 }
 
-/** Adds a member of another call under another spelling, or renames an own member. */
+/** Adds a member of another call under another spelling, or renames a member of this call. */
 function edited(tree: Members, other: Members, { spelling, at, isInside, isAdded }: Edit): Members {
   const [mine, theirs] = [tree, other].map((each) => innerOf(each)?.members)
   if (isInside && mine && theirs) {
@@ -83,7 +83,7 @@ function edited(tree: Members, other: Members, { spelling, at, isInside, isAdded
   }
   const source = isAdded ? other : tree
   const [name, value] = source[at % source.length]!
-  // Within an escape, a change would make it no JSON.
+  // A change inside an escape would make the JSON invalid.
   const member = [name.includes('\\') ? name : spelling(name, at), value] as const
   return isAdded ? [...tree, member] : tree.map((each) => (each[0] === name ? member : each))
 }
@@ -123,8 +123,8 @@ const plan = fc.record({
 })
 
 /**
- * Sends mutated requests through a router to a node that reads them by one decoder after the other. The call that the
- * router classified must be the call that each of them reads, and later honest callers must get their own answers.
+ * Sends mutated requests through a router to a node with several decoders. Each decoder must read
+ * the call that the router classified, and later honest callers must get their own answers.
  */
 export async function expectSameReadings(
   decoders: readonly Decoder[],
@@ -204,7 +204,7 @@ async function checkCall(
   read.set(key, all)
 }
 
-/** The block that a decoder read, in the router's form. */
+/** The block that a decoder read, in the notation of the router. */
 function blockIn({ method, params }: Reading): string {
   const at = method === 'eth_getBalance' || method === 'eth_call' ? 1 : 0
   const value = params[at] ?? (method === 'eth_getLogs' ? {} : 'latest')

@@ -10,8 +10,8 @@ export const head = 20_000_000
 const settleMs = 2_000
 /** Ten blocks: more than Ethereum's allowed lag. */
 export const lag = 10
-/** A lagging node does not have it yet, a pruned node no longer. */
-const askedBlock = `0x${(head - 2).toString(16)}`
+/** A block that a lagging node lacks, and that a pruned node has removed. */
+const requestedBlock = `0x${(head - 2).toString(16)}`
 const address = `0x${'11'.repeat(20)}`
 const sender = new Wallet(`0x${'5e'.repeat(32)}`)
 const rawTransaction = await sender.signTransaction({
@@ -27,18 +27,18 @@ const rawTransaction = await sender.signTransaction({
 
 /** One call of each kind that the router treats differently. */
 export const questions = {
-  read: { method: 'eth_getBalance', params: [address, askedBlock] },
+  read: { method: 'eth_getBalance', params: [address, requestedBlock] },
   latest: { method: 'eth_getBalance', params: [address, 'latest'] },
-  call: { method: 'eth_call', params: [{ to: address, data: '0x' }, askedBlock] },
+  call: { method: 'eth_call', params: [{ to: address, data: '0x' }, requestedBlock] },
   write: { method: 'eth_sendRawTransaction', params: [rawTransaction] },
   local: { method: 'eth_accounts', params: [] },
 } as const
 export type Kind = keyof typeof questions
 
-/** Methods that faults apply to: the router's own requests have none. */
+/** Methods with faults. The router's own requests use others. */
 export const askedMethods = [...new Set(Object.values(questions).map(({ method }) => method))]
 
-/** Nodes by name: bad nodes come first, so that they are asked first. */
+/** Nodes by name. Bad nodes come first, so that they are selected first. */
 export const pools = {
   'one of two': { primaries: 'ab', backups: '', bad: 'a' },
   'one of three': { primaries: 'abc', backups: '', bad: 'a' },
@@ -57,11 +57,11 @@ export interface Badness {
 
 /** A router over a pool with bad nodes in it. */
 export interface Cell extends AsyncDisposable {
-  /** Sends a request and describes the answer: see `describeAnswer`. */
+  /** Sends a request and returns the result of `describeAnswer`. */
   ask(kind: Kind): Promise<string>
-  /** Requests of the client at each node: `1/0/2`, in the order of the pool. */
+  /** Number of client requests at each node, in pool order: `1/0/2`. */
   calls(): string
-  /** Waits a limited time for these calls: the rest of a broadcast may still be on its way. */
+  /** Waits a limited time for these calls, since parts of a broadcast may be in flight. */
   settled(calls: string): Promise<void>
 }
 
@@ -83,7 +83,7 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
   const balanceAt = (height: number) => `0x${chain.state.balance(address, height).toString(16)}`
   const truths: Readonly<Record<Kind, readonly unknown[]>> = {
     read: [balanceAt(head - 2)],
-    // The answer of a lagging node is right for its own latest block.
+    // A lagging node is right about its own latest block.
     latest: [balanceAt(head), balanceAt(head - lag)],
     call: ['0x'],
     write: [Transaction.from(rawTransaction).hash],
@@ -101,7 +101,7 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
         body: JSON.stringify({ jsonrpc: '2.0', id: 'mine', ...questions[kind] }),
       })
       const seen = describeAnswer(response, await response.text(), truths[kind])
-      // A write goes to all; the first node to accept it is random.
+      // A write goes to all nodes, and any of them may accept it first.
       return kind === 'write' ? seen.replace(/^[a-z](?= |$)/, '*') : seen
     },
     calls,
@@ -113,7 +113,7 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
   }
 }
 
-/** Lets a node show its latest block in an answer to a client: the tip follows from it. */
+/** Sends a call to one node, so that the router learns the tip from the answer. */
 async function showTip(url: string, node: string): Promise<void> {
   await fetch(url, {
     method: 'POST',
@@ -123,9 +123,9 @@ async function showTip(url: string, node: string): Promise<void> {
 }
 
 /**
- * `*`: a write was accepted; `b`: the right answer, from node b; `b stale`: right at the head of a
- * lagging node; `a null`; `a 429`, `a -32005`: the node's own error, unmodified; else the reason of
- * the router's own error. Any other answer is returned as it is.
+ * `*`: an accepted write; `b`: the right answer from node b; `b stale`: right at the head of a
+ * lagging node; `a null`; `a 429`, `a -32005`: the node's own error, unmodified. Otherwise returns
+ * the reason of the router's own error, or the answer itself.
  */
 function describeAnswer(response: Response, text: string, truths: readonly unknown[]): string {
   const by = response.headers.get('rpc-provider-address')

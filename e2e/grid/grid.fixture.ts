@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 /**
- * Faults of real nodes over real HTTP, and the outcome of one call. Bad nodes are asked first. A cell
- * shows the client's answer and the requests of each node, in the order a/b/c or a/z:
+ * Faults of nodes over real HTTP, and the outcome of one call. Bad nodes are selected first. A cell
+ * shows the client's answer and the number of requests per node, in the order a/b/c or a/z:
  *
- * - `b 1/1`: node b's right answer, after a was asked once; `*`: a write was accepted
- * - `a stale`: right at the latest block of a lagging node; `a null`: its null
+ * - `b 1/1`: the right answer from b after one attempt at a; `*`: an accepted write
+ * - `a stale`: right at the latest block of a lagging node; `a null`: a null result
  * - `c 429`, `c -32005`: the last node's own error page or error, unmodified
  * - a word: the reason of the router's own error
  *
- * A call about one node's own state (`local`) goes to another node only when it reached none. If two
- * nodes differ on the tip, the lower one lags. `null` is an answer.
+ * A call about one node's own state (`local`) is retried only if it reached no node. If two nodes
+ * differ on the tip, the lower one lags. `null` is an answer.
  */
 export const grid = `
 fault             | call   | one bad of two      | one bad of three      | all three bad         | bad, and a good backup

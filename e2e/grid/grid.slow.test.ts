@@ -7,10 +7,10 @@ import { rowsOf, seenIn } from './rows.ts'
 
 const rows = rowsOf(grid)
 
-/** Rows that wait for time to pass: concurrent rows could make a good node late too. */
+/** Rows that measure time must not run concurrently, which could make a good node late too. */
 const isTimed = ([fault]: readonly string[]) => fault === 'hang' || fault === 'too slow'
 
-describe('a bad node is handled as in the grid', () => {
+describe('each bad node has the outcome of the grid', () => {
   test.concurrent.each(rows.filter((row) => !isTimed(row)))('%s, %s', isMet)
   test.each(rows.filter(isTimed))('%s, %s', isMet)
 })

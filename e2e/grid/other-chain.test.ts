@@ -44,7 +44,7 @@ async function ask(url: string, method: string, params: readonly unknown[] = [])
   return ((await response.json()) as { result?: unknown }).result
 }
 
-it('a node that begins to serve another chain is out of service from the next head on', async () => {
+it('a node that switches to another chain leaves service at the next head', async () => {
   const own = { eth_chainId: '0x1', eth_blockNumber: '0x100', eth_getBalance: '0x1' }
   const changing: ChainState = { ...own }
   await using router = await serveRouter({

@@ -14,7 +14,7 @@ export function rowsOf(grid: string): readonly (readonly string[])[] {
     .slice(1)
 }
 
-/** The outcome of one call in each pool, in the notation of the grid. */
+/** Sends one call in each pool, and returns the outcomes in the notation of the grid. */
 export function seenIn(
   badness: Badness,
   kind: string,

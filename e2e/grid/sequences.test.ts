@@ -71,20 +71,20 @@ test.each<[string, PoolName, Badness, number, string]>([
   expect(cell.calls()).toBe(calls)
 })
 
-test('calls are refused by the router, and reach no node, while every node is in cooldown', async () => {
+test('while every node is in cooldown, the router refuses calls itself', async () => {
   await using cell = await startCell('all of three', always({ kind: 'rate-limit', retryAfter: 60 }))
   expect(await askTimes(cell, 'read', 3)).toEqual(['c 429', 'rate-limited', 'rate-limited'])
   expect(cell.calls()).toBe('1/1/1')
 })
 
-test('a node that recovers is asked again', async () => {
+test('a recovered node gets calls again', async () => {
   const badness = always({ kind: 'status', status: 500, body: 'html' }, { times: 3 })
   await using cell = await startCell('with backup', badness)
   expect(await askTimes(cell, 'read', 5)).toEqual(['z', 'z', 'z', 'a', 'a'])
   expect(cell.calls()).toBe('5/3')
 })
 
-test('a slow read is hedged once there is credit for it, a slow local call is not', async () => {
+test('a slow read is hedged once there is credit; a slow local call never is', async () => {
   const slow: Fault = { kind: 'slow', delayMs: 2_000 }
   const rule: FaultRule = { methods: ['eth_getBalance', 'eth_accounts'] }
   let makeSlow = () => {}
@@ -94,7 +94,7 @@ test('a slow read is hedged once there is credit for it, a slow local call is no
       makeSlow = () => void node.faults.add(slow, rule)
     },
   })
-  // Ten reads earn one extra call.
+  // Ten reads earn one hedge.
   expect(new Set(await askTimes(cell, 'read', 10))).toEqual(new Set(['a']))
   makeSlow()
   expect(await cell.ask('local')).toBe('timeout')

@@ -9,7 +9,7 @@ import { served } from './served-nodes.ts'
 const mebibyte = 1024 * 1024
 const piece = framed(Buffer.alloc(64 * 1024))
 
-/** Writes as fast as the other sides take it, up to so many bytes in all. */
+/** Writes as fast as its streams accept, up to a total number of bytes. */
 class Flood {
   readonly #maxBytes: number
   writtenBytes = 0
@@ -29,7 +29,7 @@ class Flood {
     more()
   }
 
-  /** Nothing was taken since the last look. */
+  /** Returns true if the streams accepted nothing since the last call. */
   readonly stands = (): boolean => {
     const isStill = this.#before === this.writtenBytes && this.writtenBytes > 0
     this.#before = this.writtenBytes
@@ -37,7 +37,7 @@ class Flood {
   }
 }
 
-test('a client that does not read stops the node, and all is freed when it leaves', async () => {
+test('a client that does not read blocks the node, and its disconnect frees all memory', async () => {
   const flood = new Flood()
   const endless: Manner = (stream) => {
     begin(stream)
@@ -48,14 +48,14 @@ test('a client that does not read stops the node, and all is freed when it leave
   const stream = session.request(headOf('/test.Echo/Down'))
   stream.end(framed('many'))
   await expect.poll(flood.stands, { interval: 300 }).toBe(true)
-  // The windows of both hops, and the buffers in between.
+  // Covers the windows of both hops and the buffers between them.
   expect(flood.writtenBytes).toBeLessThan(8 * mebibyte)
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
   expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
 })
 
-test('a node that does not read stops the client, and all is freed when it leaves', async () => {
+test('a node that does not read blocks the client, whose disconnect frees all memory', async () => {
   await using own = await served([
     (stream) => {
       begin(stream)
@@ -74,7 +74,7 @@ test('a node that does not read stops the client, and all is freed when it leave
   expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
 })
 
-test('clients that do not read hold up no call of another client', async () => {
+test('clients that do not read delay no other client', async () => {
   const flood = new Flood(Infinity)
   const node: Manner = (stream, headers) => {
     begin(stream)

@@ -8,14 +8,14 @@ import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
 /*
- * A client's bad call never counts against a node: more such calls than the failures that disable two
- * upstreams leave both eligible.
+ * A client's bad calls never count against a node. Both upstreams remain eligible after more such
+ * calls than the failure threshold.
  */
 
 const unary = '/test.Echo/Unary'
 const times = 12
 
-/** Treats a request like the common servers. */
+/** Validates requests as common servers do. */
 const strict: Manner = (stream, headers) => {
   const frames = new GrpcFrames()
   stream.on('data', (piece: Buffer) => {
@@ -151,7 +151,7 @@ test.each([
   expect(requests).not.toContain(path)
 })
 
-test('a path without its slash is no HTTP/2; its connection goes on', async () => {
+test('a path without a slash violates HTTP/2, but the connection remains open', async () => {
   await using own = await served([strict])
   const session = rawSession(own.router.port)
   const stream = session.request(headOf(unary.slice(1)))

@@ -7,7 +7,7 @@ import { EchoClient } from './echo-client.ts'
 import { begin, framed } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
-test('messages that are compressed on both sides pass as they are', async () => {
+test('compressed messages pass unchanged in both directions', async () => {
   const seen: { encoding: unknown; body: Buffer }[] = []
   await using own = await served([
     (stream, headers) => {

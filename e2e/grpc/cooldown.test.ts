@@ -8,7 +8,7 @@ import { served } from './served-nodes.ts'
 const unary = '/test.Echo/Unary'
 const details = Buffer.from('details of theirs').toString('base64')
 
-/** Answers that it is busy, with metadata of every kind. */
+/** Answers that it is rate limited, with metadata of every kind. */
 function busy(words: string): Manner {
   return (stream) => {
     stream.resume()
@@ -23,7 +23,7 @@ function busy(words: string): Manner {
   }
 }
 
-/** The same in one block of headers. */
+/** Answers the same in a single header block. */
 const busyAtOnce: Manner = (stream) => {
   stream.resume()
   const status = ['grpc-status', '8', 'grpc-message', 'too%20busy', 'x-initial', 'theirs']
@@ -52,7 +52,7 @@ test.each([
   },
 )
 
-test('a message that is too long for a node starts no cooldown', async () => {
+test('a message over the limit of a node starts no cooldown', async () => {
   const strict: Manner = (stream) => {
     let bytes = 0
     stream.on('data', (piece: Buffer) => (bytes += piece.length))

@@ -14,7 +14,7 @@ import { echoService } from './echo-server.ts'
 
 const same = (value: Buffer) => value
 
-/** Everything that a client can observe of a call. */
+/** All that a client can observe of a call. */
 export interface Seen {
   readonly messages: readonly string[]
   readonly initial: Readonly<Record<string, readonly string[]>>
@@ -31,14 +31,14 @@ export class EchoClient implements Disposable {
   constructor(port: number, options: ChannelOptions = {}) {
     this.client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
       'grpc.max_receive_message_length': 64 * 1024 * 1024,
-      // A client of its own, not one that shares connections with the others of the test.
+      // Shares no connections with other clients of the test.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_retries': 0,
       ...options,
     })
   }
 
-  /** Any method as a stream both ways: on the wire all methods are. */
+  /** Opens any method as a bidirectional stream, which all methods are on the wire. */
   open(
     name: Name,
     metadata: Metadata,
@@ -80,7 +80,7 @@ export function seenOf(stream: ClientReadableStream<Buffer>): Promise<Seen> {
   })
 }
 
-/** Without the router's own entries, and without those that differ from call to call. */
+/** Metadata without entries of the router and entries that vary between calls. */
 function plain(metadata: Metadata): Record<string, string[]> {
   const kept = Object.keys(metadata.getMap()).filter(
     (name) => !/^(rpc-|router-|provider-latest-block|date$)/.test(name),

@@ -14,7 +14,7 @@ import {
 } from '@grpc/grpc-js'
 
 /*
- * A service of bytes with every feature of gRPC. No chain's spec knows it.
+ * A byte service with every feature of gRPC. No bundled spec contains it.
  */
 
 const same = (value: Buffer) => value
@@ -42,7 +42,7 @@ export const echoService = {
   Reflect: method('Reflect', true, true),
 } satisfies ServiceDefinition
 
-/** The common part of all kinds of calls, and `request` of a call with one message. */
+/** The common part of all kinds of calls, with the `request` of a call with one message. */
 type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer }
 type Handler = (call: Call, done: sendUnaryData<Buffer>) => void
 
@@ -94,7 +94,7 @@ const handlers: Readonly<Record<keyof typeof echoService, Handler>> = {
   Reflect: both,
 }
 
-/** What its calls have seen. */
+/** An echo server that counts its calls. */
 export class EchoServer implements AsyncDisposable {
   readonly #server = new Server({ 'grpc.max_receive_message_length': 64 * 1024 * 1024 })
   port = 0
@@ -103,7 +103,7 @@ export class EchoServer implements AsyncDisposable {
   readonly deadlines: Deadline[] = []
   readonly metadata: Metadata[] = []
 
-  /** @param port 0 takes a free one */
+  /** @param port 0 selects a free port */
   async start(port = 0, credentials = ServerCredentials.createInsecure()): Promise<this> {
     const serving = Object.entries(handlers).map(([name, handler]) => {
       const serve: Handler = (call, done) => {
@@ -128,7 +128,7 @@ export class EchoServer implements AsyncDisposable {
   }
 }
 
-/** `x-echo-*` of the request, as initial or trailing metadata. */
+/** The request's `x-echo-*` entries, as initial or trailing metadata. */
 function echoed(from: Metadata, part: 'initial' | 'trailing'): Metadata {
   const metadata = new Metadata()
   for (const name of [`x-echo-${part}`, `x-echo-${part}-bin`])

@@ -83,7 +83,7 @@ test('a slow read is hedged, and the slower attempt is cancelled', async () => {
   await expect.poll(() => own.nodes[0]?.cancelled).toBe(1)
 })
 
-test('a client that leaves during the retry ends the retry as well', async () => {
+test('a client that disconnects during a retry cancels the retry', async () => {
   const unavailable: Manner = (stream) => answerWith(stream, [], { 'grpc-status': '14' })
   await using own = await served([unavailable, () => {}])
   const stream = own.client.open('Unary', none)
@@ -116,7 +116,7 @@ test.each(['99999999H', '99999999M', '2147484S', '99999999S'])(
   },
 )
 
-test('success in the head alone is an answer without a message', async () => {
+test('a trailers-only success is an answer without a message', async () => {
   await using own = await served([
     (stream) =>
       stream.respond([':status', '200', 'content-type', 'application/grpc', 'grpc-status', '0'], {
@@ -162,7 +162,7 @@ describe('a stream is no success that ends', () => {
   })
 })
 
-test('a stream that the node resets ends as UNAVAILABLE behind its messages', async () => {
+test('a stream that the node resets delivers its messages and ends as UNAVAILABLE', async () => {
   const seen = Promise.withResolvers<void>()
   await using own = await served([
     (stream) => {
@@ -181,7 +181,7 @@ test('a stream that the node resets ends as UNAVAILABLE behind its messages', as
   expect(own.router.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0])
 })
 
-test('a node that goes away ends its streams in their own time; new calls take a new connection', async () => {
+test('after a GOAWAY open streams finish, and new calls use a new connection', async () => {
   await using own = await served([
     (stream, headers) => {
       if (headers[':path'] === unary) return good(stream, headers)
@@ -205,7 +205,7 @@ test('a node that goes away ends its streams in their own time; new calls take a
   await expect.poll(() => own.nodes[0]!.sessions.has(first!)).toBe(false)
 })
 
-describe('metadata that HTTP allows once, and that comes twice', () => {
+describe('duplicate metadata that HTTP allows only once', () => {
   const twice = ['user-agent', 'a', 'user-agent', 'b', 'etag', '1', 'etag', '2']
 
   test('from the client reaches the node, and blames no upstream', async () => {

@@ -20,20 +20,20 @@ function tallNode(statusAfterMs = 0): Manner {
   }
 }
 
-test('a node whose status comes late is verified, and its height known', async () => {
+test('a node with a late status is verified, and its height is known', async () => {
   await using own = await served([tallNode(50)], {}, { chainId: 'TALL' })
   expect(own.router.pool.hasEligible).toBe(true)
   expect(own.router.pool.tip).toBe(100)
 })
 
-describe('the height in the message decides which node is asked', () => {
+describe('the height in the message decides which node is selected', () => {
   const urlSettings = { 'node-1': { addons: ['archive'] } }
   /** Field 1 as a varint. */
   const about = (height: number) => framed(Buffer.from([8, height]))
   const cases: [string, Buffer, readonly string[]][] = [
     ['an old height is for the archive', about(10), ['node-1', 'node-1']],
     ['a new one may go to any node', about(90), ['node-0', 'node-1']],
-    // A compressed message is not read: any node may be asked.
+    // The router does not read a compressed message, so it may select any node.
     [
       'one that is compressed is not seen',
       framed(Buffer.from([8, 10]), true),

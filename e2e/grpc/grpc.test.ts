@@ -66,7 +66,7 @@ describe('a call through the router equals a direct call', () => {
   })
 })
 
-// Some of them start a cooldown of the node, so each has a router of its own.
+// Some of these start a cooldown of the node, so each has a separate router.
 test.each(Array.from({ length: 16 }, (_, at) => at + 1))(
   'status %i comes through with its words and its metadata',
   async (code) => {
@@ -80,7 +80,7 @@ test.each(Array.from({ length: 16 }, (_, at) => at + 1))(
   },
 )
 
-test('messages pass both ways one by one, each as an answer to the last', async () => {
+test('messages pass in both directions one by one, each in answer to the previous one', async () => {
   using client = new EchoClient(router.port)
   const stream = client.open('Both', new Metadata())
   const seen: string[] = []
@@ -106,7 +106,7 @@ test('a client may send for longer than an attempt lasts', async () => {
   expect(await seenOf(stream)).toMatchObject({ code: status.OK, messages: ['5'] })
 })
 
-test('a call that the client cancels is cancelled at the node', async () => {
+test('the cancellation of a client reaches the node', async () => {
   using client = new EchoClient(router.port)
   const before = node.cancelled
   const stream = client.open('Both', new Metadata())
@@ -126,8 +126,8 @@ test('the deadline of the client bounds the call and reaches the node', async ()
   await expect.poll(() => node.cancelled).toBe(before + 1)
 })
 
-test('a thousand calls run side by side on one connection that may have so many', async () => {
-  // On a busy machine the last of them may need more than the usual second.
+test('a thousand calls run concurrently on one connection that allows so many', async () => {
+  // On a busy machine the last call may need more than the default of one second.
   await using patient = await serve([node], {
     'min-relay-timeout': '20s',
     'max-calls-per-connection': 1_000,
@@ -144,7 +144,7 @@ test('a thousand calls run side by side on one connection that may have so many'
   expect(ends.every(({ code }) => code === status.OK)).toBe(true)
 })
 
-test('after a node is gone another one is asked', async () => {
+test('calls move to another node after the first is stopped', async () => {
   const dead = await new EchoServer().start()
   await using alive = await new EchoServer().start()
   await using pair = await serve([dead, alive])
@@ -176,7 +176,7 @@ test('at a stop every connection gets a GOAWAY, and calls in flight end normally
   expect(
     await new Promise((resolve) => stream.once('data', (piece) => resolve(String(piece)))),
   ).toBe('b')
-  // A client that still connects is served.
+  // The router still serves new connections.
   using late = new EchoClient(own.port)
   expect(await late.run('Unary', ['hi'], new Metadata())).toMatchObject({ code: 0 })
   stream.end()
@@ -185,7 +185,7 @@ test('at a stop every connection gets a GOAWAY, and calls in flight end normally
   await own.listener.settle()
 })
 
-test('a message over the limit is refused by its length alone', async () => {
+test('a message over the limit is refused by its length prefix', async () => {
   await using own = await serve([node], { 'max-request-bytes': 1_000_000 })
   const before = node.calls
   using client = new EchoClient(own.port)
@@ -195,7 +195,7 @@ test('a message over the limit is refused by its length alone', async () => {
   expect(node.calls).toBeLessThanOrEqual(before + 1)
 })
 
-test("a client's credentials are not for the node; the rest of its metadata is", async () => {
+test("a client's metadata reaches the node without its credentials", async () => {
   const metadata = new Metadata()
   metadata.set('authorization', 'Bearer secret')
   metadata.set('rpc-debug-relay', 'true')
@@ -219,7 +219,7 @@ test('a repeated directive is an invalid argument', async () => {
   })
 })
 
-test('a directive names the node', async () => {
+test('a directive selects the node', async () => {
   await using other = await new EchoServer().start()
   await using pair = await serve([node, other])
   const metadata = new Metadata()

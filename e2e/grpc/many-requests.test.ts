@@ -8,7 +8,7 @@ import { served } from './served-nodes.ts'
 
 const none = new Metadata()
 
-/** Reads only its first request until there are `count`; then it answers them all. */
+/** Reads only its first request until there are `count`, then answers them all. */
 function unreadUntil(count: number): Manner {
   const waiting: ServerHttp2Stream[] = []
   let isFirst = true
@@ -29,10 +29,10 @@ test.each([
   async (count, bytes) => {
     await using own = await served([unreadUntil(count)], {
       'max-calls-per-connection': count,
-      // A tenth of them is not for calls beside others.
+      // A tenth of the slots is reserved for calls that are alone on their connection.
       'max-sessions-per-provider': 2 * count,
     })
-    // Now there is a connection, and the limit of its node is known.
+    // This call opens a connection, and so the router knows the node's limit.
     await own.client.run('Both', ['hi'], none)
     const message = Buffer.alloc(bytes, 7)
     const codes = await Promise.all(

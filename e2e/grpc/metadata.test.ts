@@ -8,7 +8,7 @@ import { answerWith, begin, framed, RawNode, type Manner } from './raw-node.ts'
 import { behindRouter, served } from './served-nodes.ts'
 
 const unary = '/test.Echo/Unary'
-/** More than the failures in a row that disable two upstreams. */
+/** More than the consecutive failures that disable two upstreams. */
 const times = 12
 const statusOf = { well: ['0'], unauthenticated: ['16'] }
 
@@ -21,14 +21,14 @@ function states({ router: { pool } }: { router: ServedRouter }): readonly string
   return pool.upstreams.map((each) => each.state)
 }
 
-describe('two nodes that authenticate the operator by a header', () => {
+describe('two nodes that authenticate the operator with a header', () => {
   const auth = (names: Record<string, string>) => ({
     chainId: 'ECHO',
     urlSettings: Object.fromEntries(
       ['node-0', 'node-1'].map((name) => [name, { 'auth-config': { 'auth-headers': names } }]),
     ),
   })
-  /** Some servers read the first of several values, others join them. */
+  /** Some servers read the first of several values, and others join them. */
   const guarded =
     (wanted: Record<string, string>): Manner =>
     (stream, headers) => {
@@ -49,7 +49,7 @@ describe('two nodes that authenticate the operator by a header', () => {
       ['authorization', 'Bearer junk', 'x-token', 'junk'],
     ],
   ]
-  test.each(rows)("%s: a client's own does not reach them", async (_, own, sent) => {
+  test.each(rows)("%s: the client's header does not reach them", async (_, own, sent) => {
     const manner = guarded(
       Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value])),
     )
@@ -62,7 +62,7 @@ describe('two nodes that authenticate the operator by a header', () => {
   })
 })
 
-describe('what a client sends reaches the node', () => {
+describe('metadata of a client reaches the node', () => {
   test.each<[string, string[], IncomingHttpHeaders]>([
     ['without a word on trailers', [], { te: 'trailers' }],
     ['with space around a value', ['te', 'trailers', 'x-a', ' \t1 2 '], { 'x-a': '1 2' }],
@@ -117,7 +117,7 @@ describe('metadata is bounded by its bytes, not by its entries', () => {
     expect(seen.at(-1)).toMatchObject(Object.fromEntries(entries(count)))
   })
 
-  test('a node that allows fewer is not asked, and not blamed', async () => {
+  test('a node with a lower limit gets no call, and is not blamed', async () => {
     const stack = new AsyncDisposableStack()
     const nodes: RawNode[] = []
     for (let at = 0; at < 2; at++) nodes.push(stack.use(await new RawNode(well, 128).start()))

@@ -10,7 +10,7 @@ import { answerWith, begin, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
 /*
- * A request that has not ended takes no session of an upstream, and one on which nothing moves is ended.
+ * An unfinished request takes no slot of an upstream, and the router ends an idle one.
  */
 
 const silent: Manner = (stream) => void stream.resume()
@@ -19,7 +19,7 @@ const talking: Manner = (stream) => {
   stream.write(framed('hello'))
   stream.resume().on('end', () => stream.end())
 }
-/** As the manner says, but a call of another client is answered. */
+/** Behaves like `manner`, but answers the calls of another client. */
 const orAnswer =
   (manner: Manner): Manner =>
   (stream, headers) => {
@@ -33,7 +33,7 @@ function openWith(client: EchoClient) {
   return stream
 }
 
-/** Opens streams on as many connections as it takes. */
+/** Opens streams on as many connections as necessary. */
 function openStreams(port: number, count: number, perConnection: number) {
   const stack = new DisposableStack()
   const streams: ClientHttp2Stream[] = []
@@ -64,7 +64,7 @@ test.each([
   innocent.set('x-innocent', '1')
   for (let at = 0; at < 10; at++)
     expect(await own.client.run('Both', ['hi'], innocent)).toMatchObject({ code: status.OK })
-  // They are taken when the requests end, and left with the answers.
+  // Requests take slots when they end, and free them with their answers.
   for (const stream of open.streams) stream.end()
   const taken = manner === silent ? 1_100 : 0
   await expect.poll(() => upstream?.usedSlots).toBe(taken)
@@ -86,7 +86,7 @@ test.each([
   expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible'])
 })
 
-test('calls that are reset at once end their connection, and cost no other client and no node', async () => {
+test('rapid resets end their connection, and affect no other client and no node', async () => {
   await using own = await served([orAnswer(talking)])
   using greedy = new RawHttp2(own.router.port)
   for (let at = 0; at < 10_000 && !greedy.isClosed; at += 100) {

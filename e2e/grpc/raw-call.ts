@@ -7,11 +7,11 @@ import { framed } from './raw-node.ts'
 export interface RawAnswer {
   readonly head: readonly string[]
   readonly body: Buffer
-  /** Those of the head in an answer without more. */
+  /** Trailers; those of the head for a trailers-only answer. */
   readonly trailers: readonly string[]
 }
 
-/** One call with arbitrary headers, which no library would allow. */
+/** Sends a call with arbitrary headers, which no library would allow. */
 export async function rawCall(
   port: number,
   path: string,
@@ -47,7 +47,7 @@ export function headOf(path: string): string[] {
   ]
 }
 
-/** The answer on a stream whose request was sent. */
+/** Reads the answer of a stream. */
 export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
   const pieces: Buffer[] = []
   let head: readonly string[] = []
@@ -62,7 +62,7 @@ export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
   })
 }
 
-/** All values of a name. */
+/** All values of a header. */
 export function valuesOf(headers: readonly string[], name: string): string[] {
   return headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === name)
 }

@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net'
 /** The behaviour of a node for one call. */
 export type Manner = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
 
-/** A message in its frame. */
+/** A message with its gRPC frame header. */
 export function framed(message: string | Buffer, isCompressed = false): Buffer {
   const bytes = Buffer.from(message)
   const prefix = Buffer.alloc(5)
@@ -24,7 +24,7 @@ export function framed(message: string | Buffer, isCompressed = false): Buffer {
 
 const head = [':status', '200', 'content-type', 'application/grpc']
 
-/** Answers with messages, then with the status. */
+/** Answers with messages and a status. */
 export function answerWith(
   stream: ServerHttp2Stream,
   messages: readonly string[],
@@ -45,21 +45,21 @@ export function begin(
   stream.respond([...head, ...metadata], { waitForTrailers: true })
 }
 
-/** A gRPC node frame by frame: it can violate the protocol. */
+/** A gRPC node with control over every frame, which can violate the protocol. */
 export class RawNode implements AsyncDisposable {
   readonly #server: Http2Server
   readonly sessions = new Set<ServerHttp2Session>()
   manner: Manner
   calls = 0
-  /** Streams that were reset by the router. */
+  /** Number of streams that the router reset. */
   cancelled = 0
   open = 0
 
-  /** @param maxEntries of a request's headers; Node's own limit is 128 */
+  /** @param maxEntries limit of header entries per request; Node's default is 128 */
   constructor(manner: Manner, maxEntries = 10_000) {
     this.manner = manner
     this.#server = createServer({
-      // As servers of grpc-go, which bound neither the memory nor the resets of a connection.
+      // Like grpc-go, which limits neither memory nor resets per connection.
       ...{ maxSessionMemory: 1_000, maxSessionRejectedStreams: 1e9 },
       ...{ streamResetBurst: 1e6, streamResetRate: 1e6, maxSessionInvalidFrames: 1e6 },
       strictSingleValueFields: false,

@@ -9,8 +9,8 @@ import { answerWith, type Manner } from './raw-node.ts'
 import { behindRouter, served } from './served-nodes.ts'
 
 /*
- * A stream may be idle for longer than any attempt and than the whole relay budget, also before its
- * first message. Many servers send their head only with that message.
+ * A stream may be idle for longer than any attempt and the relay budget, even before its first
+ * message. Many servers send their head only with that message.
  */
 
 const settings = { 'min-relay-timeout': '200ms', 'default-processing-timeout': '600ms' }
@@ -89,7 +89,7 @@ test.each(
   },
 )
 
-test('a deadline ends idle streams, and no upstream is blamed', async () => {
+test('a deadline ends idle streams without blame for an upstream', async () => {
   await using own = await pair()
   const deadline = Date.now() + 1_000
   const seen = await Promise.all(
@@ -101,7 +101,7 @@ test('a deadline ends idle streams, and no upstream is blamed', async () => {
   expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
 })
 
-test('a read whose one message comes late has its budget, and its retries, from then on', async () => {
+test('the budget and the retries of a read start at its late message', async () => {
   const silent: Manner = (stream) => void stream.resume()
   const good: Manner = (stream) => answerWith(stream.resume(), ['well'])
   await using own = await served(

@@ -11,7 +11,7 @@ interface ServedChain {
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** A router in front of nodes with these behaviours, in the order in which they are asked. */
+/** A router in front of nodes with these behaviours, in the order of selection. */
 export async function served(
   manners: readonly Manner[],
   settings: Record<string, unknown> = {},
@@ -23,7 +23,7 @@ export async function served(
   return behindRouter(stack, nodes, settings, chain)
 }
 
-/** A router in front of running nodes, and a client of it; all of them end with `stack`. */
+/** A router in front of running nodes, and its client. All of them end with `stack`. */
 export async function behindRouter<Node extends { readonly port: number }>(
   stack: AsyncDisposableStack,
   nodes: readonly Node[],

@@ -14,7 +14,7 @@ const specSources = [new URL('echo.yml', import.meta.url).pathname]
 let folder: string
 let node: EchoServer
 
-/** A node with a certificate, which requires one of its clients. */
+/** A node with a certificate, which requires a client certificate. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'grpc-tls-'))
   const authority = await createAuthority('test authority')

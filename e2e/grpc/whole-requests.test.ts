@@ -7,10 +7,10 @@ import { headOf, rawSession } from './raw-call.ts'
 import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
-/** Requests that nodes received whole: the node and the bytes. */
+/** Complete requests that nodes received: the node and the bytes. */
 interface Received {
   readonly whole: [name: string, bytes: number][]
-  /** Requests that were cancelled. */
+  /** Number of cancelled requests. */
   broken: number
   bytes: number
 }
@@ -19,7 +19,7 @@ function received(): Received {
   return { whole: [], broken: 0, bytes: 0 }
 }
 
-/** Answers with the number of bytes, when the request has ended. */
+/** Answers with the number of bytes when the request ends. */
 function counting(name: string, log: Received, answerMs = 0, status = '0'): Manner {
   return (stream) => {
     let bytes = 0
@@ -37,7 +37,7 @@ function counting(name: string, log: Received, answerMs = 0, status = '0'): Mann
   }
 }
 
-/** Sends in pieces, with pauses. */
+/** Sends bytes in pieces with pauses. */
 async function sendSlowly(stream: ClientHttp2Stream, bytes: Buffer, gapMs: number) {
   for (let at = 0; at < bytes.length; at += 65_536) {
     stream.write(bytes.subarray(at, at + 65_536))
@@ -61,7 +61,7 @@ function outcomeOf(stream: ClientHttp2Stream): Promise<{ status: string; message
   })
 }
 
-test('a long stream of a client that a slow node answers reaches no node in part', async () => {
+test('no node receives part of a long stream that a slow node answers', async () => {
   const log = received()
   await using own = await served([counting('a', log, 300), counting('b', log)])
   for (let call = 0; call < 30; call++) {
@@ -103,7 +103,7 @@ test.each([100_000, 1_048_571, 1_048_572, 1_200_000])(
   },
 )
 
-test('a write that is longer goes whole to one node', async () => {
+test('a longer write reaches one node whole', async () => {
   const log = received()
   await using own = await served([counting('a', log), counting('b', log)])
   log.whole.length = 0
@@ -133,7 +133,7 @@ test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>
     stream.on('error', () => {})
     const before = log.bytes
     stream.write(framed('first'))
-    // A write reaches no node before it is whole.
+    // The router buffers a write until it is complete.
     if (method === 'Broadcast') await sleep(50)
     else await expect.poll(() => log.bytes).toBeGreaterThan(before)
     leave(stream, abort)
@@ -145,7 +145,7 @@ test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>
   }
 })
 
-test('after an answer before the end of the request the stream is closed on both sides', async () => {
+test('an answer before the end of the request closes the stream on both sides', async () => {
   await using own = await served([
     (stream) => {
       answerWith(stream, ['enough'])

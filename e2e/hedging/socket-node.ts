@@ -3,20 +3,20 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
-/** Short enough that the router buffers it until the attempt is over. */
+/** Half an answer, short enough that the router buffers it until the attempt ends. */
 const half = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":"0x${'0'.repeat(100_000)}`)
 const answer = '{"jsonrpc":"2.0","id":1,"result":"0x2a"}'
 
-/** A server with minimal HTTP that counts its connections. */
+/** A minimal HTTP server that counts connections and requests. */
 export interface SocketNode extends AsyncDisposable {
   readonly url: string
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly open: number
-  /** Requests so far. */
+  /** Number of requests so far. */
   readonly requests: number
 }
 
-/** Never finishes an answer: sends nothing, or stops in the middle of a body. */
+/** A node that never finishes an answer: it sends nothing, or half a body. */
 export function startSilentNode(): Promise<SocketNode> {
   let turn = 0
   return startSocketNode((socket) => {
@@ -26,7 +26,7 @@ export function startSilentNode(): Promise<SocketNode> {
   })
 }
 
-/** Answers at once. */
+/** A node that answers at once. */
 export function startPromptNode(): Promise<SocketNode> {
   return startSocketNode((socket) =>
     socket.write(`${head}content-length: ${answer.length}\r\n\r\n${answer}`),
@@ -41,7 +41,7 @@ async function startSocketNode(serve: (socket: Socket) => void): Promise<SocketN
     socket.on('close', () => sockets.delete(socket))
     // The router resets the connection of an aborted attempt.
     socket.on('error', () => socket.destroy())
-    // Requests are small: each comes in one piece.
+    // Each request is small enough to arrive in one chunk.
     socket.on('data', () => {
       requests += 1
       serve(socket)

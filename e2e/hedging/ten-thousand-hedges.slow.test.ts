@@ -22,18 +22,17 @@ import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 
 const wantedHedges = 10_000
-/** After this warm-up further hedges must not hold more. */
+/** Hedges of the warm-up, after which memory must not grow. */
 const warmUpHedges = 500
 const lanes = 50
 /**
- * Reads without a wire that start each millisecond: they earn extra calls. Their latency determines
- * the p95 after which a read is hedged. By then most losers are connected, and in the middle of their
- * body.
+ * In-memory reads per millisecond, which earn credit for hedges. Their latency sets the p95 hedge
+ * delay, so that most losers are connected, and in the middle of their body, when they lose.
  */
 const earningReads = 20
 const patienceMs = 25
 const mebibyte = 1024 * 1024
-/** Half of the losers hold 100 kB when they lose: 475 MB if they were kept. */
+/** Half of the losers have 100 kB when they lose: a leak would hold 475 MB. */
 const maxGrownBytes = 32 * mebibyte
 
 const collectGarbage = (() => {
@@ -57,7 +56,7 @@ test('ten thousand hedges leave no socket, no body, no timer and no listener beh
   expect(silent.requests).toBeGreaterThan(wantedHedges / 10)
   expect(racing.outcomes).toEqual({ won: racing.hedged })
   expect(racing.sessions).toBe(0)
-  // The loser's connection cannot be used again; the winner's are kept, one a lane.
+  // A loser's connection cannot be reused. Winners retain theirs, one per lane.
   expect(silent.open).toBe(0)
   expect(prompt.open).toBeLessThanOrEqual(2 * lanes)
   expect(getEventListeners(client.signal, 'abort')).toHaveLength(0)
@@ -78,7 +77,7 @@ async function atRest(silent: SocketNode) {
   return { bytes: heapUsed + external, sockets: count('TCPSocketWrap'), timers: count('Timeout') }
 }
 
-/** Reads that go to the silent node first, and that the prompt one answers. */
+/** Reads that the silent node gets first, and the prompt node answers. */
 async function startRacing(silent: SocketNode, prompt: SocketNode, signal: AbortSignal) {
   const chain = (await loadCatalog([])).find('ETH1')
   const iface = chain?.interfaces.get('jsonrpc')
@@ -96,7 +95,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
         {
           url: new Secret(url, url),
           scheme: 'http',
-          // The machine may be busy: no attempt may time out.
+          // No attempt may time out, even on a busy machine.
           timeoutMs: 60_000,
           maxBatch: 100,
           addons: [],
@@ -201,7 +200,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   }
 }
 
-/** Answers after a while, without resources. */
+/** A transport that answers after a delay without sockets. */
 const wirelessTransport: Transport = {
   async send() {
     await sleep(patienceMs)

@@ -11,8 +11,8 @@ import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
 
 /*
- * Attacks on a router, on loopback, one after the other for some seconds each. A process of its own, so that its work does not
- * delay the innocent client:
+ * Attacks on a router on loopback, one after another, each for some seconds. They run in a separate
+ * process, so that their work does not delay the innocent client:
  *
  *   node attacks.fixture.ts <port of a listener> <seconds> <name>...
  */
@@ -27,7 +27,7 @@ function head(length: number | null, more = ''): string {
   return `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${more}${framing}\r\n\r\n`
 }
 
-/** A connection that nobody reads from, unless it is asked to. */
+/** A paused connection: nothing reads from it until it is resumed. */
 function open(port: number, over: AbortSignal): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -35,7 +35,7 @@ function open(port: number, over: AbortSignal): Socket {
   return socket
 }
 
-/** Writes as fast as the other side takes it. @returns whether the connection is still there */
+/** Writes as fast as the router reads. @returns whether the connection is still open */
 async function write(socket: Socket, bytes: Uint8Array | string): Promise<boolean> {
   if (socket.destroyed) return false
   if (socket.write(bytes)) return true
@@ -44,7 +44,7 @@ async function write(socket: Socket, bytes: Uint8Array | string): Promise<boolea
   })
 }
 
-/** So many connections at once, each new when it ends, until time is up. */
+/** Runs this many connections at a time, replacing each that ends, until time is up. */
 function onEach(
   connections: number,
   serve: (socket: Socket, over: AbortSignal) => Promise<unknown>,
@@ -63,7 +63,7 @@ function onEach(
     )
 }
 
-/** Sends these bytes again and again, each on a connection of its own, and waits for the answer. */
+/** Sends these bytes repeatedly, each time on a new connection, and waits for the answer. */
 function again(connections: number, bytes: () => Uint8Array | string): Attack {
   return onEach(connections, async (socket, over) => {
     const answered = new Promise((resolve) => {
@@ -87,7 +87,7 @@ const mebibyte = 1024 * 1024
 const params = (value: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"debug_traceCall","params":[${value},"latest"]}`
 
-/** Every message on so many WebSockets. */
+/** Serves this many WebSockets. */
 function onSockets(sockets: number, serve: (socket: WebSocket, at: number) => void): Attack {
   return async (port, over) => {
     const all = Array.from({ length: sockets }, (_, at) => {
@@ -100,7 +100,7 @@ function onSockets(sockets: number, serve: (socket: WebSocket, at: number) => vo
   }
 }
 
-/** Opens WebSockets by hand, and sends raw bytes. */
+/** Opens WebSockets without a library, and sends raw bytes. */
 function onRawSockets(sockets: number, bytes: Uint8Array, holdMs = 1_000): Attack {
   const upgrade =
     'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
@@ -124,10 +124,10 @@ function repeated(bytes: readonly number[], times: number): Buffer {
 /** A head of 16 KiB with as many headers as fit. */
 const manyHeaders = 'a:\r\n'.repeat(3_900)
 
-/** Of the logs of tokens. */
+/** Topic of token transfers. */
 const transfers = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-/** So many WebSockets with 100 filters each, no two of them the same. */
+/** This many WebSockets with 100 distinct filters each. */
 function subscribing(sockets: number, topicsOf: (topic: string) => unknown): Attack {
   return onSockets(sockets, (socket, at) => {
     for (let id = 0; id < 100; id++) {
@@ -206,7 +206,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
       Array.from({ length: 200 }, async (_, at) => {
         const socket = open(port, over)
         socket.pause()
-        // Half of them ask the same.
+        // Half of the requests are identical.
         const request = post(oddly('big', at % 2 && at))
         await write(socket, Buffer.concat(Array.from({ length: 50 }, () => request)))
       }),
@@ -259,7 +259,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'interim answers without end': again(8, () => post(oddly('interim'))),
 }
 
-/** A call that only the odd node answers, and how; those of one number are one for the router while they are on their way. */
+/** A call that only the odd node answers. In-flight calls with the same number share an attempt. */
 function oddly(how: string, number = 0): string {
   return `{"jsonrpc":"2.0","id":1,"method":"debug_traceTransaction","params":["${how}",${number}]}`
 }
@@ -269,7 +269,7 @@ const grpcHead = {
   ...{ 'content-type': 'application/grpc', te: 'trailers' },
 }
 
-/** So many sessions at once, each new when it ends, until time is up. */
+/** Runs this many HTTP/2 connections at a time, replacing each that ends, until time is up. */
 function onSessions(
   sessions: number,
   serve: (session: ClientHttp2Session, stream: () => ClientHttp2Stream | null) => Promise<unknown>,
@@ -294,7 +294,7 @@ function onSessions(
   }
 }
 
-/** A frame of HTTP/2. */
+/** An HTTP/2 frame. */
 function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.alloc(9 + payload.length)
   bytes.writeUIntBE(payload.length, 0, 3)
@@ -309,7 +309,7 @@ const preface = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   frame(4, 0, 0, Buffer.alloc(0)),
 ])
-/** The head of a call, by HPACK without Huffman. */
+/** The header block of a call: HPACK without Huffman coding. */
 const headBlock = Buffer.concat([
   Buffer.from([0x83, 0x86]),
   ...[
@@ -325,7 +325,7 @@ const headBlock = Buffer.concat([
   ),
 ])
 
-/** Raw frames on so many connections, again and again. */
+/** Sends raw frames repeatedly on this many connections. */
 function frames(connections: number, first: Uint8Array, repeated: Uint8Array): Attack {
   return onEach(connections, async (socket, over) => {
     await write(socket, Buffer.concat([preface, first]))

@@ -13,7 +13,7 @@ const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 const nodesFile = fileURLToPath(new URL('nodes.fixture.ts', import.meta.url))
 const attacksFile = fileURLToPath(new URL('attacks.fixture.ts', import.meta.url))
 
-/** A router in a process of its own, with the heap that Node takes in a container of 512 MiB. */
+/** A router in a separate process, with the heap size that Node picks in a container of 512 MiB. */
 export interface HostileRouter extends AsyncDisposable {
   readonly child: Child
   readonly url: string

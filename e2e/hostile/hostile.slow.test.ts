@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { attacks, grpcAttacks } from './attacks.fixture.ts'
 import { expectHarmless, startGrpcTarget, startJsonRpcTarget } from './target.fixture.ts'
 
-/* Each attack for some seconds on a router of its own. The machine should be idle otherwise. */
+/* Each attack runs for some seconds on a new router. The machine should be idle otherwise. */
 
 const seconds = Number(process.env['HOSTILE_SECONDS'] ?? 2)
 const isAlone = process.env['HOSTILE_SECONDS'] !== undefined

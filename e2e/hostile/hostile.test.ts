@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { attacks, grpcAttacks } from './attacks.fixture.ts'
 import { expectHarmless, startGrpcTarget, startJsonRpcTarget } from './target.fixture.ts'
 
-/* The short form of `make hostile`: all attacks in turn on one router, which must not have more memory than its container. */
+/* A short `make hostile`: all attacks in turn on one router, within the memory of its container. */
 
 const containerBytes = 512 * 1024 * 1024
 

@@ -9,12 +9,12 @@ import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
 
 /*
- * The nodes of a router that is attacked. A process of its own, so that their work does not delay the innocent client:
+ * Nodes of an attacked router, in a separate process so that they do not delay the innocent client:
  *
  *   node nodes.fixture.ts honest|grpc|odd-grpc
  *   node nodes.fixture.ts odd <URL of an honest node>
  *
- * It prints them as JSON when they are there. What attacks ask for costs the odd node hardly anything.
+ * It prints them as JSON once they serve. The calls of attacks cost the odd node almost nothing.
  */
 
 export interface RouterNode {
@@ -46,7 +46,7 @@ function startGrpcNodes(...addons: string[]): Promise<readonly RouterNode[]> {
   )
 }
 
-/** A node that answers calls of `debug` in odd ways or at once, and all others as another node does. */
+/** A node that answers `debug` calls at once or in odd ways, and forwards all others to `of`. */
 async function startOddNode(of: string): Promise<readonly RouterNode[]> {
   const server = createServer((request, answer) => {
     const pieces: Buffer[] = []
@@ -120,7 +120,7 @@ if (import.meta.main) {
     'odd-grpc': () => startGrpcNodes('debug'),
   }
   const nodes = await start[kind]?.()
-  // A client that leaves is no reason to end.
+  // A client that disconnects must not end this process.
   process.on('uncaughtException', () => {})
   process.stdout.write(`${JSON.stringify(nodes)}\n`)
 }

@@ -8,12 +8,12 @@ import { rawCall } from '../grpc/raw-call.ts'
 import { framed } from '../grpc/raw-node.ts'
 import { type HostileRouter, startHostileRouter } from './hostile-router.fixture.ts'
 
-/** A router with honest nodes, and an innocent client that asks it. */
+/** A router with honest nodes, and its innocent client. */
 export interface Target extends AsyncDisposable {
   readonly router: HostileRouter
   /** The honest nodes. */
   readonly upstreams: readonly string[]
-  /** One call of the innocent client; what is wrong with its answer, or null. */
+  /** Sends one call of the innocent client. Returns the fault of the answer, or null. */
   readonly ask: () => Promise<string | null>
 }
 
@@ -24,7 +24,7 @@ export async function startJsonRpcTarget(): Promise<Target> {
   const router = stack.use(await startHostileRouter('jsonrpc'))
   const dispatcher = stack.adopt(new Agent({ connections: 16 }), (agent) => agent.close())
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'eth_chainId', params: [] })
-  // The odd node is busy, and answers what it is asked in its turn.
+  // The odd node is busy, and would delay its answers.
   const headers = { 'content-type': 'application/json', 'rpc-providers-block': 'odd' }
   return {
     ...{ router, upstreams: ['a', 'b', 'c'] },
@@ -52,8 +52,8 @@ export async function startGrpcTarget(): Promise<Target> {
 }
 
 /**
- * Attacks in turn while the innocent client asks 40 times a second: no call of it may be lost, and no honest node.
- * @returns how long its calls took, and the most memory that the router has had
+ * Attacks in turn while the innocent client sends 40 calls a second: none of them may fail, and no
+ * honest node may leave service. @returns latencies of the calls, and the router's peak memory
  */
 export async function expectHarmless(
   { router, upstreams, ask }: Target,
@@ -91,7 +91,7 @@ async function askUntil(over: Promise<void>, ask: () => Promise<string | null>) 
   return { lost, latenciesMs }
 }
 
-/** The states that these upstreams are in. */
+/** The states of these upstreams. */
 function statesIn(metrics: string, names: readonly string[]): readonly string[] {
   return names.map((name) => {
     const one = new RegExp(`^router_upstream_state\\{.*upstream="${name}".* 1$`, 'm')

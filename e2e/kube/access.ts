@@ -8,7 +8,7 @@ import {
 import { systemClock } from '../../operator/kube/clock.ts'
 import type { Cluster } from '../../operator/kube/cluster.ts'
 
-/** The content of a kubeconfig file for one user of one cluster. PEM. */
+/** Credentials of one user of one cluster, in PEM. */
 export interface Access {
   readonly server: string
   readonly ca: string
@@ -16,10 +16,10 @@ export interface Access {
   readonly key: string
 }
 
-/** A kubeconfig that is complete in itself. JSON is YAML too. */
+/** A self-contained kubeconfig in JSON, which is valid YAML. */
 export function kubeconfigOf({ server, ca, cert, key }: Access, namespace = 'default'): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
-  // The chaos proxy speaks plain HTTP on loopback, which clients allow only in this form.
+  // The chaos proxy serves plain HTTP on loopback, which clients allow only in this form.
   const trust = server.startsWith('https:')
     ? { 'certificate-authority-data': base64(ca) }
     : { 'insecure-skip-tls-verify': true }
@@ -38,7 +38,7 @@ export function kubeconfigOf({ server, ca, cert, key }: Access, namespace = 'def
   })
 }
 
-/** The cluster in the form of the operator's client, without a file. */
+/** The cluster as the operator's client expects it, without a file. */
 export function clusterOf({ server, ca, cert, key }: Access): Cluster {
   return {
     server,
@@ -47,7 +47,7 @@ export function clusterOf({ server, ca, cert, key }: Access): Cluster {
   }
 }
 
-/** A client for tests: as fast as the server. */
+/** A client for tests, without a rate limit. */
 export function clientOf(access: Access, options: Partial<KubeClientOptions> = {}): KubeClient {
   return new KubeClient({
     cluster: clusterOf(access),
@@ -58,7 +58,7 @@ export function clientOf(access: Access, options: Partial<KubeClientOptions> = {
   })
 }
 
-/** Makes a client treat every watch as dead after this silence. */
+/** Makes a client treat a watch as dead after this silence. */
 export function impatient(client: KubeClient, silenceMs: number): KubeClient {
   const watch = client.watch.bind(client)
   client.watch = (resource, options: WatchOptions, signal) =>

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { buildGo } from '../processes/build-go.ts'
 
-/** Each program: the folder of `modules/` that pins it, and its Go package; last, the one to build, where it is another. */
+/** Per program: the folder of `modules/` that pins it, its Go package, and the package to build. */
 const packages = {
   etcd: ['etcd', 'go.etcd.io/etcd/server/v3'],
   'kube-apiserver': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-apiserver'],
@@ -19,9 +19,9 @@ const packages = {
 } as const
 export type Program = keyof typeof packages
 
-/** Minutes to build, for slow tests alone. */
+/** Programs that take minutes to build, which only slow tests use. */
 const slow: readonly Program[] = ['helm3', 'promtool', 'collector']
-/** The programs of a Kubernetes API without machines, and those that ask it. */
+/** The programs of a Kubernetes API without machines, and its clients. */
 export const programs = (Object.keys(packages) as Program[]).filter((name) => !slow.includes(name))
 export type Assets = Readonly<Record<Program, string>>
 
@@ -56,8 +56,8 @@ function builtPathOf(program: Program, env: Environment): string {
 }
 
 /**
- * The available programs: those of the folder that KUBEBUILDER_ASSETS names, then those that were
- * built. Null for each missing one.
+ * The available programs: first from the folder in KUBEBUILDER_ASSETS, then from earlier builds. A
+ * missing program is null.
  */
 export async function findAssets(env: Environment): Promise<Record<Program, string | null>> {
   const find = async (program: Program) => {
@@ -79,9 +79,9 @@ function isProgram(path: string): Promise<boolean> {
 }
 
 /**
- * The programs, those that are missing built from the pinned modules: minutes when Go's caches are
- * empty, half a minute when they are not.
- * @throws Error that says what to do when there is no Go
+ * The programs. Missing ones are built from the pinned modules, which takes minutes with empty Go
+ * caches, and half a minute otherwise.
+ * @throws Error with instructions if Go is missing
  */
 export async function ensureAssets(
   env: NodeJS.ProcessEnv,
@@ -99,10 +99,10 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
   const { folder, version } = pinnedModule(program)
   const path = builtPathOf(program, env)
   await mkdir(dirname(path), { recursive: true })
-  // Built aside and then moved, so that no process sees a part of a program.
+  // Builds in a separate folder and renames, so that no process finds a partial program.
   const aside = await mkdtemp(join(dirname(path), '.building-'))
   try {
-    // Of Prometheus, promtool needs no way to find targets.
+    // promtool needs no service discovery.
     const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-tags', 'remove_all_sd']
     const output = ['-ldflags', linkFlags(version), '-o', join(aside, program)]
     const [, name, source = name] = packages[program]
@@ -119,7 +119,7 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
   }
 }
 
-/** Without them the programs of Kubernetes call themselves v0.0.0-master. What a program does not know, Go ignores. */
+/** Sets the version, which is v0.0.0-master by default. Go ignores variables that do not exist. */
 function linkFlags(version: string): string {
   const [major, minor] = pinnedModule('kubectl').version.split('.')
   const set = (name: string, value = '') => `-X k8s.io/component-base/version.${name}=${value}`
@@ -129,7 +129,7 @@ function linkFlags(version: string): string {
     set('gitMajor', major),
     set('gitMinor', minor),
     ...['v3', 'v4'].map((v) => `-X helm.sh/helm/${v}/internal/version.version=v${version}`),
-    // For which Kubernetes Helm 3 renders where it reaches none.
+    // The Kubernetes version for which Helm 3 renders without a cluster.
     `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=${major}`,
     `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=${minor}`,
   ].join(' ')

@@ -3,7 +3,7 @@
 import { ensureAssets } from './assets.ts'
 
 /*
- * Makes sure that the programs of a Kubernetes API are there: `make kube-assets`.
+ * Builds missing programs of a Kubernetes API: `make kube-assets`.
  */
 
 try {

@@ -53,7 +53,7 @@ test.each([
   expect(waits).toEqual([['configmaps', 'list', s * 1_000, 'server']])
 })
 
-describe('an answer that does not come whole', () => {
+describe('an incomplete answer', () => {
   test.each<[AnswerFault['do'], string, RegExp]>([
     ['cut-before', 'OP_KUBE_CONNECTION', /^GET .*configmaps: the connection to http:.* failed: /],
     ['cut-after', 'OP_KUBE_CONNECTION', /failed: /],
@@ -69,7 +69,7 @@ describe('an answer that does not come whole', () => {
     expect(items.map(({ metadata }) => metadata.name)).toContain(fault)
   })
 
-  test('nothing at all, in time', async () => {
+  test('no answer within the timeout', async () => {
     const clock = new VirtualClock()
     await using run = await disturbed([{ do: 'slow', delayMs: 60_000 }], { clock })
     const pending = run.client.get(configMaps, { namespace, name: 'a' }, signal)
@@ -83,7 +83,7 @@ describe('an answer that does not come whole', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('a page of something on the way is shown in part', async () => {
+  test('the error shows an excerpt of an intermediary page', async () => {
     const page = '<html>not the API server</html>'.repeat(100)
     const server = createServer((_, response) => response.writeHead(502).end(page))
     await new Promise<void>((resolve) => {
@@ -99,7 +99,7 @@ describe('an answer that does not come whole', () => {
   })
 })
 
-test('a client asks no faster than it may, in order, and says so', async () => {
+test('the rate limit delays requests in order, and is reported', async () => {
   const waits: number[] = []
   const observer: KubeClientOptions['observer'] = { throttled: (_, __, ms) => waits.push(ms) }
   const slow = clientOf(access, { limit: { perSecond: 50, burst: 2 }, observer })
@@ -107,23 +107,23 @@ test('a client asks no faster than it may, in order, and says so', async () => {
   await Promise.all(
     Array.from({ length: 7 }, () => slow.list(configMaps, { namespace, limit: 1 }, signal)),
   )
-  // Two at once, and five at 20 ms each.
+  // The burst allows two requests at once, and five more at intervals of 20 ms.
   expect(performance.now() - startedMs).toBeGreaterThan(95)
   expect(waits).toHaveLength(5)
   expect(waits).toEqual(waits.toSorted((a, b) => a - b))
   await slow.close()
 })
 
-test('requests one after the other share connections', async () => {
+test('sequential requests share connections', async () => {
   await using run = await disturbed([])
   let connections = 0
   run.proxy.onConnection(() => (connections += 1))
   for (let each = 0; each < 10; each++) await run.client.list(configMaps, { namespace }, signal)
-  // A connection may not be back in the pool yet when the next request comes.
+  // The next request may start before the pool has the connection back.
   expect(connections).toBeLessThanOrEqual(2)
 })
 
-test('the outcome of each request is reported, for metrics', async () => {
+test('the outcome of each request is reported to the observer', async () => {
   const observed: unknown[] = []
   const observer: KubeClientOptions['observer'] = {
     requested: (resource, verb, outcome) => observed.push([resource, verb, outcome]),

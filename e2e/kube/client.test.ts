@@ -43,7 +43,7 @@ describe('the verbs', () => {
     expect(await client.delete(configMaps, ref, signal)).toBe(false)
   })
 
-  test('a list gives whole objects, pages follow each other', async () => {
+  test('a list returns whole objects from all pages', async () => {
     for (const name of ['page-a', 'page-b', 'page-c'])
       await client.create(configMaps, configMap(name), signal)
     const first = await client.list(configMaps, { namespace, limit: 2 }, signal)
@@ -58,7 +58,7 @@ describe('the verbs', () => {
     expect(all.items.map(({ metadata }) => metadata.name)).toEqual(names)
   })
 
-  test('selectors select', async () => {
+  test('lists apply selectors', async () => {
     const labelled = { ...configMap('labelled') }
     const metadata = { ...labelled.metadata, labels: { colour: 'blue' } }
     await client.create(configMaps, { ...labelled, metadata }, signal)
@@ -69,7 +69,7 @@ describe('the verbs', () => {
   })
 })
 
-describe('refusals name the error', () => {
+describe('errors have a reason', () => {
   test('not found', async () => {
     const error = await refusal(client.get(configMaps, { namespace, name: 'none' }, signal))
     expect(isNotFound(error)).toBe(true)
@@ -84,14 +84,14 @@ describe('refusals name the error', () => {
     expect([error.reason, isConflict(error)]).toEqual(['AlreadyExists', false])
   })
 
-  test('a conflict of versions', async () => {
+  test('version conflict', async () => {
     const created = await client.create(configMaps, configMap('raced'), signal)
     await client.replace(configMaps, { ...created, data: { a: '1' } }, signal)
     const error = await refusal(client.replace(configMaps, { ...created, data: {} }, signal))
     expect([error.reason, isConflict(error)]).toEqual(['Conflict', true])
   })
 
-  test('a deletion of another object than the one meant', async () => {
+  test('deletion with another uid', async () => {
     await client.create(configMaps, configMap('kept'), signal)
     const uid = '00000000-0000-0000-0000-000000000000'
     const ref = { namespace, name: 'kept' }
@@ -108,7 +108,7 @@ describe('refusals name the error', () => {
     expect(error.causes[0]).toMatchObject({ field: 'data[not a key!]' })
   })
 
-  test('forbidden, for a user without rights', async () => {
+  test('forbidden for a user without RBAC rules', async () => {
     const stranger = clientOf(await accessFor(folder, access, 'stranger'))
     const error = await refusal(stranger.list(pods, { namespace }, signal))
     expect(isForbidden(error)).toBe(true)
@@ -121,7 +121,7 @@ describe('server-side apply', () => {
   const ours = { fieldManager: 'one', force: true }
   const ofStatus = { fieldManager: 'one-status', force: true, subresource: 'status' } as const
 
-  test('the same intent again changes no version, and what is left out goes', async () => {
+  test('a repeated apply changes no version, and omitted fields are removed', async () => {
     const intent = configMap('applied', { a: '1', b: '2' })
     const first = await client.apply(configMaps, intent, ours, signal)
     const second = await client.apply(configMaps, intent, ours, signal)
@@ -131,7 +131,7 @@ describe('server-side apply', () => {
     expect(third.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion)
   })
 
-  test('a field of another manager is a conflict, and taken over by force', async () => {
+  test('a field of another manager is a conflict, which force resolves', async () => {
     const theirs = configMap('shared', { a: 'theirs' })
     await client.apply(configMaps, theirs, { fieldManager: 'two' }, signal)
     const mine = configMap('shared', { a: 'ours' })
@@ -141,8 +141,8 @@ describe('server-side apply', () => {
     expect((await client.apply(configMaps, mine, ours, signal)).data).toEqual({ a: 'ours' })
   })
 
-  test('an object that is there is not touched by one that is to be new', async () => {
-    // The version of an empty etcd: all objects have later ones.
+  test('a create by apply does not change an existing object', async () => {
+    // All objects have later versions than this version of an empty etcd.
     const asNew = (object: ReturnType<typeof configMap>) => ({
       ...object,
       metadata: { ...object.metadata, resourceVersion: '1' },
@@ -159,13 +159,13 @@ describe('server-side apply', () => {
     expect((await client.apply(configMaps, other, ours, signal)).data).toEqual({ b: '2' })
   })
 
-  test('a field that the kind does not have is refused', async () => {
+  test('an unknown field is refused', async () => {
     const intent = { ...configMap('odd'), nothing: 1 } as object as ReturnType<typeof configMap>
     const error = await refusal(client.apply(configMaps, intent, ours, signal))
     expect(error.message).toContain('.nothing: field not declared in schema')
   })
 
-  test('the status has a manager of its own, and touches nothing else', async () => {
+  test('the status has a separate manager, and changes nothing else', async () => {
     const meta = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name: 'd' } }
     const labels = { app: 'd' }
     const spec = {
@@ -178,11 +178,11 @@ describe('server-side apply', () => {
     }
     await client.apply(deployments, { ...meta, spec }, ours, signal)
     const condition: Condition = { type: 'Ours', status: 'True', reason: 'Test', message: 'set' }
-    // The status alone is applied, without the spec that the type wants.
+    // Applies only the status, without the spec that the type requires.
     const own = { ...meta, status: { conditions: [condition] } } as object as Deployment
     const applied = await client.apply(deployments, own, ofStatus, signal)
     expect(applied.spec).toMatchObject({ replicas: 0 })
-    // The controllers write theirs beside it.
+    // The controllers also write conditions.
     expect(applied.status?.conditions).toContainEqual(expect.objectContaining(condition))
     const managers = applied.metadata.managedFields?.map(({ manager, subresource }) => [
       manager,
@@ -197,7 +197,7 @@ describe('server-side apply', () => {
   })
 })
 
-describe('the way to the cluster', () => {
+describe('access to the cluster', () => {
   test('a kubeconfig file with a client certificate', async () => {
     const path = await writeKubeconfig(folder, namespace, access, namespace)
     const cluster = await findCluster({ env: {}, kubeconfig: path })
@@ -207,14 +207,14 @@ describe('the way to the cluster', () => {
     await other.close()
   })
 
-  test('a kubeconfig without the context that is asked for', async () => {
+  test('a kubeconfig without the requested context', async () => {
     const path = await writeKubeconfig(folder, `${namespace}-b`, access)
     await expect(findCluster({ env: { KUBECONFIG: path }, context: 'prod' })).rejects.toThrow(
       'names no cluster; its contexts: test',
     )
   })
 
-  test('a token that has ended is read again at once', async () => {
+  test('an expired token is reloaded at once', async () => {
     const tokens = ['ended', await tokenOf('default')]
     const { tls } = await clusterOf(access).credentials()
     const cluster = {
@@ -232,7 +232,7 @@ describe('the way to the cluster', () => {
     await other.close()
   })
 
-  test('nothing listens there', async () => {
+  test('connection refused', async () => {
     const other = clientOf({ ...access, server: 'https://127.0.0.1:1' })
     await expect(other.list(pods, {}, signal)).rejects.toMatchObject({
       code: 'OP_KUBE_CONNECTION',
@@ -240,7 +240,7 @@ describe('the way to the cluster', () => {
     })
   })
 
-  test('the server is not the one that its certificate must name', async () => {
+  test('the certificate has another server name', async () => {
     const { ca } = await accessFor(folder, access, 'x')
     const cluster = clusterOf({ ...access, ca })
     const other = clientOf(access, {

@@ -25,8 +25,9 @@ type Json = Readonly<Record<string, unknown>>
 export type Picture = Readonly<Record<string, unknown>>
 
 /**
- * The objects that the operator made in one namespace, without values that differ between runs: versions, times,
- * addresses, uids, the name of the namespace, and counts of an autoscaler. Equal pictures mean equal states.
+ * The operator's objects in one namespace, without values that vary between runs: versions, times,
+ * addresses, uids, the name of the namespace, and replica counts of an autoscaler. Equal pictures
+ * mean equal states.
  */
 export async function pictureOf(
   client: KubeClient,
@@ -45,7 +46,7 @@ export async function pictureOf(
   const add = (object: KubeObject, shown: unknown) => {
     picture[masked(`${object.kind} ${object.metadata.name}`)] = JSON.parse(
       masked(JSON.stringify(shown)),
-      // It is keyed with the uid of a Secret, which differs from one run to another.
+      // The hash is keyed with the uid of a Secret, which varies between runs.
       (key, value: unknown) => (key === secretHashAnnotation ? undefined : value),
     )
   }
@@ -65,7 +66,7 @@ export async function pictureOf(
   return picture
 }
 
-/** The hashes of configs, which may name their namespace, and what they would be if none did. */
+/** Hashes of configs, each with the hash that it would have without the name of the namespace. */
 function hashesIn(
   configs: readonly (KubeObject & { readonly data?: Json })[],
   namespace: string,
@@ -84,7 +85,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** An object without the additions of the server. */
+/** An object without fields that the server adds. */
 function childOf(object: KubeObject, isScaled: boolean): unknown {
   const { status: _, metadata, ...rest } = object as KubeObject & { status?: unknown; spec?: Json }
   const { labels, ownerReferences = [], deletionTimestamp } = metadata
@@ -108,7 +109,7 @@ function statusOf(object: KubeObject, isScaled: boolean): unknown {
   const { status = {}, metadata } = object as KubeObject & { status?: Json }
   const json = JSON.stringify(status, (key, value: unknown) => {
     if (key === 'lastTransitionTime') return undefined
-    // Server-side apply keeps an empty list that was first, and drops one that had items: it is the same.
+    // An empty list equals an absent one: server-side apply retains it only if it never had items.
     if (Array.isArray(value) && value.length === 0) return undefined
     if (key === 'observedGeneration') return value === metadata.generation ? 'current' : 'behind'
     return value

@@ -16,20 +16,20 @@ const readyMs = 60_000
 
 export interface ControlPlaneOptions {
   readonly assets: Assets
-  /** An empty folder for the cluster. */
+  /** Empty folder for the cluster. */
   readonly folder: string
   /**
-   * Limit of requests a second for each of the controllers. In clusters it is 20. The default here is 1,000, so that
-   * tests need not wait.
+   * Limit of requests per second for each controller. Clusters have 20. The default here is 1,000,
+   * so that tests do not wait.
    */
   readonly controllersPerSecond?: number
 }
 
-/** etcd, API server and controllers, as processes of this one. */
+/** etcd, API server and controllers, as child processes. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions
   readonly #children = new Map<string, ChildProcess>()
-  /** Resolves with the name of the first process that ended by itself. */
+  /** Resolves with the name of the first process that ends unexpectedly. */
   readonly ended: Promise<string>
   readonly #stop = new AbortController()
   readonly #ended = Promise.withResolvers<string>()
@@ -47,7 +47,7 @@ export class ControlPlane {
     const cluster = await this.#writeCredentials(server)
     this.#run('etcd', [
       '--data-dir=etcd',
-      // The data is thrown away with the cluster, so nothing needs to reach the disk.
+      // The data is temporary, so it need not reach the disk.
       '--unsafe-no-fsync',
       '--log-level=warn',
       '--listen-peer-urls=http://127.0.0.1:0',
@@ -59,7 +59,7 @@ export class ControlPlane {
       '--bind-address=127.0.0.1',
       `--secure-port=${apiPort}`,
       '--advertise-address=127.0.0.1',
-      // Nothing could reach the Service `kubernetes` of a cluster without nodes.
+      // A cluster without nodes has no client for the Service `kubernetes`.
       '--endpoint-reconciler-type=none',
       '--tls-cert-file=apiserver.crt',
       '--tls-private-key-file=apiserver.key',
@@ -74,7 +74,7 @@ export class ControlPlane {
     ])
     const { signal } = this.#stop
     const client = clientOf(cluster)
-    // Exists only after the first steps of the API server, such as its roles.
+    // This role exists only after the bootstrap of the API server.
     await this.#until('kube-apiserver', () => client.get(roles, { name: 'admin' }, signal))
     this.#run('kube-controller-manager', [
       '--kubeconfig=controllers.conf',
@@ -87,7 +87,7 @@ export class ControlPlane {
       `--kube-api-burst=${Math.ceil(controllersPerSecond * 1.5)}`,
       '--horizontal-pod-autoscaler-sync-period=1s',
     ])
-    // The first thing that the controllers make, and that pods need.
+    // The controllers create this object, which pods need.
     await this.#until('kube-controller-manager', () =>
       client.get(serviceAccounts, { namespace: 'default', name: 'default' }, signal),
     )
@@ -96,7 +96,7 @@ export class ControlPlane {
     return cluster
   }
 
-  /** Ends all processes at once: their data is not needed. */
+  /** Kills all processes at once, since their data is temporary. */
   async stop(): Promise<void> {
     this.#stop.abort()
     const running = [...this.#children.values()]
@@ -146,7 +146,7 @@ export class ControlPlane {
     child.once('error', onEnd)
   }
 
-  /** Tries until it succeeds, as long as all programs run. */
+  /** Retries until success, while all programs run. */
   async #until(program: string, attempt: () => Promise<unknown>): Promise<void> {
     await eventually(attempt, readyMs, this.#stop.signal).catch((cause: unknown) => {
       const path = join(this.#options.folder, `${program}.log`)

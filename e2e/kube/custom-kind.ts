@@ -12,7 +12,7 @@ const definitions = kind(
   false,
 )
 
-/** Creates a kind for one test; resolves when it is served. It ends with the cluster. */
+/** Creates a kind for one test, and resolves once it is served. It ends with the cluster. */
 export async function createKind(
   client: KubeClient,
   unique: string,
@@ -23,7 +23,7 @@ export async function createKind(
   return resource
 }
 
-/** Defines a kind whose objects may hold anything; resolves when it is served. */
+/** Defines a kind with arbitrary fields, and resolves once it is served. */
 export async function createDefinition(
   client: KubeClient,
   resource: Resource,

@@ -11,7 +11,7 @@ import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, signal } = useNamespace()
 
-test('the API server takes an event, and its series', async () => {
+test('the API server accepts an event and its series', async () => {
   const metadata = { namespace, name: 'subject' }
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
   const regarding = await client.create(configMaps, object, signal)
@@ -21,7 +21,7 @@ test('the API server takes an event, and its series', async () => {
     reportingController: 'rpcrouter.dev/operator',
     reportingInstance: 'operator-0',
     fieldManager: 'operator',
-    // A minute between two writes of one series is long for a test: its timers fire at once.
+    // Timers fire at once, because a series has a minute between two writes.
     clock: {
       ...systemClock,
       wallMs: () => Date.now() + jumpMs,

@@ -31,14 +31,14 @@ interface Put {
 }
 
 /**
- * Random changes in a namespace while the operator works: routers and providers are created, changed and deleted;
- * keys are rotated, lost and restored; objects of the operator are deleted or changed.
+ * Random changes in a namespace while the operator works. They create, change and delete routers
+ * and providers, rotate, delete and restore keys, and delete or change objects of the operator.
  */
 export class FleetScript {
   readonly #client: KubeClient
   readonly #namespace: string
   readonly #signal: AbortSignal
-  /** The present objects of the users, by kind and name. */
+  /** Current objects of users, by kind and name. */
   readonly #wanted = new Map<string, Put>()
 
   constructor(client: KubeClient, namespace: string, signal: AbortSignal) {
@@ -47,7 +47,7 @@ export class FleetScript {
     this.#signal = signal
   }
 
-  /** One change. */
+  /** Makes one random change. */
   async act(random: Random): Promise<void> {
     const one = (names: readonly string[]) => pick(names, random)
     const lot = random.next()
@@ -61,8 +61,8 @@ export class FleetScript {
   }
 
   /**
-   * Repairs what would make the state depend on history: if a config cannot be served, the last good one stays.
-   * Afterwards every Secret exists, and every pool has a provider that works.
+   * Repairs state that would depend on history, since the last good config outlives an invalid one.
+   * Afterwards every Secret exists, and every pool has a working provider.
    */
   async heal(random: Random): Promise<void> {
     for (const name of secretNames)
@@ -71,7 +71,7 @@ export class FleetScript {
       await this.#put(upstreamProviders, providerObject(this.#namespace, pool, `base-${pool}`))
   }
 
-  /** Creates the same objects at once, in another namespace. */
+  /** Creates the same objects at once in another namespace. */
   async replayIn(namespace: string): Promise<void> {
     for (const { resource, object } of this.#wanted.values()) {
       const metadata = { ...object.metadata, namespace }
@@ -105,7 +105,7 @@ export class FleetScript {
       variables: [{ name: 'TOKEN', valueFrom: { secretKeyRef } }],
     }
     const spec = pick([{ nodeUrls: [{ url }] }, keyed], random)
-    // The chain has no such add-on. The provider was never valid, so that no last good form stays.
+    // The chain has no such add-on. The provider was never valid, so it has no last good form.
     const refused = { nodeUrls: [{ url, addons: ['no-such-addon'] }] }
     const pool = pick(pools, random)
     return providerObject(this.#namespace, pool, name, name === 'refused' ? refused : spec)
@@ -132,7 +132,7 @@ export class FleetScript {
         await this.#client.delete(resource, { ...metadata, uid: undefined }, this.#signal)
       else await this.#client.mergePatch(resource, metadata, patch, this.#signal)
     } catch (error) {
-      // It was deleted meanwhile.
+      // The object was deleted in the meantime.
       if (!isNotFound(error)) throw error
     }
   }

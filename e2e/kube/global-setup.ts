@@ -7,12 +7,12 @@ import { startCluster } from './test-cluster.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The cluster that the suites of one run share. */
+    /** The cluster that all suites of a run share. */
     cluster: { readonly folder: string; readonly access: Access; readonly kubeconfig: string }
   }
 }
 
-/** Starts one cluster for all files of `e2e/kube`, and builds it before the first time; runs only when one of them does. */
+/** Starts one cluster for all files of `e2e/kube`, and builds its programs if they are missing. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await ensureAssets(process.env)
   const cluster = await startCluster()

@@ -14,7 +14,7 @@ import { startCluster } from './test-cluster.ts'
 
 const { signal } = new AbortController()
 
-/** The processes with files in a folder. */
+/** Processes that use files in a folder. */
 async function processesIn(folder: string): Promise<string[]> {
   const found: string[] = []
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
@@ -23,13 +23,13 @@ async function processesIn(folder: string): Promise<string[]> {
       const cwd = await readlink(`/proc/${pid}/cwd`)
       if (cwd.startsWith(folder)) found.push(name.trim())
     } catch {
-      // It ended meanwhile.
+      // The process has ended in the meantime.
       continue
     }
   return found.toSorted()
 }
 
-test('a second cluster beside the first knows nothing of it, and leaves nothing behind', async () => {
+test('a second cluster is independent of the first, and leaves nothing behind', async () => {
   const first = inject('cluster')
   const second = await startCluster()
   expect(second.access.server).not.toBe(first.access.server)
@@ -47,7 +47,7 @@ test('a second cluster beside the first knows nothing of it, and leaves nothing 
   expect([existsSync(second.folder), await processesIn(second.folder)]).toEqual([false, []])
 })
 
-test('a test process that is killed leaves nothing behind', async () => {
+test('a killed test process leaves nothing behind', async () => {
   const code = `
     import { startCluster } from ${JSON.stringify(join(import.meta.dirname, 'test-cluster.ts'))}
     console.log((await startCluster()).folder)
@@ -80,7 +80,7 @@ describe('the programs', () => {
     expect(pinnedModule('promtool').version).toMatch(/^0\.\d+\.\d+$/)
   })
 
-  test('KUBEBUILDER_ASSETS comes first, and what it lacks is taken from what was built', async () => {
+  test('KUBEBUILDER_ASSETS comes first, and built programs complete it', async () => {
     const built = await findAssets({ ...process.env, KUBEBUILDER_ASSETS: '' })
     await symlink(built.etcd!, join(folder, 'etcd'))
     const found = await findAssets({ ...process.env, KUBEBUILDER_ASSETS: folder })
@@ -88,7 +88,7 @@ describe('the programs', () => {
     expect(found['kube-apiserver']).toBe(built['kube-apiserver'])
   })
 
-  test('without them and without Go the error says what to do', async () => {
+  test('without programs and without Go the error has instructions', async () => {
     const env = { RPC_ROUTER_CACHE: join(folder, 'empty'), PATH: dirname(process.execPath) }
     const found = await findAssets(env)
     expect(programs.filter((program: Program) => found[program] !== null)).toEqual([])

@@ -13,7 +13,7 @@ const { namespace, access, kubeconfig } = useNamespace()
 beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
 
 test('an operator with a fast clock waits for the answers of a slow API server', async () => {
-  // A list may take a minute: in this time, less than the server takes.
+  // A list may take a minute, which is less on this clock than the server takes.
   const clock = hastyClock(100)
   const slow = { do: 'slow', delayMs: 1_000 } as const
   await using proxy = await ChaosProxy.start(access, { answer: () => slow, watch: () => null })

@@ -8,15 +8,15 @@ import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
 
 const bundled = await loadBundledSpecs()
 
-/** Its clock is not for its requests: short backoffs do not make an API server faster. */
+/** The clock does not apply to requests, since short backoffs do not make an API server faster. */
 export type OperatorSettings = Pick<OperatorOptions, 'namespaces'> &
   Partial<
     Pick<OperatorOptions, 'observer' | 'workers' | 'clock' | 'readPodPage' | 'maxRollingRouters'>
   >
 
 /**
- * The whole operator in this process, without its program: without a lease, and with a fixed password,
- * so that two runs can be compared. It writes through the client with which it reads.
+ * The whole operator in this process, without a lease, and with a fixed password, so that two runs
+ * are comparable. It reads and writes with the same client.
  */
 export function createOperator(client: KubeClient, settings: OperatorSettings): Operator {
   return new Operator({
@@ -37,14 +37,14 @@ export function createOperator(client: KubeClient, settings: OperatorSettings): 
   })
 }
 
-/** Until the signal is aborted. */
+/** Runs until the signal is aborted. */
 export async function run(operator: Operator, signal: AbortSignal): Promise<void> {
   await Promise.all([operator.watch(signal), operator.lead(signal)])
 }
 
 /**
- * The machine's clock, but `times` faster: every wait is shorter. For backoffs and periodic work; not for requests, whose
- * duration does not change.
+ * The machine's clock, `times` faster. It shortens backoffs and periodic work. It is not for
+ * requests, whose duration does not change.
  */
 export function hastyClock(times: number): Clock {
   return {

@@ -7,11 +7,11 @@ import { ensureAssets } from './assets.ts'
 import { ControlPlane } from './control-plane.ts'
 
 /*
- * Keeps one cluster for its parent process, and ends it when that process ends in any way, which
- * closes stdin. Prints one line with the cluster's access. The optional argument is the limit of
- * requests a second of each controller.
+ * Runs one cluster for its parent process, and ends it when that process ends in any way, which
+ * closes stdin. Prints one line with the access to the cluster. The optional argument is the limit
+ * of requests per second for each controller.
  *
- * A process of its own, since a test process that is killed cannot clean up.
+ * It is a separate process, since a killed test process cannot clean up.
  */
 
 const startTries = 3
@@ -21,7 +21,7 @@ const left = new Promise<void>((resolve) => {
   process.stdin.once('close', resolve)
   process.stdin.once('end', resolve)
 })
-// Ctrl-C in the terminal is for the parent, whose end closes stdin.
+// The parent handles Ctrl-C, and its end closes stdin.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => process.stdin.destroy())
 
@@ -45,7 +45,7 @@ try {
   process.exit()
 }
 
-/** Starts the cluster and resolves with a complaint when a part of it ends by itself. */
+/** Starts the cluster. Resolves with an error message when a part of it ends unexpectedly. */
 async function run(): Promise<string> {
   for (let tries = 1; ; tries++) {
     plane = new ControlPlane({ assets, folder, ...pace })
@@ -54,7 +54,7 @@ async function run(): Promise<string> {
       break
     } catch (error) {
       await plane.stop()
-      // A port that was free may be taken by the time that it is listened on.
+      // Another program may take a free port before this one listens.
       if (isOver || tries === startTries) throw error
       await rm(join(folder, 'etcd'), { recursive: true, force: true })
     }

@@ -23,15 +23,14 @@ import { pods } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'
 
 /*
- * The real kubectl starts the plugin, and the plugin the real kubectl, with pods on a real API
- * server. That server proxies to no address of loopback, so what answers for the pods stands before
- * it.
+ * The real kubectl runs the plugin, which runs the real kubectl, with pods on a real API server.
+ * That server does not proxy to loopback, so a proxy in front of it answers for the pods.
  */
 
 const { namespace, client, access, kubeconfig, signal } = useNamespace()
 const plugin = join(import.meta.dirname, '../../bin/kubectl-rpc.mjs')
 
-/** What the routers know: `r-1` has seen one call. */
+/** The call histories of the routers: `r-1` has one call. */
 const known = new Map(['r-1', 'r-2'].map((name) => [name, new CallHistory(new VirtualClock())]))
 const call = aCall({ guid: 'guid-1', method: 'eth_gasPrice' })
 anAttempt(call, 'node-a', 'answer')
@@ -92,7 +91,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** @param config a kubeconfig; by default the one whose routers answer */
+/** @param config path of a kubeconfig; by default its routers answer */
 async function rpc(args: readonly string[], config = join(folder, 'config')): Promise<ToolRun> {
   const { kubectl } = await findAssets(process.env)
   if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
@@ -101,7 +100,7 @@ async function rpc(args: readonly string[], config = join(folder, 'config')): Pr
   return runTool(kubectl, ['rpc', ...args], '', env)
 }
 
-test('kubectl rpc explain asks all routers, and prints what the one says that knows the call', async () => {
+test('kubectl rpc explain queries all routers, and prints the call from the one that has it', async () => {
   const { code, stdout, stderr } = await rpc(['explain', 'guid-1'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(
@@ -110,7 +109,7 @@ test('kubectl rpc explain asks all routers, and prints what the one says that kn
   expect((await rpc(['explain', 'guid-1', '-A'])).stdout).toBe(stdout)
 })
 
-test('its lists are by pod', async () => {
+test('kubectl rpc explain lists calls by pod', async () => {
   const { code, stdout } = await rpc(['explain', '--slow', '-n', namespace])
   expect({ code, stdout }).toEqual({
     code: 0,
@@ -146,7 +145,7 @@ test.each<[string[], number, RegExp]>([
   expect(outcome.stderr).toMatch(why)
 })
 
-test('kubectl rpc top shows what is wrong with the fleet, by the names of its pods', async () => {
+test('kubectl rpc top shows problems of the fleet with the names of its pods', async () => {
   const { code, stdout, stderr } = await rpc(['top', '--once', '-n', namespace])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/\nDOWN ETH1 jsonrpc since 03:00:40 .*: none of 1 upstreams serves\n/)
@@ -155,13 +154,13 @@ test('kubectl rpc top shows what is wrong with the fleet, by the names of its po
   expect((await rpc(['top', '--once', '-n', 'default'])).stderr).toMatch(/no router runs in this/)
 })
 
-test('its help', async () => {
+test('kubectl rpc --help', async () => {
   for (const args of [[], ['--help'], ['explain', '-h']])
     expect(await rpc(args)).toMatchObject({ code: 0, stderr: '' })
   expect((await rpc([])).stdout).toContain('kubectl rpc explain <guid> | --failed | --slow')
 })
 
-test('what the API server itself says of a pod that it cannot reach is passed on', async () => {
+test("the API server's error about an unreachable pod is shown", async () => {
   const { code, stderr } = await rpc(['explain', 'guid-1', '-n', namespace], kubeconfig)
   expect(code).toBe(1)
   expect(stderr).toMatch(/^(router: error: test-\w+\/r-[12]: .*not allowed.*\n){2}$/)

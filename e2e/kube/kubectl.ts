@@ -8,25 +8,25 @@ import { findAssets, type Program } from './assets.ts'
 
 export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<ToolRun>
 
-/** The real kubectl, for one namespace. Objects go to its stdin, for `-f -`; a text is passed as it is. */
+/** Runs the real kubectl in one namespace. Objects or a text go to its stdin, for `-f -`. */
 export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
   return (args, ...objects) =>
     run(
       'kubectl',
       ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args],
-      // Its cache of a cluster is deleted with the cluster.
+      // The cache of a cluster is deleted with the cluster.
       { KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
       objects.map(textOf).join('\n---\n'),
     )
 }
 
-/** The real Helm. Without a kubeconfig it reaches no cluster, which rendering does not need. */
+/** Runs the real Helm. Without a kubeconfig it reaches no cluster, as for rendering. */
 export function helm(
   args: readonly string[],
   kubeconfig = '/dev/null',
   program: 'helm' | 'helm3' = 'helm',
 ): Promise<ToolRun> {
-  // What it keeps beside the cluster, such as plugins of the user, must not count.
+  // Isolates Helm from local state, such as plugins of the user.
   const home = join(tmpdir(), 'rpc-router-helm')
   return run(program, args, {
     KUBECONFIG: kubeconfig,
@@ -63,7 +63,7 @@ const crds = join(import.meta.dirname, '../../crds')
 /** Installs the kinds of `crds/` as a user would, and waits until they are served. */
 export async function installCrds(kubectl: Kubectl): Promise<void> {
   await printed(kubectl(['apply', '--server-side', '--force-conflicts', '-f', crds]))
-  // A definition without any condition yet is an error of kubectl.
+  // kubectl fails for a definition without conditions.
   await eventually(() =>
     printed(kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', crds])),
   )

@@ -40,11 +40,11 @@ const status = async () =>
 const countPods = async () =>
   (await client.list(pods, { namespace, labelSelector: 'app=web' }, signal)).items.length
 
-test('pods become ready, can be made to fail, and are deleted with their owner', async () => {
+test('pods become ready, fail on request, and are deleted with their owner', async () => {
   await apply('localhost/web:1')
   await eventually(async () => (await status()).availableReplicas === 3)
 
-  // A rollout whose new pods fail stalls, and the old ones stay.
+  // A rollout with failing pods stalls, and the old pods remain.
   kubelet.decide(({ spec }) => (spec?.containers[0]?.image.endsWith(':2') ? 'failing' : 'ready'))
   await apply('localhost/web:2')
   await eventually(async () => (await status()).updatedReplicas === 1)
@@ -59,7 +59,7 @@ test('pods become ready, can be made to fail, and are deleted with their owner',
   kubelet.decide(() => 'failing')
   await eventually(async () => (await status()).readyReplicas === undefined)
 
-  // The garbage collector of the real controllers does this.
+  // The real garbage collector deletes the pods.
   await client.delete(deployments, { namespace, name: 'web' }, signal)
   await eventually(async () => (await countPods()) === 0)
 })

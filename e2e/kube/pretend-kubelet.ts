@@ -11,27 +11,27 @@ import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
 
 /**
- * The fate of a pod: it works, it fails its readiness probe, it never starts, or its container ends because it
- * cannot serve its config.
+ * The fate of a pod: it works, it fails its readiness probe, it never starts, or its container ends
+ * because it cannot serve its config.
  */
 export type Fate = 'ready' | 'failing' | 'waiting' | 'refusing'
 
 export interface PretendKubeletOptions {
   readonly client: KubeClient
-  /** All namespaces when left out. */
+  /** Default: all namespaces. */
   readonly namespace?: string
-  /** At first all pods become ready. */
+  /** Default: all pods become ready. */
   readonly fateOf?: (pod: Pod) => Fate
 }
 
 /**
- * Replaces the kubelet in a cluster without machines, for tests: no container runs, and the pods have
- * the status that a kubelet would write.
+ * Replaces the kubelet in a test cluster without machines. No container runs, and pods get the
+ * status that a kubelet would write.
  */
 export class PretendKubelet {
   readonly #options: PretendKubeletOptions
   readonly #store = new Store<Pod>()
-  /** Number of addresses given to pods. */
+  /** Number of assigned pod addresses. */
   #addresses = 0
   readonly #controller: Controller
   fateOf: (pod: Pod) => Fate
@@ -50,7 +50,7 @@ export class PretendKubelet {
     this.#store.subscribe(({ object }) => this.#controller.enqueue(objectKey(object.metadata)))
   }
 
-  /** Changes the fate of all pods, also of running ones. */
+  /** Changes the fate of all pods, including running ones. */
   decide(fateOf: (pod: Pod) => Fate): void {
     this.fateOf = fateOf
     for (const pod of this.#store.list()) this.#controller.enqueue(objectKey(pod.metadata))
@@ -86,7 +86,7 @@ export class PretendKubelet {
     try {
       await this.#options.client.mergePatch(pods, refOf(key), patch, signal, 'status')
     } catch (error) {
-      // Changed or gone meanwhile: its event is on the way.
+      // The pod changed or disappeared in the meantime, and its event will follow.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
   }

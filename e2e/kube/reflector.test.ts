@@ -20,7 +20,7 @@ import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, access, signal } = useNamespace()
 
-/** Selects the objects of one suite, without those of controllers and other tests. */
+/** Selects the objects of one suite, without objects of controllers and other tests. */
 const selectionOf = (suite: string) => ({ namespace, labelSelector: `suite=${suite}` })
 const selection = selectionOf('single')
 const impatient = { firstMs: 5, maxMs: 100 }
@@ -58,7 +58,7 @@ function reflect(through: Access, options: Partial<ReflectorOptions<ConfigMap>> 
   return { store, changes, failures, reflector, end, [Symbol.asyncDispose]: end }
 }
 
-/** Throws unless the store equals the API server's list. */
+/** Expects the store to equal the API server's list. */
 async function expectEqual(store: Store<ConfigMap>, of = selection): Promise<void> {
   const { items } = await listAll(client, configMaps, of, signal)
   const byName = (all: readonly ConfigMap[]) =>
@@ -75,7 +75,7 @@ async function remove(name: string): Promise<void> {
   await client.delete(configMaps, { namespace, name }, signal)
 }
 
-test('it has the existing objects, and gets additions, changes and deletions', async () => {
+test('the store has existing objects, additions, changes and deletions', async () => {
   await put('there', '1')
   const beganMs = performance.now()
   await using run = reflect(access)
@@ -91,7 +91,7 @@ test('it has the existing objects, and gets additions, changes and deletions', a
   await remove('new')
 })
 
-test('delete and recreate under the same name while disconnected is a deletion and an addition', async () => {
+test('a delete and recreate while disconnected is a deletion and an addition', async () => {
   await put('reborn', '1')
   await using proxy = await ChaosProxy.start(access, noFaults)
   await using run = reflect(proxy.access)
@@ -109,7 +109,7 @@ test('delete and recreate under the same name while disconnected is a deletion a
   await remove('reborn')
 })
 
-test('an object that was deleted while the watch was broken is deleted by the next list', async () => {
+test('the next list removes an object that was deleted during an outage of the watch', async () => {
   await put('kept', '1')
   await put('gone', '1')
   await using proxy = await ChaosProxy.start(access, noFaults)
@@ -129,8 +129,8 @@ test('an object that was deleted while the watch was broken is deleted by the ne
   await remove('kept')
 })
 
-test('a version that the server has forgotten leads to a new list, on a real server', async () => {
-  // A kind that is newer than the requested version: the server has no earlier history of it.
+test('an expired version leads to a relist on a real server', async () => {
+  // The server has no history for a kind that is newer than the requested version.
   const resource = await createKind(client, namespace, signal)
   const store = new Store()
   const failures: string[] = []
@@ -188,7 +188,7 @@ test('a bookmark for an older version does not repeat history', async () => {
   await remove('present')
 })
 
-test('a watch that is silent for too long is opened again', async () => {
+test('a watch that is silent for too long is reopened', async () => {
   await using proxy = await ChaosProxy.start(access, {
     answer: () => null,
     watch: () => ({ do: 'silence', afterEvents: 100, afterMs: 0 }),
@@ -202,7 +202,7 @@ test('a watch that is silent for too long is opened again', async () => {
   await remove('unseen')
 })
 
-test('a stop ends a list in flight, and opens no watch', async () => {
+test('a stop ends an in-flight list, and opens no watch', async () => {
   const kinds: string[] = []
   await using proxy = await ChaosProxy.start(access, {
     answer: (kind) => {
@@ -219,7 +219,7 @@ test('a stop ends a list in flight, and opens no watch', async () => {
   expect([kinds, run.store.list().length, hasSynced]).toEqual([['list'], 0, false])
 })
 
-test('an error of a listener ends it with that error', async () => {
+test('an error of a listener ends the reflector with that error', async () => {
   const store = new Store<ConfigMap>()
   store.subscribe(() => {
     throw new RangeError('a mistake in the program')
@@ -237,7 +237,7 @@ test('an error of a listener ends it with that error', async () => {
   await remove('loud')
 })
 
-describe.concurrent('after faults the store equals the list of the server', () => {
+describe.concurrent("after faults the store equals the server's list", () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
 
   test.each(Array.from({ length: 6 }, (_, at) => at + 1))('seed %i', async (seed) => {
@@ -252,12 +252,12 @@ describe.concurrent('after faults the store equals the list of the server', () =
         const lot = random.next()
         if (lot < 0.6) await put(name, String(random.next()), suite)
         else await remove(name)
-        // Deleted and recreated under the same name at once.
+        // Recreates the object under the same name at once.
         if (lot > 0.85) await put(name, 'back', suite)
       },
       async start(through, stop) {
         run = reflect(through, { silenceMs: 500, selection: selectionOf(suite) })
-        // The changes contain no update that is really another object.
+        // An update must never be about another object.
         run.store.subscribe(({ type, object: { metadata } }) => {
           if (type === 'updated') expect(metadata.uid).toBe(uids.get(metadata.name))
           if (type === 'deleted') uids.delete(metadata.name)

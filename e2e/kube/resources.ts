@@ -4,7 +4,7 @@ import type { Condition as WholeCondition } from '../../operator/api/status.ts'
 import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 
 /*
- * Kinds of Kubernetes that only the tests of this folder use, with the parts of their types that they read.
+ * Kubernetes kinds that only the tests of this folder use, with the fields that they read.
  */
 
 export type Condition = Pick<WholeCondition, 'type' | 'status'> & Partial<WholeCondition>

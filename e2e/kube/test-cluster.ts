@@ -10,19 +10,19 @@ import { type Access, kubeconfigOf } from './access.ts'
 
 /** A Kubernetes API for tests. */
 export interface TestCluster extends AsyncDisposable {
-  /** The folder of its data, credentials and logs; deleted when it is stopped. */
+  /** Folder for data, credentials and logs, deleted at the stop. */
   readonly folder: string
-  /** As administrator. */
+  /** Access of the administrator. */
   readonly access: Access
   /** A kubeconfig file of the administrator. */
   readonly kubeconfig: string
-  /** The process that keeps the cluster; it also ends when this process does. */
+  /** The process that runs the cluster. It ends with this process. */
   readonly keeperPid: number
 }
 
 /**
- * Starts etcd, API server and controllers on loopback: 3 to 4 s. Several can run beside each other.
- * They end with the disposal, and at the latest with this process, even when it is killed.
+ * Starts etcd, API server and controllers on loopback in 3 to 4 s. Several clusters can run at a
+ * time. They end on disposal, or at the latest with this process, even if it is killed.
  */
 export async function startCluster(
   options: Pick<ControlPlaneOptions, 'controllersPerSecond'> = {},
@@ -32,14 +32,14 @@ export async function startCluster(
   const args = controllersPerSecond === undefined ? [] : [String(controllersPerSecond)]
   const keeper = spawn(process.execPath, [program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Ctrl-C does not reach it: it cleans up when its stdin closes.
+    // Ctrl-C must not reach the keeper, which cleans up when its stdin closes.
     detached: true,
   })
   const ended = new Promise<number | null>((resolve) => keeper.once('exit', resolve))
   const folder = await new Promise<string>((resolve, reject) => {
     createInterface(keeper.stdout).once('line', resolve)
     keeper.once('error', reject)
-    void ended.then(() => reject(new Error('the test cluster did not start; its words are above')))
+    void ended.then(() => reject(new Error('the test cluster did not start; its output is above')))
   })
   return {
     folder,
@@ -53,7 +53,7 @@ export async function startCluster(
   }
 }
 
-/** Credentials for another user of the cluster, as a kubeconfig would hold them. */
+/** Creates credentials for another user of the cluster. */
 export async function accessFor(folder: string, admin: Access, user: string): Promise<Access> {
   const authority = await loadAuthority(admin.ca, await readFile(join(folder, 'ca.key'), 'utf8'))
   return { ...admin, ...(await authority.issue(user)) }

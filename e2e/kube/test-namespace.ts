@@ -6,17 +6,17 @@ import type { KubeClient } from '../../operator/kube/client.ts'
 import { clientOf, type Access } from './access.ts'
 import { namespaces } from './resources.ts'
 
-/** A test file's part of the shared cluster. */
+/** A test file's namespace in the shared cluster. */
 export interface TestNamespace {
-  /** Its own namespace, deleted after the file. */
+  /** Name of the namespace, which is deleted after the file. */
   readonly namespace: string
-  /** As administrator, without rate limit. */
+  /** Client of the administrator, without a rate limit. */
   readonly client: KubeClient
   readonly access: Access
-  /** The folder of the cluster, and a kubeconfig of the administrator in it. */
+  /** Folder of the cluster, with a kubeconfig of the administrator. */
   readonly folder: string
   readonly kubeconfig: string
-  /** Aborted when the file has ended. */
+  /** Aborted at the end of the file. */
   readonly signal: AbortSignal
 }
 

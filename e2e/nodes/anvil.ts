@@ -6,10 +6,10 @@ import { type Child, untilItServes } from '../processes/child-processes.ts'
 import { askRpc } from '../processes/rpc-client.ts'
 import type { NodeSite } from './node-site.ts'
 
-/** The first account of every anvil; its key is public. */
+/** Public key of the first account of every anvil. */
 export const anvilKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
-/** A real Ethereum node. HTTP and WebSocket are on one port. */
+/** A real Ethereum node with HTTP and WebSocket on one port. */
 export interface AnvilNode {
   readonly name: string
   readonly url: string
@@ -24,8 +24,7 @@ export interface AnvilOptions {
   /** Nodes with the same genesis and the same blocks have the same hashes. Default: now. */
   readonly genesisSeconds?: number
   /**
-   * When it mines: at each transaction, or also at an interval of seconds. Default: only on
-   * request.
+   * Mines at each transaction, or also at an interval. Default: mines only on request.
    */
   readonly mining?: 'each-transaction' | { readonly everySeconds: number }
   readonly children: NodeSite['children']
@@ -60,8 +59,8 @@ function miningFlags(mining: AnvilOptions['mining']): string[] {
 }
 
 /**
- * The program of a Foundry package, and not the package's launcher, so that a kill hits the program.
- * @param from a file that could import the builds of the package for each platform
+ * The program of a Foundry package, without its launcher, so that a kill reaches the program.
+ * @param from a file that can import the platform builds of the package
  */
 export function foundryProgram(name: string, from: string): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch

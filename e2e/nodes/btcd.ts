@@ -12,24 +12,24 @@ const user = 'router'
 const password = 'regtest-only'
 /** The address of the secret key 1, which is public: these coins have no value. */
 const miningAddress = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'
-/** The secret key that all mined coins belong to. */
+/** The secret key that owns all mined coins. */
 export const miningKey = `0x${'1'.padStart(64, '0')}`
 const agreementTimeoutMs = 60_000
 
-/** A btcd in regtest: `generate` makes blocks at once. */
+/** A btcd in regtest, where `generate` mines blocks at once. */
 export interface BtcdNode {
   readonly name: string
   readonly url: string
   /** The value of the `Authorization` header. */
   readonly authorization: string
-  /** Where other nodes connect to it. */
+  /** Address for peers. */
   readonly peerAddress: string
   readonly child: Child
 }
 
 export interface BtcdOptions {
   readonly name: string
-  /** The peer to connect to; without one it waits to be connected to. */
+  /** Peer to connect to. Without one the node waits for connections. */
   readonly peer?: BtcdNode
 }
 
@@ -46,7 +46,7 @@ async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<B
       ...['regtest=1', 'notls=1', 'txindex=1', 'addrindex=1', 'nodnsseed=1', 'nobanning=1'],
       ...[`datadir=${home}/data`, `logdir=${home}/logs`, `miningaddr=${miningAddress}`],
       ...[`rpcuser=${user}`, `rpcpass=${password}`, `rpclisten=127.0.0.1:${port}`],
-      // A router keeps more connections than the ten that btcd allows by default.
+      // A router opens more connections than btcd's default limit of ten.
       'rpcmaxclients=200',
       `listen=${peerAddress}`,
       ...(peer ? [`connect=${peer.peerAddress}`] : []),
@@ -70,7 +70,7 @@ async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<B
   return node
 }
 
-/** Starts two peers of one chain, with enough blocks that the oldest coins can be spent. */
+/** Starts two peers of one chain, with enough blocks to make the oldest coins spendable. */
 export async function startBtcdPair(
   site: NodeSite,
   names: readonly [string, string] = ['btcd-a', 'btcd-b'],
@@ -86,7 +86,7 @@ export async function startBtcdPair(
   return [first, second]
 }
 
-/** Mines blocks on the first and waits until all have them. */
+/** Mines blocks on the first node, and waits until all nodes have them. */
 export async function generate(
   site: NodeSite,
   nodes: readonly [BtcdNode, ...BtcdNode[]],
@@ -101,7 +101,7 @@ export async function generate(
   return hashes
 }
 
-/** Sends one call to a btcd. Rejects on an error of the node. */
+/** Sends a call to a btcd. Rejects on an error of the node. */
 export async function askBtcd<T>(
   { url, authorization }: Pick<BtcdNode, 'url' | 'authorization'>,
   method: string,

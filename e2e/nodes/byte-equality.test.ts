@@ -12,7 +12,7 @@ const answer: WireAnswer = {
 type Side = 'node' | 'router'
 const ways = { node: 'node', router: 'router' } as const
 
-/** Compares one call that each side answers so. */
+/** Compares one call with these answers per side. */
 async function compareOne(say: (side: Side, time: number) => Partial<WireAnswer>) {
   let time = 0
   const send = async (side: Side) => Promise.resolve({ ...answer, ...say(side, time++) })
@@ -45,12 +45,12 @@ test.each<[string, Partial<WireAnswer>]>([
   expect(found.differences).toEqual([expect.stringContaining('a call')])
 })
 
-test('a node whose answer changes each time is no difference, and listed apart', async () => {
+test('a node with volatile answers causes no difference, and is listed separately', async () => {
   const found = await compareOne((_side, time) => ({ bodies: [Buffer.from(String(time))] }))
   expect(found).toEqual({ equal: 0, differences: [], restless: ['a call'] })
 })
 
-test('an answer that changed between the two is compared again', async () => {
+test('an answer that changes during the comparison is compared again', async () => {
   const found = await compareOne((_side, time) => ({ status: time === 0 ? 200 : 201 }))
   expect(found).toEqual({ equal: 1, differences: [], restless: [] })
 })

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** An answer as it came over the wire, on any interface. */
+/** A raw answer on any interface. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Messages of a stream, or the one body. */
+  /** Messages of a stream, or the body. */
   readonly bodies: readonly Buffer[]
   readonly trailers: Readonly<Record<string, string>>
 }
 
-/** One request that can be sent to any target: to the node, and to the router in front of it. */
+/** A request for any target: the node, or the router in front of it. */
 export interface WireCall<Target> {
   readonly label: string
   send(target: Target): Promise<WireAnswer>
@@ -24,18 +24,18 @@ export interface BothWays<Target> {
 
 /** The result of a comparison. */
 export interface Equality {
-  /** Calls that were answered the same both ways. */
+  /** Number of calls with equal answers. */
   readonly equal: number
-  /** What differed, in short. */
+  /** Summaries of the differences. */
   readonly differences: readonly string[]
-  /** Calls to which the node's own answer changes each time. */
+  /** Calls with volatile answers of the node itself. */
   readonly restless: readonly string[]
 }
 
-/** How often a call is compared again when the node's own answer changed meanwhile. */
+/** Number of comparisons of a call if the node's own answer changes in the meantime. */
 const tries = 3
 
-/** Headers of the connection, or of the time. */
+/** Headers about the connection or the time. */
 const ofTheHop = [
   'connection',
   'content-length',
@@ -45,19 +45,19 @@ const ofTheHop = [
   'transfer-encoding',
   'vary',
 ]
-/** For browsers: access is decided at the edge, in front of the router. */
+/** Headers for browsers, which are a matter of the edge in front of the router. */
 const ofTheEdge = ['access-control-allow-origin']
-/** What the router adds. */
+/** Headers that the router adds. */
 const ofTheRouter = /^(?:rpc-|router-(?:version|upstream)$|provider-latest-block$)/
 
 export interface EqualityOptions {
-  /** Headers and trailers of the node that the router does not pass on. */
+  /** Headers and trailers of the node that the router does not forward. */
   readonly withheld?: readonly string[]
 }
 
 /**
- * Sends each call to the node and to the router, whose answers must be equal. If they differ, the
- * node is asked again several times. If its own answers differ, the call is compared again.
+ * Sends each call to the node and to the router, and compares the answers. After a difference it
+ * queries the node several times. If the node's own answers differ, it repeats the comparison.
  */
 export async function compare<Target>(
   calls: readonly WireCall<Target>[],
@@ -97,7 +97,7 @@ async function compareOne<Target>(
   return { kind: 'restless', words: '' }
 }
 
-/** The parts of an answer that must not change, as one text. */
+/** The parts of an answer that must be equal, as a text. */
 function written(
   { status, headers, bodies, trailers }: WireAnswer,
   unlike: ReadonlySet<string>,

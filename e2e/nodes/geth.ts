@@ -7,21 +7,21 @@ import { makeHome, type NodeSite } from './node-site.ts'
 
 const modules = 'eth,net,web3,debug,txpool'
 
-/** A geth in its developer mode: a chain of its own, chain id 1337, with one rich account. */
+/** A geth in developer mode: a private chain with chain id 1337 and one rich account. */
 export interface GethNode {
   readonly name: string
   readonly url: string
   readonly webSocketUrl: string
   readonly child: Child
-  /** It has most of the coins, and `eth_sendTransaction` signs for it. */
+  /** Rich account, for which `eth_sendTransaction` signs. */
   readonly account: string
 }
 
 export interface GethOptions {
   readonly name: string
-  /** Seconds from block to block; 0: a block for each transaction, and none otherwise. */
+  /** Block time; 0: one block per transaction, and no others. */
   readonly periodSeconds: number
-  /** Such as `--gcmode archive`. A node that starts under its name again has its blocks again. */
+  /** Flags such as `--gcmode archive`. A restart under the same name retains the blocks. */
   readonly flags?: readonly string[]
 }
 

@@ -8,12 +8,12 @@ import type { WireAnswer, WireCall } from './byte-equality.ts'
 export interface GrpcRequest {
   /** `package.Service/Method`. */
   readonly method: string
-  /** Messages in protobuf, as they are put into frames. */
+  /** Protobuf messages without frame headers. */
   readonly messages: readonly Buffer[]
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** A call in raw bytes; the client side is closed behind the messages. */
+/** A call in raw bytes, which half-closes after the messages. */
 export function grpcCall(
   label: string,
   { method, messages, metadata = {} }: GrpcRequest,
@@ -25,7 +25,7 @@ export function grpcCall(
       stream.end(Buffer.concat(messages.map((message) => framed(message))))
       const { head, body, trailers } = await answerOf(stream)
       const { ':status': status, 'content-type': contentType = '', ...fields } = textOf(head)
-      // A server may put the status into the headers: to a client that is the same.
+      // A trailers-only answer is equal to a client.
       const isTrailersOnly = trailers === head
       return {
         status: Number(status),
@@ -39,6 +39,6 @@ export function grpcCall(
 
 function textOf(headers: readonly string[]): Record<string, string> {
   const names = headers.filter((_, at) => at % 2 === 0)
-  // Space around a value is none of it (RFC 9113, section 8.2.1), and the router passes none on.
+  // Space around a value is not part of it (RFC 9113, section 8.2.1), and the router removes it.
   return Object.fromEntries(names.map((name) => [name, valuesOf(headers, name).join(', ').trim()]))
 }

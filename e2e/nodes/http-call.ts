@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { WireAnswer, WireCall } from './byte-equality.ts'
 
-/** A target of HTTP calls: `http://HOST:PORT`, and its own headers. */
+/** A target of HTTP calls: `http://HOST:PORT`, and headers for it. */
 export interface HttpTarget {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ export interface HttpTarget {
 
 export interface HttpRequest {
   readonly verb: string
-  /** Sent as it is written, dots and all. */
+  /** Path without normalisation. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
@@ -20,7 +20,7 @@ export interface HttpRequest {
 
 const agent = new Agent({ keepAlive: true })
 
-/** An HTTP request as a call; bytes are taken as they come, nothing is decompressed. */
+/** An HTTP request as a call. It compares raw bytes without decompression. */
 export function httpCall(
   label: string,
   { verb, path, headers, body }: HttpRequest,
@@ -45,7 +45,7 @@ export function httpCall(
   }
 }
 
-/** A JSON text that is posted, as JSON-RPC is. */
+/** A call that posts a JSON text, as for JSON-RPC. */
 export function postJson(label: string, body: string): WireCall<HttpTarget> {
   const headers = { 'content-type': 'application/json' }
   return httpCall(label, { verb: 'POST', path: '/', headers, body })

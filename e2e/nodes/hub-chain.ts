@@ -10,7 +10,7 @@ import { makeHome, type NodeSite } from './node-site.ts'
 import { toolOutput } from '../processes/run-tool.ts'
 import { heightOf, startWasmd, type WasmdNode } from './wasmd.ts'
 
-/** The id that verification expects of the hub. */
+/** The chain id that the verification of the hub expects. */
 export const hubChainId = 'cosmoshub-4'
 export const hubDenomination = 'uatom'
 
@@ -20,7 +20,7 @@ export const hubAccounts = {
   user: `${'abandon '.repeat(11)}about`,
 } as const
 
-/** Raise it when a change below makes another chain. */
+/** Version of the prepared chain. Increment it when a change below affects the chain. */
 const edition = 1
 const blockMs = 300
 const ofTheValidator = [
@@ -37,8 +37,8 @@ function hubHome(cache: NodeCache): string {
 }
 
 /**
- * Makes the chain that every wasmd starts with, once: its genesis, and some blocks with transfers, a
- * delegation, a proposal, and a contract that was stored, created and called.
+ * Prepares the initial chain of every wasmd once: a genesis, and blocks with transfers, a
+ * delegation, a proposal, and a contract that is stored, created and called.
  */
 export async function prepareHubChain(site: NodeSite, say: (line: string) => void): Promise<void> {
   const home = hubHome(site.cache)
@@ -58,23 +58,23 @@ export async function prepareHubChain(site: NodeSite, say: (line: string) => voi
 export interface HubOptions {
   readonly name: string
   readonly blockMs: number
-  /** A node to follow; without one this node is the validator, of which there is one. */
+  /** Node to follow. Without one this node is the only validator. */
   readonly peer?: WasmdNode
 }
 
-/** Starts a node of its own on a copy of the prepared chain. */
+/** Starts a node on a copy of the prepared chain. */
 export async function startHub(site: NodeSite, options: HubOptions): Promise<WasmdNode> {
   const prepared = hubHome(site.cache)
   if (!existsSync(prepared))
     throw new Error('the hub chain is not prepared. Do it once: make nodes')
   const home = await makeHome(site, options.name)
   await cp(prepared, home, { recursive: true })
-  // A follower makes its own keys at its start.
+  // A follower generates its keys at the start.
   if (options.peer) for (const file of ofTheValidator) await rm(join(home, file))
   return startWasmd(site, { ...options, home })
 }
 
-/** Starts a node whose head does not move: it follows a validator that is gone. */
+/** Starts a node with a fixed head, which follows a stopped validator. */
 export async function startHaltedHub(site: NodeSite, name: string): Promise<WasmdNode> {
   const validator = await startHub(site, { name: `${name}-validator`, blockMs })
   const follower = await startHub(site, { name, blockMs, peer: validator })
@@ -82,7 +82,7 @@ export async function startHaltedHub(site: NodeSite, name: string): Promise<Wasm
   return follower
 }
 
-/** The command line of wasmd, on one home. */
+/** The command line of wasmd for one home. */
 class Wasmd {
   readonly #program: string
   readonly #home: string
@@ -126,7 +126,7 @@ class Wasmd {
     })
   }
 
-  /** Sends a transaction of the user and waits until it is in a block. */
+  /** Sends a transaction of the user, and waits until it is in a block. */
   async #send(node: WasmdNode, signal: AbortSignal, words: readonly string[]): Promise<void> {
     const from = words.includes('user') ? [] : ['--from', 'user']
     const sent = await this.#run([

@@ -3,35 +3,35 @@
 import type { WireCall } from './byte-equality.ts'
 import { type HttpTarget, postJson } from './http-call.ts'
 
-/** The value of `params`: by position, or by name. */
+/** `params` by position or by name. */
 export type Params = readonly unknown[] | Readonly<Record<string, unknown>>
 
-/** Parameters that a method understands, one for each way to ask it. */
+/** Valid params of each method, one entry per form. */
 export type GoodParams = Readonly<Record<string, readonly Params[]>>
 
 export interface CallTable {
-  /** Every method that is asked. */
+  /** Methods to call. */
   readonly methods: Iterable<string>
   readonly good: GoodParams
-  /** Methods that change the node, or stop it: never asked. */
+  /** Methods to skip, because they change or stop the node. */
   readonly never?: ReadonlySet<string>
   /** The value of `jsonrpc`. */
   readonly version?: '1.0' | '2.0'
 }
 
-/** Ids that nodes repeat literally. */
+/** Ids that nodes return literally. */
 const ids = ['1', '0', '"a"', '"x-1_2"', '7', '9007199254740991']
 const nonsense: readonly unknown[] = [{ nonsense: true }, 'zz', -1, null, [[]], 1e30]
 
 /**
- * Each method without params, with none, with good ones, with each of the good ones replaced by
- * nonsense, with one too few and with one too many: answers, nulls, and errors of the node.
+ * Each method without `params`, with empty and with valid params, with one of them invalid, with
+ * one too few and with one too many. They cover answers, nulls and errors of the node.
  */
 export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
   return jsonRpcTexts(table).map((text) => postJson(text.slice(0, 160), text))
 }
 
-/** The same as texts. */
+/** The same calls as texts. */
 export function jsonRpcTexts(table: CallTable): string[] {
   const { good, never = new Set(), version = '2.0' } = table
   const methods = new Set([...table.methods, ...Object.keys(good)])
@@ -45,7 +45,7 @@ export function jsonRpcTexts(table: CallTable): string[] {
     })
 }
 
-/** Without a repetition; null: no `params` at all. */
+/** Distinct variants of params; null: no `params`. */
 function variants(good: readonly Params[]): (Params | null)[] {
   const [first = []] = good
   const none = isList(first) ? [] : {}

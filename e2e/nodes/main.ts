@@ -31,14 +31,14 @@ if (rest.length > 0 || (command !== undefined && command !== 'run')) {
     complain(signal.aborted ? 'stopped' : wordsOf(error))
   }
 
-/** Builds what is missing. False, with a message, if the machine lacks a tool. */
+/** Builds missing programs. Returns false, with a message, if the machine lacks a tool. */
 async function prepare(cache: NodeCache, signal: AbortSignal): Promise<boolean> {
   if (cache.missing.length > 0) {
     const lacking = lackingTools(process.env)
     lacking.forEach(complain)
     if (lacking.length > 0) return false
     say(`Go programs for tests go to ${cache.directory}; the first time takes some ten minutes.`)
-    // The user may do other work meanwhile.
+    // A low priority lets the user do other work.
     setPriority(10)
     await buildPrograms(cache, cache.missing, say)
     setPriority(0)

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import type { ChildProcesses } from '../processes/child-processes.ts'
 import type { NodeCache } from './build/node-cache.ts'
 
-/** The environment of the nodes of one run: their programs, their files, and their end. */
+/** The environment of a run's nodes: programs, files and lifetime. */
 export interface NodeSite {
   readonly cache: NodeCache
   readonly children: ChildProcesses
-  /** Holds a folder for each node, and its output in `NAME.log`. */
+  /** Directory with a folder and an output file `NAME.log` per node. */
   readonly directory: string
   readonly signal: AbortSignal
 }
 
-/** Makes the folder of a node and returns its path. */
+/** Creates the folder of a node, and returns its path. */
 export async function makeHome(site: NodeSite, name: string): Promise<string> {
   const home = join(site.directory, name)
   await mkdir(home, { recursive: true })

@@ -20,8 +20,8 @@ const blockSeconds = 1
 const bitcoinBlockMs = 10_000
 
 /**
- * Starts every kind of node, mining, and prints where they are and a config of the router for them.
- * All of it ends when the signal is aborted.
+ * Starts every kind of node with mining, and prints their URLs and a router config for them. All
+ * nodes end when the signal is aborted.
  */
 export async function runNodes(signal: AbortSignal, say: (line: string) => void): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'rpc-router-nodes-'))
@@ -53,7 +53,7 @@ export async function runNodes(signal: AbortSignal, say: (line: string) => void)
 }
 
 interface Started {
-  /** On the ports that the documentation gives them. */
+  /** Listeners on the documented ports. */
   readonly legs: readonly Leg[]
   readonly gethUrls: string
   readonly bitcoin: [BtcdNode, BtcdNode]
@@ -104,7 +104,7 @@ async function startAll(site: NodeSite): Promise<Started> {
   return { legs, bitcoin, gethUrls: `${geth.url}  ${geth.webSocketUrl}` }
 }
 
-/** The other nodes mine by themselves. */
+/** Mines on the nodes that do not mine on their own. */
 async function mineUntilOver(site: NodeSite, nodes: [BtcdNode, BtcdNode]): Promise<void> {
   const { signal } = site
   try {

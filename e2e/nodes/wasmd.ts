@@ -14,18 +14,18 @@ export interface WasmdNode {
   readonly grpcAddress: string
   readonly tendermintUrl: string
   readonly webSocketUrl: string
-  /** Where other nodes connect to it: `ID@HOST:PORT`. */
+  /** Address for peers: `ID@HOST:PORT`. */
   readonly peerAddress: string
   readonly child: Child
 }
 
 export interface WasmdOptions {
   readonly name: string
-  /** The folder of the node, with its genesis. */
+  /** Folder of the node, with its genesis. */
   readonly home: string
-  /** A validator's time between blocks. */
+  /** Block time of a validator. */
   readonly blockMs: number
-  /** The node to get blocks from; a validator needs none. */
+  /** Node to get blocks from. A validator needs none. */
   readonly peer?: WasmdNode
 }
 
@@ -65,7 +65,7 @@ export async function startWasmd(site: NodeSite, options: WasmdOptions): Promise
   }
 }
 
-/** The height that the node is at. */
+/** The height of the node. */
 export async function heightOf({
   tendermintUrl,
 }: Pick<WasmdNode, 'tendermintUrl'>): Promise<number> {
@@ -88,7 +88,7 @@ async function setPace(home: string, blockMs: number): Promise<void> {
   const file = join(home, 'config', 'config.toml')
   const settings = {
     timeout_commit: `"${blockMs}ms"`,
-    // Peers on one machine have one address.
+    // Peers on one machine share an address.
     addr_book_strict: 'false',
     allow_duplicate_ip: 'true',
   }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 
 /*
- * The npm package as a user gets it: installed in an empty home, started by the machine's own PATH.
+ * The npm package as a user gets it: installed in an empty home, started from the machine's PATH.
  */
 
 const run = promisify(execFile)
@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '../..')
 const home = mkdtempSync(join(tmpdir(), 'rpc-router-home-'))
 const tarball = join(root, `dist/rpc-router-${packageJson.version}.tgz`)
 
-/** Without the Node of this checkout. */
+/** The PATH without the Node of this checkout. */
 const path = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -30,7 +30,7 @@ function inHome(command: string, args: readonly string[], env: NodeJS.ProcessEnv
 
 beforeAll(async () => {
   await run('make', ['package'], { cwd: root })
-  // Where packages come from is a setting of the machine, which an empty home has not.
+  // The registry is a setting of the machine, which the empty home lacks.
   const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: root })
   const args = ['install', '--global', '--no-audit', '--no-fund', tarball]
   await inHome('npm', args, { npm_config_prefix: home, npm_config_registry: stdout.trim() })
@@ -40,7 +40,7 @@ afterAll(() => {
   rmSync(home, { recursive: true })
 })
 
-test('it depends on nothing but Node', async () => {
+test('the package depends only on Node', async () => {
   const packages = await readdir(join(home, 'lib/node_modules/rpc-router/node_modules'))
   const visible = packages.filter((name) => !name.startsWith('.'))
   expect(visible).toHaveLength(1)
@@ -52,7 +52,7 @@ test.each(['router', 'rpc-operator'])('%s starts', async (program) => {
   expect(stdout).toBe(`${packageJson.version}\n`)
 })
 
-test('the router has its chain specs, and reads a file of variables', async () => {
+test('the router has its chain specs, and reads an env file', async () => {
   const config = join(home, 'config.yml')
   await writeFile(
     config,
@@ -100,12 +100,12 @@ test('the operator prints its rights', async () => {
   expect(stdout).toContain('kind: ClusterRole')
 })
 
-test('the plugin of kubectl says what it can do', async () => {
+test('the kubectl plugin prints its help', async () => {
   const { stdout } = await inHome(join(home, 'bin/kubectl-rpc'), [])
   expect(stdout).toContain('kubectl rpc explain <guid>')
 })
 
-test('each program has a list of what it is made from, with hashes and licences', async () => {
+test('each program has an SBOM with hashes and licences', async () => {
   await run('make', ['sbom'], { cwd: root })
   for (const [image, direct] of [
     ['rpc-router', ['fastify', 'undici', 'ws', 'yaml', 'zod', 'node']],

@@ -32,10 +32,10 @@ test('a build reports its target, its progress and its duration', async () => {
 test('a failed build names its target', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'build-go-test-'))
   const { done } = await build(folder.path, 'exit 3')
-  await expect(done).rejects.toThrow('go could not build etcd (3); its words are above')
+  await expect(done).rejects.toThrow('go failed to build etcd (exit code 3); its output is above')
 })
 
-test('the error names a missing Go', async () => {
+test('a missing Go is an error', async () => {
   const env = { PATH: '/nowhere' }
   const built = buildGo({ name: 'etcd', args: [], env, say: () => {} })
   await expect(built).rejects.toMatchObject({ code: 'ENOENT' })

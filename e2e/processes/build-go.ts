@@ -30,7 +30,8 @@ export async function buildGo(build: GoBuild): Promise<void> {
     const code = await new Promise<number | null>((resolve, reject) => {
       go.once('error', reject).once('close', resolve)
     })
-    if (code !== 0) throw new Error(`go could not build ${name} (${code}); its words are above`)
+    if (code !== 0)
+      throw new Error(`go failed to build ${name} (exit code ${code}); its output is above`)
   } finally {
     clearInterval(progress)
   }

@@ -30,7 +30,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('a child ends with its owner, and its output can be read', async () => {
+test('disposing of the owner ends its children, whose output can be read', async () => {
   const pids: number[] = []
   {
     await using children = new ChildProcesses(directory)
@@ -38,7 +38,7 @@ test('a child ends with its owner, and its output can be read', async () => {
       const child = await children.start({ name, command: process.execPath, args: ['-e', forever] })
       pids.push(child.pid)
       await waitUntil(
-        'it says so',
+        'it prints its line',
         10_000,
         AbortSignal.timeout(10_000),
         () => child.tail() === 'started\n',
@@ -50,7 +50,7 @@ test('a child ends with its owner, and its output can be read', async () => {
   expect(pids.map(isRunning)).toEqual([false, false])
 })
 
-test('a kill is a kill, and stopping twice is harmless', async () => {
+test('stopping a killed child is harmless', async () => {
   await using children = new ChildProcesses(directory)
   const args = ['-e', forever]
   const child = await children.start({ name: 'one', command: process.execPath, args })
@@ -60,17 +60,17 @@ test('a kill is a kill, and stopping twice is harmless', async () => {
   await child.stop()
 })
 
-test('a program that is not there is named', async () => {
+test('the error names a missing program', async () => {
   await using children = new ChildProcesses(directory)
   const starting = children.start({ name: 'ghost', command: '/nowhere/ghost', args: [] })
   await expect(starting).rejects.toThrow('ghost could not be started: /nowhere/ghost')
 })
 
-test('a wait ends with the last error as its cause', async () => {
+test('a wait that times out has the last error as its cause', async () => {
   const { signal } = new AbortController()
   const failing = waitUntil('the sun rises', 50, signal, () => Promise.reject(new Error('night')))
   await expect(failing).rejects.toMatchObject({
-    message: 'the sun rises: not so within 0.05 s',
+    message: 'timed out after 0.05 s: the sun rises',
     cause: new Error('night'),
   })
 })

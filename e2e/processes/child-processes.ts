@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitUntil } from './eventually.ts'
 
-const politeMs = 5_000
+const killGraceMs = 5_000
 const startTimeoutMs = 150_000
 const tailBytes = 4_000
 
@@ -15,10 +15,10 @@ export interface Child {
   readonly pid: number
   /** True until it has ended. */
   readonly alive: boolean
-  /** Resolves when it has ended for any reason, with its exit code; null: by a signal. */
+  /** Resolves when it ends for any reason, with its exit code, or null after a signal. */
   readonly ended: Promise<number | null>
   kill(signal: NodeJS.Signals): void
-  /** Ends it: by SIGTERM, and after 5 s by SIGKILL. */
+  /** Sends SIGTERM, and SIGKILL after 5 s. */
   stop(): Promise<void>
   /** The end of its output, for an error message. */
   tail(): string
@@ -31,8 +31,8 @@ export interface ChildOptions {
 }
 
 /**
- * The programs that one run has started. They end with it: on disposal, and at the latest when this
- * process exits. Their output goes to files in `directory`.
+ * The programs started in one run. They end on disposal, or at the latest when this process exits.
+ * Their output goes to files in `directory`.
  */
 export class ChildProcesses implements AsyncDisposable {
   readonly #directory: string
@@ -53,7 +53,7 @@ export class ChildProcesses implements AsyncDisposable {
     const log = openSync(logFile, 'a')
     const child = spawn(command, args, {
       stdio: ['ignore', log, log],
-      // A Ctrl-C in the terminal reaches this process alone, which then ends them in order.
+      // Ctrl-C in the terminal reaches this process alone, which then ends its children in order.
       detached: true,
     })
     closeSync(log)
@@ -74,9 +74,9 @@ export class ChildProcesses implements AsyncDisposable {
     const stop = async () => {
       if (!this.#children.has(child)) return
       signalGroup(child, 'SIGTERM')
-      const impatience = setTimeout(() => signalGroup(child, 'SIGKILL'), politeMs)
+      const killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), killGraceMs)
       await ended
-      clearTimeout(impatience)
+      clearTimeout(killTimer)
     }
     this.#stops.push(stop)
     const isAlive = () => this.#children.has(child)
@@ -100,7 +100,7 @@ export class ChildProcesses implements AsyncDisposable {
   }
 }
 
-/** Waits until the probe says that a program serves. Rejects with its last output if it ends instead. */
+/** Waits until the probe succeeds. Rejects with the program's last output if the program ends. */
 export async function untilItServes(
   child: Child,
   signal: AbortSignal,
@@ -114,13 +114,13 @@ export async function untilItServes(
   await waitUntil(`${child.name} serves`, startTimeoutMs, either, probe)
 }
 
-/** Signals also the processes that it started, as npx does. */
+/** Signals the whole group, since a program such as npx starts processes itself. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)
   } catch (error) {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

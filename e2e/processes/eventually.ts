@@ -3,8 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Calls `attempt` until it neither throws nor returns false, for `timeoutMs` at most, and returns its
- * result. When time is up, its last error is thrown. Rejects at once when the signal is aborted.
+ * Calls `attempt` until it neither throws nor returns false, and returns its result. Rejects with
+ * the last error after `timeoutMs`, and at once when the signal is aborted.
  */
 export async function eventually<T>(
   attempt: () => T | false | Promise<T | false>,
@@ -17,7 +17,7 @@ export async function eventually<T>(
     try {
       const value = await attempt()
       if (value !== false) return value
-      throw new Error('it gave false')
+      throw new Error('the last attempt returned false')
     } catch (error) {
       if (performance.now() > untilMs) throw error
     }
@@ -25,7 +25,7 @@ export async function eventually<T>(
   }
 }
 
-/** The same for a probe. When time is up, the error names what was waited for. */
+/** Waits until the probe returns true. On a timeout the error names the condition. */
 export async function waitUntil(
   what: string,
   timeoutMs: number,
@@ -34,6 +34,6 @@ export async function waitUntil(
 ): Promise<void> {
   await eventually(probe, timeoutMs, signal).catch((cause: unknown) => {
     signal?.throwIfAborted()
-    throw new Error(`${what}: not so within ${timeoutMs / 1000} s`, { cause })
+    throw new Error(`timed out after ${timeoutMs / 1000} s: ${what}`, { cause })
   })
 }

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { afterAll } from 'vitest'
 import { releasePorts } from './free-ports.ts'
 
-/* Runs before each file of tests. */
+/* Runs before each test file. */
 
-/** Properties try the same cases in each run; `SEED=n make test` tries others. */
+/** The fixed seed makes runs reproducible; `SEED=n make test` tries other cases. */
 fc.configureGlobal({ seed: Number(process.env['SEED'] || 1) })
 
 afterAll(releasePorts)

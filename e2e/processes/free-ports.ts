@@ -15,9 +15,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Free TCP ports on loopback, for programs that take a port as input. They stay reserved on this machine until they are
- * released, at the latest when this thread ends. They are below the ephemeral range, so no outgoing connection can take
- * one before the program listens.
+ * Free TCP ports on loopback, for programs that take a port as input. They stay reserved on this
+ * machine until `releasePorts`, or until this thread ends. They are below the ephemeral range, so
+ * no outgoing connection can take one before the program listens.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
@@ -35,7 +35,7 @@ export function releasePorts(): void {
   for (const socket of reservations.splice(0)) socket.close()
 }
 
-/** The UDP port of the same number is the reservation: one socket at a time can bind it, and the system frees it at exit. */
+/** Reserves by binding the UDP port of the same number, which the system frees at exit. */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref()
   try {

@@ -4,7 +4,7 @@
 /** The exit code of an interrupted program. */
 export const interruptedExitCode = 130
 
-/** Aborts when the user or the parent process wants this program to end. */
+/** A signal that aborts on SIGINT, SIGTERM and SIGHUP. */
 export function interruptSignal(): AbortSignal {
   const interrupt = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -2,17 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../proxy/config/types.ts'
 
-/** A URL of an upstream, with its settings by their names in the file. */
+/** A URL of an upstream, with settings as in the config file. */
 export type NodeUrl = Readonly<Record<string, unknown>> & { readonly url: string }
 
 /** One listener and the nodes behind it. */
 export interface Leg {
   readonly chainId: string
   readonly apiInterface: ApiInterface
-  /** On loopback; default: any free one. */
+  /** Port on loopback. Default: any free port. */
   readonly port?: number
   readonly nodes: readonly LegNode[]
-  /** Asked when no other node can serve. */
+  /** Backup upstreams. */
   readonly backups?: readonly LegNode[]
 }
 
@@ -22,8 +22,8 @@ interface LegNode {
 }
 
 /**
- * An `epoch-duration` of about a day, chosen so that the current epoch has just begun. Epochs are multiples of it since 1970.
- * A new epoch during a test would make dead nodes eligible.
+ * An `epoch-duration` of about a day, chosen so that the current epoch has just begun. Epochs are
+ * multiples of it since 1970. A new epoch during a test would make dead nodes eligible.
  */
 export function longEpoch(): string {
   const nowMs = Date.now()

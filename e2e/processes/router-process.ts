@@ -13,13 +13,13 @@ const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {
   readonly child: Child
-  /** The listener. */
+  /** URL of the listener. */
   readonly url: string
-  /** Metrics and health. */
+  /** URL of metrics and health. */
   readonly adminUrl: string
   readonly configFile: string
   readonly configText: string
-  /** From the start of the process to its first answer from an upstream. */
+  /** Time from the start of the process to its first answer from an upstream. */
   readonly firstAnswerMs: number
 }
 
@@ -31,25 +31,25 @@ export interface RouterUpstream {
 
 export interface RouterOptions {
   readonly children: ChildProcesses
-  /** Where the config file is written. */
+  /** Directory of the config file. */
   readonly directory: string
   readonly upstreams: readonly RouterUpstream[]
   readonly signal: AbortSignal
-  /** Variables that it has beside those of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>
   /** Flags for the router, such as `--strategy`. */
   readonly flags?: readonly string[]
-  /** Started by `npx router`, as the README does. */
+  /** Starts it with `npx router`, as in the README. */
   readonly throughNpx?: boolean
-  /** Of every upstream's URL: `timeout` and so on. */
+  /** Settings of every upstream URL, such as `timeout`. */
   readonly urlSettings?: Readonly<Record<string, unknown>>
-  /** Further keys of its config. */
+  /** Further keys of the config. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** Of its config file and its process, where there are several. */
+  /** Name of the config file and of the process. Default: `router`. */
   readonly name?: string
 }
 
-/** Starts the router as a user would, with a config file for ETH1, and waits for its first answer. */
+/** Starts the router with a config file for ETH1, and waits for its first answer. */
 export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
   const { children, directory, upstreams, signal, flags = [] } = options
   const { name = 'router', env = {} } = options

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 const timeoutMs = 10_000
 
-/** Sends one call to a node. Rejects on a transport failure and on the node's error. */
+/** Sends one call. Rejects on a transport failure or a JSON-RPC error. */
 export async function askRpc<T>(
   url: string,
   method: string,

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
-/** Helm waits for pods. */
+/** Long enough for Helm, which waits for pods. */
 const timeoutMs = 180_000
 
 /** The result of a command line tool. */
@@ -13,7 +13,7 @@ export interface ToolRun {
   readonly stderr: string
 }
 
-/** Runs a tool to its end, with any exit code. */
+/** Runs a tool to its end, and accepts any exit code. */
 export async function runTool(
   command: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export async function runTool(
     child.once('error', reject)
     child.once('close', resolve)
   })
-  // Writing even an empty text fails with EPIPE when the tool has ended already.
+  // Even an empty write fails with EPIPE once the tool has ended.
   child.stdin.end(input === '' ? undefined : input)
   const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   return { code, stdout, stderr }
@@ -38,6 +38,7 @@ export async function toolOutput(
   input = '',
 ): Promise<string> {
   const { code, stdout, stderr } = await runTool(command, args, input)
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stderr}`)
+  if (code !== 0)
+    throw new Error(`${command} ${args.join(' ')} exited with code ${code}:\n${stderr}`)
   return stdout
 }

@@ -18,7 +18,7 @@ import { type SimNode, type SimNodeOptions, startSimNode } from '../upstream-sim
 import { startProgram } from './program.ts'
 import { createWorkspace, legOf, type Workspace } from './workspace.ts'
 
-/** A value for each place where a key can be. All contain the same word. */
+/** A key for each place that accepts one. All keys contain the same word. */
 const word = 'cnry9f3'
 const env = {
   KEY_PATH: `${word}path`,
@@ -29,7 +29,7 @@ const env = {
   KEY_HOST: `${word}host`,
 }
 
-/** The word in any case, and as a header or a URL would encode it. */
+/** The word in any case, and as headers and URLs encode it. */
 const traces = [
   word,
   ...[0, 1, 2].map((shift) =>
@@ -81,7 +81,7 @@ beforeAll(async () => {
     broken: await start('broken'),
     hanging: await start('hanging'),
     dying: await start('dying'),
-    // A node may repeat its key in an answer that the router reads.
+    // A node may repeat its key in an answer to the router.
     gossip: await start('gossip', { methods: { eth_chainId: answering(env.KEY_PATH) } }),
   }
   const only = { methods: [asked] }
@@ -100,7 +100,7 @@ beforeAll(async () => {
       upstream('socket', origin('good').replace('http:', 'ws:')),
       upstream('no-socket', `ws://127.0.0.1:${await freePort()}`),
     ],
-    // So that each upstream's failure is reported.
+    // Without retries the router reports the failure of each upstream.
     'set-relay-retry-limit': 0,
   }
 })
@@ -109,7 +109,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]()
 })
 
-/** Headers and body of an answer as text, and its status. */
+/** The status of an answer, and its headers and body as text. */
 async function printed(url: string, init?: RequestInit) {
   const response = await fetch(url, init)
   const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`
@@ -117,7 +117,7 @@ async function printed(url: string, init?: RequestInit) {
 }
 
 describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format) => {
-  test('in a run that meets every kind of failure', async () => {
+  test('in a run with every kind of failure', async () => {
     for (const node of Object.values(nodes)) node.calls.clear()
     const flags = ['--log-level', 'debug', '--log-format', format]
     await using program = await startProgram(workspace, config, { env, flags })
@@ -164,10 +164,10 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
     const { code, stdout, stderr } = await program.ended
     expect(code).toBe(0)
 
-    // The keys were used: without them the test would prove nothing.
-    const [seen] = nodes['good']?.calls.requests ?? []
-    const { authorization = '', 'x-key': header } = seen?.headers ?? {}
-    const sent = `${seen?.path} ${String(header)} ${atob(authorization.slice('Basic '.length))}`
+    // The nodes must have received the keys, or the test would prove nothing.
+    const [received] = nodes['good']?.calls.requests ?? []
+    const { authorization = '', 'x-key': header } = received?.headers ?? {}
+    const sent = `${received?.path} ${String(header)} ${atob(authorization.slice('Basic '.length))}`
     for (const name of [
       'KEY_PATH',
       'KEY_QUERY',
@@ -177,7 +177,7 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
     ] as const)
       expect(sent).toContain(env[name])
 
-    // A node that repeats a key has it masked where its words are read.
+    // The router masks a key that a node repeats.
     const masked = 'the node says ****'
     for (const what of ['attempt ended', 'verification failed', 'request failed', masked])
       expect(stdout).toContain(what)
@@ -195,7 +195,7 @@ async function command(args: readonly string[]) {
   return { code, output }
 }
 
-test('the commands print no key, even if it is invalid', async () => {
+test('the commands print no key, even if the config is invalid', async () => {
   const wrong = JSON.parse(JSON.stringify(config)) as typeof config
   const [first, second] = wrong['direct-rpc'] as { 'node-urls': Record<string, unknown>[] }[]
   first?.['node-urls'].push({ url: '${KEY_HOST}://${KEY_PATH}' })
@@ -217,7 +217,7 @@ test('the commands print no key, even if it is invalid', async () => {
   for (const { output } of ended) expect(tracesIn(output)).toEqual([])
 })
 
-test('what is wired can be printed whole', async () => {
+test('an inspection of the wired objects prints no key', async () => {
   const parsed = parseConfig(JSON.stringify(config), { environment: env, flags: {} })
   const chains = serveChains(parsed.config!, {
     cache: null,

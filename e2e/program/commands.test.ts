@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => workspace[Symbol.asyncDispose]())
 
-/** Runs a command in this process, in a tenth of the time. Files are given by their names. */
+/** Runs a command in this process, which is ten times faster. Arguments may name files. */
 async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const inFolder = (text: string) =>
     /^[\w-]+\.(yml|json)$|^\.$/.test(text) ? `${workspace.directory}/${text}` : text
@@ -44,7 +44,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
   return { code, ...written }
 }
 
-test('an env file is ours from the command line to the URL, and its absence is reported with code 2', async () => {
+test('--env-file reaches the URLs, and a missing file ends with code 2', async () => {
   const keys = await workspace.write('keys.env', "FIRST=a # note\nSECOND='b'\n")
   const file = `${workspace.directory}/missing.yml`
   for (const flags of [['--env-file', keys], [`--env-file=${keys}`]])
@@ -54,7 +54,7 @@ test('an env file is ours from the command line to the URL, and its absence is r
   expect(stderr).toContain('the env file /nowhere/keys.env cannot be read: there is no such file')
 })
 
-describe('what cannot be served is refused with code 2, before anything is opened', () => {
+describe('an invalid config is refused with code 2, before any port is opened', () => {
   test.each<[string, string[], Record<string, string>, string[]]>([
     ['no such file', ['gone.yml'], {}, ['gone.yml: error: ', 'there is no such file']],
     ['a folder', ['.'], {}, ['.: error: ', 'it is a directory']],
@@ -86,7 +86,7 @@ describe('what cannot be served is refused with code 2, before anything is opene
   })
 })
 
-describe('commands that serve nothing', () => {
+describe('commands that do not serve', () => {
   test.each(['good.yml', 'good.json'])('validate %s', async (file) => {
     const stdout = `${file} is valid: 1 listener, 1 upstream\n`
     expect(await run(['validate', file])).toEqual({ code: 0, stdout, stderr: '' })
@@ -110,7 +110,7 @@ describe('commands that serve nothing', () => {
     ])
   })
 
-  test('schema gives a JSON Schema that knows the keys of a config', async () => {
+  test('schema prints a JSON Schema with the config keys', async () => {
     const { code, stdout, stderr } = await run(['schema'])
     expect([code, stderr]).toEqual([0, ''])
     const { properties } = JSON.parse(stdout) as { properties: object }
@@ -122,7 +122,7 @@ describe('commands that serve nothing', () => {
     expect(await run([command])).toEqual({ code: 0, stdout, stderr: '' })
   })
 
-  test('help fits a terminal and names commands, flags, variables and exit codes', async () => {
+  test('help fits a terminal, and lists commands, flags, variables and exit codes', async () => {
     const shown = await run(['--help'])
     expect(shown).toMatchObject({ code: 0, stderr: '' })
     expect(await run(['help'])).toEqual(shown)

@@ -18,12 +18,12 @@ const sepolia = createChainModel({ seed: 'another', chainId: 11_155_111 })
 interface Case {
   readonly node?: Partial<Omit<SimNodeOptions, 'name'>>
   readonly fault?: Fault
-  /** Those that the fault is of; absent: all. */
+  /** Methods with the fault. Default: all. */
   readonly methods?: readonly string[]
-  /** Beside the URL. */
+  /** Config keys of the URL entry. */
   readonly entry?: Readonly<Record<string, unknown>>
   readonly scheme?: string
-  /** Of each line under it. */
+  /** A pattern for each advice line. */
   readonly advice: readonly string[]
 }
 
@@ -32,7 +32,7 @@ const archive = 'note: serves archive, which is not declared: add it to addons t
 const traces = { debug_traceCall: () => ({}) }
 const refusal = '(the node answered with error -32601)'
 
-/** What a node is, and what is said of it. */
+/** Nodes, and the advice about them. */
 const cases: Readonly<Record<string, Case>> = {
   right: { entry: { addons: ['archive'] }, advice: [] },
   undeclared: { advice: [archive] },
@@ -172,7 +172,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]()
 })
 
-/** What stands under the row of an upstream's last URL. */
+/** The advice lines under the row of an upstream's last URL. */
 function adviceOn(name: string): readonly string[] {
   const lines = all.stdout.split('\n')
   const at = lines.findLastIndex((line) => new RegExp(`^(ok|CHANGE) +${name} `).test(line))
@@ -186,7 +186,7 @@ test.each(Object.entries(cases))('%s', (name, { advice }) => {
   expect(adviceOn(name)).toEqual(advice)
 })
 
-test('a node that is not there, and a WebSocket that a gateway refuses', () => {
+test('the doctor reports a stopped node, and a WebSocket that a gateway refuses', () => {
   expect(adviceOn('dead')).toEqual(
     says('connection-refused: nothing listens there: is the node up, are host and port right?'),
   )
@@ -197,7 +197,7 @@ test('a node that is not there, and a WebSocket that a gateway refuses', () => {
   )
 })
 
-test('something must change: exit code 1, and the line in the file where', () => {
+test('a necessary change gives exit code 1, and the line of the config', () => {
   expect([all.code, all.stderr]).toEqual([1, ''])
   expect(all.stdout).toMatch(/\n17 URLs asked, 12 to change\.\n$/)
   const [, line] = /all\.yml:(\d+): change: behind by 120/.exec(all.stdout) ?? []
@@ -208,7 +208,7 @@ test('no key is printed', () => {
   expect(all.stdout + all.stderr).not.toContain(key)
 })
 
-test('nothing must change: exit code 0, and a table of what each URL shows', () => {
+test('without a necessary change the exit code is 0, and a table describes each URL', () => {
   expect([right.code, right.stderr]).toEqual([0, ''])
   const [titles, ...rows] = right.stdout.split('\n').map((line) => line.split(/ {2,}/))
   const shown = ['ok', 'good', 'ETH1 jsonrpc', expect.any(String), 'ok', '20000000']
@@ -226,13 +226,13 @@ test('nothing must change: exit code 0, and a table of what each URL shows', () 
   expect(rows.map(([, , , url]) => url?.split(':')[0]).slice(0, 2)).toEqual(['http', 'ws'])
 })
 
-test('a question that only warns cannot be asked: the router serves, and it is no more than a note', async () => {
+test('a failed probe with severity warning is only a note', async () => {
   let infos = 0
   const block = { block: { header: { height: '25000000', chain_id: 'cosmoshub-4' } } }
   const info = { default_node_info: { network: 'cosmoshub-4', other: { tx_index: 'on' } } }
   await using node = await new MirrorNode('hub', ({ target }, response) => {
     const isInfo = target.endsWith('/node_info')
-    // The chain id is asked for first, and then the index.
+    // The router requests the chain id first, and then the index.
     if (isInfo) infos += 1
     const status = isInfo && infos > 1 ? 500 : 200
     const type = status === 200 ? 'application/json' : 'text/html'
@@ -245,7 +245,7 @@ test('a question that only warns cannot be asked: the router serves, and it is n
   expect(stdout).toMatch(/hub\.yml:\d+: note: tx-indexing: /)
 })
 
-test('a node that has pruned blocks says from which block on it has them', async () => {
+test('the doctor prints the first block of a pruned node', async () => {
   const sync = { latest_block_height: '25000000', earliest_block_height: '24000000' }
   const network = { network: 'cosmoshub-4', other: { tx_index: 'on' } }
   const result = { node_info: network, sync_info: { ...sync, catching_up: false } }
@@ -258,7 +258,7 @@ test('a node that has pruned blocks says from which block on it has them', async
   expect(stdout).toMatch(/hub\.yml:\d+: note: has pruned the blocks before 24000000\n/)
 })
 
-test('a config that cannot be used is refused with its problems', async () => {
+test('an invalid config is refused with its problems', async () => {
   const { code, stdout, stderr } = await doctor('wrong.yml', [upstream('a', { url: 'ftp://a' })])
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toContain('direct-rpc[0].node-urls[0].url')

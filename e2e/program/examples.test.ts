@@ -17,7 +17,7 @@ const workspace = stack.use(await createWorkspace())
 afterAll(() => stack.disposeAsync())
 const folder = new URL('../../examples/', import.meta.url)
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8')
-/** Nothing listens at its nodes' addresses: it starts without a usable upstream. */
+/** A config whose nodes do not exist, so that the router starts without a usable upstream. */
 const configOf = (name: string) =>
   parse(textOf(name).replaceAll(/[\w.-]+\.example\.com(?::\d+)?/g, '127.0.0.1:1')) as Config
 

@@ -10,7 +10,7 @@ import { type Program, startProgram } from './program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from './workspace.ts'
 
 /*
- * `router explain` and the page behind it, on a program that runs.
+ * `router explain` and its admin page, on a running program.
  */
 
 const secret = 'a2Vl-of-a-plan'
@@ -61,7 +61,7 @@ async function explain(...args: readonly string[]) {
   return { code, ...written }
 }
 
-test('of a call that was retried: who was asked, what they answered, who was left out; no key and no parameter', async () => {
+test('a retried call shows attempts, answers and exclusions, but no key and no parameter', async () => {
   nodes[1]?.faults.add({ kind: 'reset', when: 'before-head' }, { methods: ['eth_getBalance'] })
   const account = `0x${'5e'.repeat(20)}`
   const body = question('eth_getBalance', [account, '0x10'])
@@ -91,7 +91,7 @@ test('of a call that was retried: who was asked, what they answered, who was lef
     expect(stdout + json).not.toContain(hidden)
 })
 
-test('failed calls are listed, of each replica; the items of a batch have one guid', async () => {
+test('failed calls are listed per replica, and the items of a batch share a guid', async () => {
   for (const { faults } of nodes)
     faults.add({ kind: 'status', status: 500, body: 'html' }, { methods: ['eth_gasPrice'] })
   const { guid } = await post([question('eth_chainId'), question('eth_gasPrice')])
@@ -106,7 +106,7 @@ test('failed calls are listed, of each replica; the items of a batch have one gu
   expect(both).toContain(`eth_gasPrice  ${guid}-1`)
 })
 
-test('sessions, votes, writes and what was refused have their lines', async () => {
+test('sessions, cross-validation, writes and refusals are explained', async () => {
   const lines = async (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     (await explain((await post(body, headers)).guid, '--at', at)).stdout
   const ask = question('eth_chainId')
@@ -157,12 +157,12 @@ test.each<[string[], number, RegExp]>([
   expect(outcome.stderr.replaceAll(at, 'AT').replaceAll(nobody, 'NOBODY')).toMatch(why)
 })
 
-test('its help', async () => {
+test('explain --help', async () => {
   expect(await explain('--help')).toMatchObject({ code: 0, stderr: '' })
   expect((await explain('-h')).stdout).toContain('router explain <guid> [--at host:7779,...]')
 })
 
-test('a page of the admin address that does not know of calls is shown as it is', async () => {
+test('the output of an admin address without call history is shown unchanged', async () => {
   const { stderr } = await explain('1', '--at', new URL(nodes[0]?.url ?? '').host)
   expect(stderr).toMatch(
     /^router: error: .*: it answers with HTTP \d+ \(is it an admin address, .*\): .*\n$/,

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Resources of a process. */
 export interface Footprint {
   readonly residentBytes: number
-  /** The highest that it has had. */
+  /** Peak resident memory. */
   readonly peakBytes: number
-  /** Files and sockets. */
+  /** Number of open files and sockets. */
   readonly openFiles: number
 }
 

@@ -19,7 +19,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('kubectl rpc that is ended leaves no kubectl proxy behind', async () => {
+test('a terminated kubectl rpc leaves no kubectl proxy behind', async () => {
   await using workspace = await createWorkspace()
   const { directory } = workspace
   const pidFile = join(directory, 'pid')

@@ -8,23 +8,23 @@ import { waitUntil } from '../processes/eventually.ts'
 import { longEpoch } from '../processes/router-config.ts'
 import type { Workspace } from './workspace.ts'
 
-/** The bundle that `make test` builds, or the sources if they are newer. */
+/** The entry of the bundle that `make test` builds, or of the sources if they are newer. */
 const usualEntry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 const startTimeoutMs = 150_000
 
 /** The result of a run of the program. */
 export interface Ended {
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the program. */
   readonly code: number | NodeJS.Signals
   readonly stdout: string
   readonly stderr: string
 }
 
-/** The environment of the program. `SR_*` variables of this process are not passed on. */
+/** Environment of the program. It does not inherit `SR_*` variables of this process. */
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Entry file of the program. Default: this checkout. */
+  /** Entry file of the program. Default: that of this checkout. */
   readonly entry?: string
 }
 
@@ -38,7 +38,7 @@ export async function runProgram(
 
 /**
  * Starts the program and waits until its listeners are open.
- * @param config as in the file; `metrics-listen-address` and `epoch-duration` are added if absent
+ * @param config as in the file, with defaults for `metrics-listen-address` and `epoch-duration`
  */
 export async function startProgram(
   workspace: Workspace,
@@ -63,7 +63,7 @@ export async function startProgram(
 export class Program implements AsyncDisposable {
   stdout = ''
   stderr = ''
-  /** Metrics and health. */
+  /** URL of metrics and health. */
   readonly adminUrl: string
   readonly ended: Promise<Ended>
   readonly #child: ChildProcess
@@ -73,7 +73,7 @@ export class Program implements AsyncDisposable {
     const { env = {}, cwd, entry = usualEntry } = surroundings
     this.adminUrl = `http://${adminAddress}`
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
-    // As bin/router.mjs does: without "--" Node takes --env-file for its own.
+    // Like bin/router.mjs: without "--" Node would parse --env-file as its own flag.
     const child = spawn(process.execPath, ['--', entry, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...Object.fromEntries(inherited), ...env },
@@ -93,7 +93,7 @@ export class Program implements AsyncDisposable {
     return this.#child.pid ?? 0
   }
 
-  /** Where the listeners are, in the order of the config file. */
+  /** URLs of the listeners, in the order of the config file. */
   get urls(): readonly string[] {
     const addresses = this.stdout.matchAll(/address(?:=|":")([\d.]+:\d+)/g)
     return [...addresses].map(([, address]) => `http://${address}`)
@@ -108,7 +108,7 @@ export class Program implements AsyncDisposable {
     const isThere = () => this.stdout.includes(text)
     await waitUntil(`the log says "${text}"`, startTimeoutMs, this.#over.signal, isThere).catch(
       (error: unknown) => {
-        // Its last words may come with its end.
+        // The last output may arrive with the exit.
         if (!isThere()) throw error
       },
     )

@@ -13,8 +13,8 @@ import { runProgram, startProgram } from './program.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
 /*
- * Calls of every interface beside JSON-RPC are recorded, and sent again as their clients sent them: the nodes answer with
- * what they are asked.
+ * Records calls of every interface except JSON-RPC, and replays them as the clients sent them. The
+ * nodes echo each request.
  */
 
 const grpcMethod = 'sdk.bank.v1beta1.Query/Balance'
@@ -36,7 +36,7 @@ beforeAll(async () => {
     legs.push({ chainId: 'HUBCHAIN', apiInterface, nodes })
   }
   config = { ...routerConfig(legs), 'skip-websocket-verification': true }
-  // On a busy machine an answer over gRPC may end so late that it is a stream, which is not recorded.
+  // On a busy machine a gRPC answer may end so late that it counts as an unrecorded stream.
   await eventually(async () => {
     recording = join(workspace.directory, `calls-${randomUUID()}.jsonl`)
     await record()
@@ -81,13 +81,13 @@ async function replay(text: string) {
   return runProgram(['replay', file, '--against', against, '--rate', '1000'])
 }
 
-test('the same nodes give the same', async () => {
+test('a replay at the same nodes has no mismatch', async () => {
   const { code, stderr, stdout } = await replay(await readFile(recording, 'utf8'))
   expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, skipped 0, same 4\n/)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
-test('another answer is found in each of them, by field where it is JSON', async () => {
+test('a replay finds a mismatch on every interface, by field for JSON', async () => {
   const text = await readFile(recording, 'utf8')
   const { code, stdout } = await replay(text.replaceAll(/(?<="answer":.*)(bank|abci)/g, 'oo'))
   expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 4, skipped 0, same 0\n/)

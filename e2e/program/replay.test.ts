@@ -14,7 +14,7 @@ import { runProgram, startProgram } from './program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from './workspace.ts'
 
 /*
- * What a user does before a switch: record an hour of traffic, and send it to the new node.
+ * The steps of a user before a switch: record an hour of traffic, and replay it at the new node.
  */
 
 const key = 'canary-of-a-plan-51f0'
@@ -23,7 +23,7 @@ const chain = createChainModel({ seed: 'replay' })
 const { eth_getBlockByNumber: getBlock } = ethereumMethods() as {
   eth_getBlockByNumber: Method<ChainView>
 }
-/** Of a version that counts gas in another way. */
+/** `eth_getBlockByNumber` of a version that counts gas differently. */
 const otherGas: Method<ChainView> = (view, params) => ({
   ...(getBlock(view, params) as object),
   gasUsed: '0x1',
@@ -91,7 +91,7 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.stop()))
 })
 
-test('the file is for its owner, and has each call, no key and no header', async () => {
+test('the file is private to its owner, and has each call, but no key and no header', async () => {
   expect((await stat(recording)).mode & 0o777).toBe(0o600)
   const text = await readFile(recording, 'utf8')
   const lines = text.trim().split('\n')
@@ -99,12 +99,12 @@ test('the file is for its owner, and has each call, no key and no header', async
   expect(lines).toHaveLength(calls.length)
   expect(text).toContain(calls[1]?.params[0])
   for (const hidden of [key, client]) expect(text).not.toContain(hidden)
-  // What is not sent again is of no use there.
+  // Calls without a replay have no use in the file.
   const write = lines.find((line) => line.includes('eth_sendRawTransaction'))
   expect(JSON.parse(write ?? '')).toMatchObject({ exchange: 'no plain read' })
 })
 
-test('the same node gives the same', async () => {
+test('a replay at the same node has no mismatch', async () => {
   const { code, stdout, stderr } = await replay(configOf(running, 'running'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, skipped 3, same 6\n/)
@@ -112,7 +112,7 @@ test('the same node gives the same', async () => {
     expect(stdout).toMatch(new RegExp(`skipped +1 +${method} +- +no plain read `))
 })
 
-test('a node that differs in one field is found, by method, field and name', async () => {
+test('a mismatch in one field is reported with method, field and upstream', async () => {
   const methods = { eth_getBlockByNumber: otherGas, acme_mayWrite: () => true }
   const other = await start('other', { methods })
   other.faults.add(
@@ -136,7 +136,7 @@ test('a node that differs in one field is found, by method, field and name', asy
     expect(other.calls.count(method)).toBe(0)
 })
 
-test('without params the file has no request and no answer, and says nothing to send', async () => {
+test('without params the file has no requests, no answers and nothing to replay', async () => {
   const file = await record('bare.jsonl', '--record-without-params')
   const text = await readFile(file, 'utf8')
   expect(text).toContain('"method":"eth_chainId"')
@@ -188,7 +188,7 @@ test.each([
   expect(code).toBe(1)
 })
 
-test('half a line at the end is left out, and the calls before it are sent again', async () => {
+test('an incomplete last line is skipped, and earlier calls are replayed', async () => {
   const text = await readFile(recording, 'utf8')
   const { code, output } = await replayText(text.slice(0, -30))
   expect(output).toContain('Calls: differs 0, failed 0, mayDiffer 0, skipped 3, same 6')
@@ -196,7 +196,7 @@ test('half a line at the end is left out, and the calls before it are sent again
   expect(code).toBe(0)
 })
 
-test('a recording that is not there, and a directory', async () => {
+test('a missing recording and a directory are errors', async () => {
   const against = await workspace.write('against.yml', configOf(running, 'running'))
   const { directory } = workspace
   const missing = await command('replay', join(directory, 'none'), '--against', against)
@@ -205,7 +205,7 @@ test('a recording that is not there, and a directory', async () => {
   expect(folder).toMatchObject({ code: 2, output: expect.stringContaining('not a regular file') })
 })
 
-test('a write is not sent again, whatever the file says of it', async () => {
+test('a write is never replayed, whatever the file says', async () => {
   const wary = await start('wary', { methods: { acme_mayWrite: () => true } })
   const text = ['eth_sendRawTransaction', 'eth_newFilter', 'eth_accounts', 'acme_mayWrite']
     .map((method) => asks(question.replace('eth_chainId', method)))
@@ -220,7 +220,7 @@ test('a write is not sent again, whatever the file says of it', async () => {
     expect(wary.calls.count(method)).toBe(0)
 })
 
-test('calls that no upstream can serve say why', async () => {
+test('calls without a candidate upstream report the reason', async () => {
   const gone = await start('gone')
   await gone.stop()
   const { code, stdout } = await replay(configOf(gone, 'gone'))
@@ -243,7 +243,7 @@ test.each([
   expect(code).toBe(2)
 })
 
-test('a file that exists is not written over', async () => {
+test('an existing file is not overwritten', async () => {
   const config = await workspace.write('router.yml', configOf(running, 'running'))
   const before = await readFile(recording, 'utf8')
   const run = (...flags: readonly string[]) => runProgram([config, ...flags], { env: { KEY: key } })

@@ -13,13 +13,13 @@ import { Program } from './program.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
 /*
- * Every sample starts: the operator renders it, and the router from the image reads the files that its pods would mount.
- * The image has the bundle and the bundled specs below dist/, and no other sources.
+ * Every sample starts: the operator renders it, and the router reads the files that its pods would
+ * mount. As in the image, there are only the bundle and the bundled specs below dist/.
  */
 
 const root = join(import.meta.dirname, '../..')
 let workspace: Workspace
-/** The router, laid out as in the image. */
+/** Entry of the router in the layout of the image. */
 let entry = ''
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const manifestsOf = (text: string): readonly Manifest[] =>
 
 const hosts = new Map<string, string>()
 
-/** Replaces each host by an unused port on loopback, because tests send nothing elsewhere. */
+/** Replaces each host by an unused port on loopback, because tests use no other network. */
 function onLoopback(text: string): string {
   const moved = (host: string) =>
     hosts.getOrInsertComputed(host, () => `127.0.0.1:${hosts.size + 2}`)
@@ -58,7 +58,7 @@ function onLoopback(text: string): string {
     .replaceAll(/(?<=(?:network|listen)-address: )0\.0\.0\.0:\d+/g, '127.0.0.1:0')
 }
 
-/** Does what `kubectl create secret tls` does, as the mutual TLS sample requires. */
+/** The result of `kubectl create secret tls`, which the mutual TLS sample requires. */
 const clientCertificate: Manifest = {
   kind: 'Secret',
   metadata: { name: 'node-client-certificate' },
@@ -82,7 +82,7 @@ async function rendered(text: string): Promise<readonly Manifest[]> {
   return manifestsOf(out.join(''))
 }
 
-/** Mounts volumes as the kubelet does for a router's container, below a folder instead of `/`. */
+/** Mounts the volumes of a router's container like the kubelet, below a folder instead of `/`. */
 async function startPod(
   name: string,
   pod: V1PodSpec,

@@ -48,7 +48,7 @@ async function post(url: string, body: unknown) {
 
 const balanceOf = (at: number) => [`0x${at.toString(16).padStart(40, '0')}`, '0x100']
 
-test('a chain whose nodes are all down starts unready, with a reason, and is ready when one comes up', async () => {
+test('a chain without live nodes starts unready with a reason, and becomes ready with the first', async () => {
   await Promise.all(nodes.map((node) => node.stop()))
   await using program = await startProgram(workspace, ethereumConfig(nodes))
   const [url = ''] = program.urls
@@ -72,7 +72,7 @@ test('a chain whose nodes are all down starts unready, with a reason, and is rea
   expect((await fetch(`${program.adminUrl}/metrics/overall-health`)).status).toBe(200)
 })
 
-test('a chain without a usable upstream does not affect another one', async () => {
+test('a chain without a usable upstream does not affect other chains', async () => {
   const [alive, dead] = nodes as [SimNode, SimNode]
   await dead.stop()
   await using program = await startProgram(workspace, {
@@ -87,7 +87,7 @@ test('a chain without a usable upstream does not affect another one', async () =
   expect(status).toBe(503)
 })
 
-test('a node of another chain serves nothing', async () => {
+test('a node of another chain is not used', async () => {
   const stranger = await startSimNode({ chain: createChainModel({ chainId: 5 }), name: 'c' })
   nodes.push(stranger)
   await using program = await startProgram(workspace, ethereumConfig(nodes))
@@ -115,7 +115,7 @@ test('/status has the hash of the config file, and the state of each upstream', 
     })
 })
 
-test('SR_* variables, flags over them, and the log as text', async () => {
+test('flags override SR_* variables, and the log format can be text', async () => {
   const env = { SR_LOG_FORMAT: 'text', SR_LOG_LEVEL: 'error', NODE: nodes[0]?.url ?? '' }
   const config = ethereumConfig([{ name: 'a', url: '${NODE}' }])
   const flags = ['--log-level', 'info']
@@ -148,7 +148,7 @@ test('the specs of --use-static-spec extend or replace the bundled ones', async 
   expect(await askRpc(program.urls[0] ?? '', 'eth_chainId')).toBe('0x1')
 })
 
-test('kill -9 of one of three nodes under load: no request fails, and no answer is wrong', async () => {
+test('kill -9 of one of three nodes under load fails no request and corrupts no answer', async () => {
   await using children = new ChildProcesses(workspace.directory)
   const port = await freePort()
   const victim = await children.start({
@@ -209,18 +209,18 @@ test.runIf(process.platform === 'linux')(
           ),
         )
     }
-    // More concurrent requests than later, with hedges: kept connections are no leak.
+    // The warm-up has the most concurrent requests, since pooled connections are no leak.
     await burst(400, 50)
     const before = footprintOf(program.pid)
     await burst(1_200, 20)
     const after = footprintOf(program.pid)
     expect(after.openFiles).toBeLessThanOrEqual(before.openFiles + 20)
-    // If each of 1,200 requests kept 40 kB, that would be 48 MB.
+    // A leak of 40 kB per request would be 48 MB for 1,200 requests.
     expect(after.residentBytes - before.residentBytes).toBeLessThan(40 * 1024 * 1024)
   },
 )
 
-test('a budget above the heap is served, with a warning', async () => {
+test('a budget above the heap size logs a warning', async () => {
   const settings = { 'max-buffered-bytes': '64GiB' }
   await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
   await program.logged('max-buffered-bytes is more than the heap of this process')

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../processes/free-ports.ts'
 import { createWorkspace } from './workspace.ts'
 
-/** A chain's node, or a Kubernetes API, that answers nothing; it counts who asks. */
+/** A node, or a Kubernetes API, that never answers and counts requests. */
 async function silentServer(): Promise<{
   url: string
   server: Server
@@ -49,7 +49,7 @@ const programs: Readonly<Record<string, (url: string) => { file: unknown; args: 
   }),
 }
 
-/** Whether the process is still there; it is not waited for. */
+/** Whether the process is still running. */
 const isAlive = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
 
 test.each(Object.keys(programs))(
@@ -69,7 +69,7 @@ test.each(Object.keys(programs))(
     child.stderr.on('data', (piece: Buffer) => (stderr += piece.toString()))
     const closed = once(child, 'close')
     try {
-      // It asks when it runs.
+      // The first request shows that the program is running.
       await expect.poll(() => requestCount() > 0 || !isAlive(child)).toBe(true)
       for (const signal of ['SIGUSR1', 'SIGHUP', 'SIGUSR2'] as const) child.kill(signal)
       child.kill('SIGTERM')

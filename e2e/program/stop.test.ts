@@ -11,7 +11,7 @@ import { createWorkspace, ethereumConfig, type Workspace } from './workspace.ts'
 const slowly = 'eth_getBalance'
 const balance = [`0x${'11'.repeat(20)}`, '0x100'] as const
 
-/** The clock of the node alone: its slow answers come when the test advances it. */
+/** Clock of the node only. Slow answers arrive when the test advances it. */
 const nodeClock = new VirtualClock()
 const slowMs = 1_000
 
@@ -50,7 +50,7 @@ function ask(agent: http.Agent, url: string, method: string, params: readonly un
   })
 }
 
-/** Calls that the node does not answer yet; it has received them when this resolves. */
+/** Sends calls that the node delays. Resolves once the node has received them. */
 async function slowCalls(agent: http.Agent, url: string, count: number) {
   node.calls.clear()
   const calls = Array.from({ length: count }, () => ask(agent, url, slowly, balance))
@@ -67,7 +67,7 @@ async function startReady(flags: readonly string[] = []) {
   return { program, url, readyz }
 }
 
-test('SIGTERM: readiness fails first, kept-alive connections get `Connection: close`, every call in flight is answered, code 0', async () => {
+test('SIGTERM: readiness fails, keep-alive connections close, in-flight calls finish, code 0', async () => {
   const { program, url, readyz } = await startReady()
   await using running = program
   using idle = new KeptAlive()
@@ -82,7 +82,7 @@ test('SIGTERM: readiness fails first, kept-alive connections get `Connection: cl
     503,
     'not ready: draining',
   ])
-  // The listener stays open for clients that do not know of the stop yet.
+  // The listener remains open for clients that have not noticed the stop.
   const late = await ask(idle.agent, url, 'eth_chainId')
   expect(late).toMatchObject({ status: 200, connection: 'close' })
 
@@ -94,7 +94,7 @@ test('SIGTERM: readiness fails first, kept-alive connections get `Connection: cl
   expect(stdout).toContain('every call in flight was answered')
 })
 
-test('a drain time that is over ends the program with code 1', async () => {
+test('the end of the drain time ends the program with code 1', async () => {
   const { program, url } = await startReady(['--drain-timeout', '200ms'])
   await using running = program
   using busy = new KeptAlive()
@@ -103,7 +103,7 @@ test('a drain time that is over ends the program with code 1', async () => {
   const { code, stdout } = await running.ended
   expect(code).toBe(1)
   expect(stdout).toContain('the drain time was over')
-  // The router ended these calls, so they are no failures of upstreams.
+  // The router cancelled these calls, so they do not count as failures of upstreams.
   expect(stdout).not.toContain('upstream-failed')
   expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
@@ -122,14 +122,14 @@ test('a second signal ends the program at once, with code 1', async () => {
   expect((await answers).map(({ status }) => status)).toEqual(['rejected'])
 })
 
-test('SIGINT with nothing in flight: code 0', async () => {
+test('SIGINT without in-flight calls: code 0', async () => {
   const { program } = await startReady()
   await using running = program
   running.kill('SIGINT')
   expect((await running.ended).code).toBe(0)
 })
 
-/** A client that keeps its connections until it is disposed. */
+/** A client that reuses its connections until it is disposed. */
 class KeptAlive implements Disposable {
   readonly agent = new http.Agent({ keepAlive: true });
 
@@ -138,7 +138,7 @@ class KeptAlive implements Disposable {
   }
 }
 
-test('an idle connection, and no admin address that would hold the process: code 0', async () => {
+test('without an admin address an idle connection does not delay the exit: code 0', async () => {
   const config = { ...ethereumConfig([node]), 'metrics-listen-address': 'off' }
   await using running = await startProgram(workspace, config, {
     flags: ['--drain-timeout', '500ms'],

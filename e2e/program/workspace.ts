@@ -9,7 +9,7 @@ import { type Leg, longEpoch, routerConfig } from '../processes/router-config.ts
 /** A folder for the files of a test. `await using` removes it. */
 export interface Workspace extends AsyncDisposable {
   readonly directory: string
-  /** Writes a file, from its text or from a config, and returns its path. */
+  /** Writes a text or a config to a file, and returns its path. */
   write(name: string, content: unknown): Promise<string>
 }
 
@@ -33,18 +33,18 @@ interface NamedUrl {
   readonly url: string
 }
 
-/** A config for ETH1 over these nodes, which speak HTTP, in the form of the file. */
+/** A config for ETH1 with these HTTP nodes. */
 export function ethereumConfig(
   nodes: readonly NamedUrl[],
   settings: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   const leg = legOf('ETH1', nodes)
-  // On a busy machine, a node may need more than the default of one second.
+  // On a busy machine a node may need more than the default of one second.
   const usual = { 'epoch-duration': longEpoch(), 'min-relay-timeout': '20s' }
   return { ...routerConfig([leg]), 'skip-websocket-verification': true, ...usual, ...settings }
 }
 
-/** A chain over these nodes, which speak JSON-RPC over HTTP. */
+/** A chain with these nodes, which serve JSON-RPC over HTTP. */
 export function legOf(chainId: string, nodes: readonly NamedUrl[]): Leg {
   const urlsOf = ({ name, url }: NamedUrl) => ({ name, urls: [{ url }] })
   return { chainId, apiInterface: 'jsonrpc', nodes: nodes.map(urlsOf) }

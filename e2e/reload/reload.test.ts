@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const chainOf = (chainId: string) => ({ 'chain-id': chainId, 'api-interface': 'jsonrpc' })
 
-/** Which node answers. */
+/** The name of the node that answers. */
 async function answering(): Promise<string> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
   const headers = { 'content-type': 'application/json' }
@@ -48,7 +48,7 @@ async function answering(): Promise<string> {
   return response.headers.get('rpc-provider-address') ?? `HTTP ${response.status}`
 }
 
-/** What the router says of its config. */
+/** The router's status of its config. */
 async function serving() {
   const page = (await (await fetch(`${program.adminUrl}/status`)).json()) as {
     config: { sha256: string; refused: { why: string; at: string } | null }
@@ -58,8 +58,8 @@ async function serving() {
   return { sha256, refused, upstreams: page.upstreams.map(({ name }) => name).join() }
 }
 
-/** Waits until the router reports that it serves this config, or that it refuses the one it read. */
-async function judged(from: number, served: string | null): Promise<string> {
+/** Waits until the router logs that it serves this config, or that it refuses the config. */
+async function reloaded(from: number, served: string | null): Promise<string> {
   const lines = () => program.stdout.slice(from).split('\n').slice(0, -1)
   const sha256 = createHash('sha256')
     .update(served ?? '')
@@ -72,7 +72,7 @@ async function judged(from: number, served: string | null): Promise<string> {
   return lines().join('\n')
 }
 
-/** Puts a config there as an editor does, and returns what the router logs until it has judged it. */
+/** Writes a config like an editor, and returns the router's log up to the outcome. */
 async function put(
   config: unknown,
   outcome: 'served' | 'refused' = 'served',
@@ -83,7 +83,7 @@ async function put(
   await writeFile(`${file}.new`, text)
   await rename(`${file}.new`, file)
   if (signal) program.kill(signal)
-  return judged(from, outcome === 'served' ? text : null)
+  return reloaded(from, outcome === 'served' ? text : null)
 }
 
 const upstreamsOf = (...names: string[]) => ({
@@ -93,7 +93,7 @@ const upstreamsOf = (...names: string[]) => ({
     .map(({ name, url }) => ({ name, ...chainOf('ETH1'), 'node-urls': [{ url }] })),
 })
 
-test('a provider that is added to the file serves, one that is taken out does not', async () => {
+test('a provider serves after it is added to the file, and until it is removed', async () => {
   await put(upstreamsOf('a', 'b'), 'served', null)
   expect((await serving()).upstreams).toBe('a,b')
   await put(upstreamsOf('b'), 'served', null)
@@ -161,7 +161,7 @@ test.each<[string, () => unknown, string[]]>([
   if (content === null) {
     const from = program.stdout.length
     await rm(file)
-    lines = await judged(from, null)
+    lines = await reloaded(from, null)
   } else lines = await put(content, 'refused')
   for (const word of words) expect(lines).toContain(word)
   const { refused, ...rest } = await serving()
@@ -172,7 +172,7 @@ test.each<[string, () => unknown, string[]]>([
   expect((await serving()).refused).toBe(null)
 })
 
-test('a config whose upstreams cannot serve does not end a chain that is served', async () => {
+test('a config without usable upstreams does not stop a served chain', async () => {
   const was = await serving()
   const [gone] = other()
   const url = `http://127.0.0.1:${await freePort()}`
@@ -184,7 +184,7 @@ test('a config whose upstreams cannot serve does not end a chain that is served'
   await put(upstreamsOf('a'))
 })
 
-test('a file that is exchanged behind a symbolic link is seen, as Kubernetes exchanges it', async () => {
+test('a change behind a symbolic link is detected, as in Kubernetes volumes', async () => {
   const data = (name: string) => join(workspace.directory, name)
   await writeFile(data('one.yml'), stringify(upstreamsOf('a')))
   await writeFile(data('two.yml'), stringify(upstreamsOf('b')))
@@ -192,7 +192,7 @@ test('a file that is exchanged behind a symbolic link is seen, as Kubernetes exc
     const from = program.stdout.length
     await symlink(target, `${file}.link`)
     await rename(`${file}.link`, file)
-    await judged(from, await readFile(file, 'utf8'))
+    await reloaded(from, await readFile(file, 'utf8'))
   }
   await link('one.yml')
   await link('two.yml')
@@ -201,7 +201,7 @@ test('a file that is exchanged behind a symbolic link is seen, as Kubernetes exc
   expect(await answering()).toBe('a')
 })
 
-test('SIGHUP has the files read at once, also where nothing has changed', async () => {
+test('SIGHUP reads the files at once, even if they are unchanged', async () => {
   const from = program.stdout.length
   program.kill('SIGHUP')
   await expect.poll(() => program.stdout.slice(from)).toContain('"why":"SIGHUP"')

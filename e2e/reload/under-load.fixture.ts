@@ -27,25 +27,25 @@ const eth = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' }
 const echo = { 'chain-id': 'ECHO', 'api-interface': 'grpc' }
 const readers = 6
 
-/** What clients saw while a router's config changed so many times. */
-interface Seen {
+/** Observations of clients while the config of a router changed. */
+interface Observed {
   readonly reads: number
-  /** The first few of what was no right answer. */
+  /** The first few failures. */
   readonly failures: readonly string[]
   /** Nodes that answered a session whose node never changed. */
   readonly sessionNodes: ReadonlySet<string>
-  /** Heights that a WebSocket got, in order. */
+  /** Heights that a WebSocket client received, in order. */
   readonly heads: readonly number[]
-  /** What a gRPC stream that was open all the time got back, and what it had sent. */
+  /** Messages that a long-lived gRPC stream received and sent. */
   readonly echoed: readonly [got: number, sent: number]
   readonly exitCode: number | NodeJS.Signals
 }
 
 /**
- * Changes a config under load: which of four nodes are there, their keys, the policies and budgets; now and then it is
- * broken. Two of the nodes stay.
+ * Changes a config under load: the nodes, of which two of four remain, their keys, the policies and
+ * the budgets. Some changes are invalid.
  */
-async function changeUnderLoad(changes: number): Promise<Seen> {
+async function changeUnderLoad(changes: number): Promise<Observed> {
   await using stack = new AsyncDisposableStack()
   const workspace = stack.use(await createWorkspace())
   const chain = createChainModel({ clock: systemClock, blockTimeMs: 1_000 })
@@ -71,7 +71,7 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
     'use-static-spec': specs,
     'drain-timeout': '2s',
-    // A busy machine answers late, and a session has no other node.
+    // A busy machine answers late, and a session has no fallback.
     'min-relay-timeout': '20s',
     'max-relay-attempts': isSo(0.5) ? 8 : 10,
     'max-sessions-per-provider': isSo(0.5) ? 500 : 1_000,
@@ -80,7 +80,7 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
       ...nodes
         .filter((_, at) => at < 2 || isSo(0.5))
         .map(({ name, url, socketUrl }, at) => {
-          // Another key each time: the upstream is a new one, and the only one with its name.
+          // A new key makes a new upstream, which is the only one with its name.
           const key = at < 2 && !isSo(0.3) ? 'same' : `key-${turn}`
           const query = name === 'a' || name === 'b' ? '' : `?key=${key}`
           const urls = [url, socketUrl].map((each) => ({ url: `${each}/${query}` }))
@@ -103,7 +103,7 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
   const sessionNodes = new Set<string>()
   let reads = 0
 
-  /** A read whose answer is known. */
+  /** Sends a read with a known answer. */
   const read = async (headers: Readonly<Record<string, string>> = {}) => {
     const height = 1 + Math.floor(heights.next() * 1_000)
     const params = [`0x${height.toString(16)}`, false]
@@ -195,7 +195,7 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
   }
 }
 
-/** Changes a config so many times under load, and sees that nobody notices: every tenth is broken, and refused. */
+/** Changes a config under load, and expects no effect on clients. Every tenth change is invalid. */
 export async function expectUnharmed(changes: number, minReads: number): Promise<void> {
   const seen = await changeUnderLoad(changes)
   expect(seen.failures).toEqual([])

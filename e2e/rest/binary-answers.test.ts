@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
-test('the content of an answer that is no JSON is not checked', async () => {
+test('the content of a binary answer is not checked', async () => {
   const bytes = Buffer.from([0, 255, 123, 10])
   await using node = await new MirrorNode('node', ({ headers }, response) => {
     const isBinary = headers['accept'] === 'application/x-bcs'

@@ -6,12 +6,12 @@ import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
 /*
- * A client's bad request never counts against a node: more such requests than the failures that
- * disable an upstream leave both eligible.
+ * A client's bad requests never count against a node. Both upstreams remain eligible after more
+ * such requests than the failure threshold.
  */
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
-/** More than the failures in a row that disable two upstreams. */
+/** More than the consecutive failures that disable two upstreams. */
 const times = 12
 
 async function pairOf(
@@ -37,7 +37,7 @@ async function pairOf(
   return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Sends these bytes on a connection of their own. @returns the answer */
+/** Sends bytes on a new connection. @returns the answer */
 async function send(port: number, bytes: string): Promise<string> {
   using client = new RawClient(port)
   client.write(bytes)
@@ -99,13 +99,13 @@ describe('an error of a node about the request', () => {
       const response = await fetch(`${pair.router.url}/odd/path`, { method })
       await response.arrayBuffer()
       expect(response.status).toBe(status)
-      // 410 means that the node lacks history: another one is asked.
+      // 410 means that the node lacks history, so the router retries at another node.
       if (status !== 410) expect(response.headers.get('rpc-errored-providers')).toBeNull()
     }
     expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
   })
 
-  test('nor do words of the client start a cooldown', async () => {
+  test('text of the client starts no cooldown', async () => {
     await using pair = await pairOf((request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ message: `Cannot GET ${request.target}` }))
@@ -116,8 +116,8 @@ describe('an error of a node about the request', () => {
   })
 })
 
-// A gateway without its node may refuse what the node would accept, and limits differ.
-describe('a read that one node refuses is answered by another', () => {
+// A gateway without its node may refuse valid requests, and limits differ between nodes.
+describe('another node answers a read that one node refuses', () => {
   const statuses = [400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 422, 426, 431, 501]
   test.each(statuses)('with %i', async (status) => {
     const refuses: MirrorNode['answer'] = (_, response) => {
@@ -138,7 +138,7 @@ test('a failed HEAD still counts against the node', async () => {
   expect(statesOf(pair.router)).toEqual(['disabled', 'disabled'])
 })
 
-test("a header of the operator's own, which a client sends as well, is the operator's", async () => {
+test("the operator's value of a header replaces the client's", async () => {
   const guarded: MirrorNode['answer'] = ({ headers }, response) => {
     const isKnown = headers['x-listed'] === 'own' && headers['accept'] === 'own/type'
     response.statusCode = isKnown ? 200 : 401

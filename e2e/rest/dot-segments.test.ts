@@ -7,7 +7,7 @@ import { MirrorNode } from './mirror-node.ts'
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 
-/** A client's answer for a path, and the request of the node. */
+/** Requests a path. Returns the client's answer, and the request that the node received. */
 async function get(path: string) {
   await using node = await new MirrorNode('node', (_, response) => response.end('{}')).start()
   await using router = await serveRouter({

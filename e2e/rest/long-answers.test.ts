@@ -11,7 +11,7 @@ const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 const text = JSON.stringify([{ text: 'x'.repeat(3 * 1024 * 1024), more: 1 }])
 const short = JSON.stringify(['well'])
 
-/** Sends a request to two nodes, of which the first answers by `first`. */
+/** Sends a request to a router with two nodes, the first of which answers with `first`. */
 async function ask(first: (response: ServerResponse) => void) {
   await using stack = new AsyncDisposableStack()
   const odd = stack.use(await new MirrorNode('odd', (_, response) => first(response)).start())
@@ -44,7 +44,7 @@ function inPieces(response: ServerResponse, body: string): void {
 }
 
 const packs = new Map<unknown, Buffer>()
-/** The compressed text. Computed before the requests, since it takes long. */
+/** The compressed text, computed before the requests because it is slow. */
 function packed(pack: (text: Buffer) => Buffer): Buffer {
   const known = packs.get(pack) ?? pack(Buffer.from(text))
   packs.set(pack, known)

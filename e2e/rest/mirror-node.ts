@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 /** A request that a node received. */
 export interface ReceivedRequest {
   readonly verb: string
-  /** Path and query, as they came. */
+  /** Raw path and query. */
   readonly target: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
@@ -14,7 +14,7 @@ export interface ReceivedRequest {
 
 type Answer = (asked: ReceivedRequest, response: ServerResponse) => void
 
-/** A node for REST with the answers of a test, which records its requests. */
+/** An HTTP node that records its requests, with answers from the test. */
 export class MirrorNode implements AsyncDisposable {
   readonly name: string
   readonly requests: ReceivedRequest[] = []

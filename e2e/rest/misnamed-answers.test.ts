@@ -5,7 +5,7 @@ import { serveRouter, uncached, type ServedRouter } from '../served/served-route
 import { MirrorNode } from './mirror-node.ts'
 
 /*
- * An answer is checked whatever its content type is, and also without one.
+ * The router checks an answer with any content type, or without one.
  */
 
 interface Answer {
@@ -84,7 +84,7 @@ test.each<[string, Answer, string | null]>([
 ])('%s: another node is asked', async (_, wrong, reported) => {
   answer = wrong
   expect(await get('/blocks/by_height/5')).toEqual({ status: 200, reported, text: truth })
-  // Clients that name plain text take JSON all the same.
+  // Clients that accept plain text accept JSON too.
   const accept = { accept: 'application/json, text/plain, */*' }
   expect(await get('/blocks/by_height/5', accept)).toMatchObject({ text: truth })
 })
@@ -97,7 +97,7 @@ test('JSON is accepted with any content type', async () => {
   }
 })
 
-test('a binary form is for clients that ask for it', async () => {
+test('only clients that accept a binary form get it', async () => {
   answer = { headers: { 'content-type': 'application/x-bcs' }, body: 'bytes' }
   expect(await get('/blocks/by_height/5', { accept: 'application/x-bcs' })).toMatchObject({
     status: 200,
@@ -117,14 +117,14 @@ test.each(['/spec', '/spec.yaml', '/no-spec-names-it'])(
   },
 )
 
-test('an empty body is an answer if no spec describes the path', async () => {
+test('an empty body is a valid answer for a path outside the spec', async () => {
   answer = { headers: { ...json, 'content-length': '0' }, body: '' }
   expect(await get('/no-spec-names-it')).toEqual({ status: 200, reported: null, text: '' })
   answer = { headers: json, body: '{"half":' }
   expect(await get('/no-spec-names-it')).toMatchObject({ reported: 'wrong' })
 })
 
-test('when all nodes redirect, the client gets the redirect, and no upstream is blamed', async () => {
+test('if all nodes redirect, the client gets the redirect, and no upstream is blamed', async () => {
   await using node = await new MirrorNode('tidy', (_, response) => {
     response.writeHead(301, { location: '/blocks/by_height/5' })
     response.end()

@@ -5,7 +5,7 @@ import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
 /*
- * Over JSON-RPC a result with a status such as 302 is no answer: another node is asked.
+ * A JSON-RPC result with a status such as 302 is invalid, so the router retries at another node.
  */
 
 const stack = new AsyncDisposableStack()
@@ -15,7 +15,7 @@ const settings = { 'skip-verifications': ['*'] }
 const urlSettings = { odd: settings, honest: settings }
 const raw = `0x${'f8'.repeat(110)}`
 
-/** The first of two nodes answers with this status from now on. */
+/** Makes the first of two nodes answer with this status. */
 async function serve(status: number, result: string) {
   const answering =
     (code: number, value: string): MirrorNode['answer'] =>
@@ -65,7 +65,7 @@ test.each([
   expect(await ask(method, [...params])).toEqual([200, { jsonrpc: '2.0', id: 7, result: '0x2' }])
 })
 
-test.each([201, 202, 203])('a result under %i is the answer', async (status) => {
+test.each([201, 202, 203])('a result with status %i is the answer', async (status) => {
   const ask = await serve(status, '0x1')
   const [method, params] = balance
   expect(await ask(method, [...params])).toMatchObject([status, { result: '0x1' }])

@@ -9,7 +9,7 @@ interface Request {
   readonly id?: unknown
 }
 
-/** Like btcd: only a line feed in answer to a request without a version. */
+/** Like btcd, answers a request without a version with only a line feed. */
 function answerOf({ jsonrpc, id }: Request): string {
   if (jsonrpc === undefined) return ''
   return JSON.stringify({ jsonrpc, result: 7, error: null, id })

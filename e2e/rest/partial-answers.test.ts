@@ -5,7 +5,7 @@ import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode, type ReceivedRequest } from './mirror-node.ts'
 
 /*
- * A part is no answer, and a client cannot request one.
+ * A partial answer is invalid, and clients cannot request one.
  */
 
 const mirror = [new URL('mirror.yml', import.meta.url).pathname]
@@ -18,7 +18,7 @@ interface Part {
   readonly body: string
 }
 
-/** The first of two nodes answers with a part from now on, the other with the whole. */
+/** Makes the first of two nodes send partial answers, and the other whole ones. */
 async function serve(
   chainId: string,
   apiInterface: 'rest' | 'jsonrpc',
@@ -79,7 +79,7 @@ test.each([
   },
 )
 
-test('a batch of which a part failed is answered with 206, and is whole', async () => {
+test('a whole batch with failed items has the status 206', async () => {
   const body = '{"transaction_failures":[{"transaction_index":1}]}'
   const json = { 'content-type': 'application/json' }
   const { router } = await serve('MOVECHAIN', 'rest', { headers: json, body }, () => account)

@@ -6,18 +6,18 @@ import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode, type ReceivedRequest } from './mirror-node.ts'
 
 /*
- * A provider that reads its key from the query, as `apikey`. No client can replace the key or hide
- * it: the provider would refuse, and the upstreams would go out of service.
+ * A provider that reads its key from the query, as `apikey`. No client may replace or hide the key:
+ * the provider would refuse the request, and the upstreams would leave service.
  */
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
-/** More than the failures in a row that disable two upstreams. */
+/** More than the consecutive failures that disable two upstreams. */
 const times = 12
-/** The number of parameters that common servers read of a query. */
+/** Number of query parameters that common servers read. */
 const readParameters = 1_000
 
-/** Of several keys the first counts, and the name has no case. @returns the status */
-function judge({ target }: ReceivedRequest): number {
+/** Checks the first key, with a case-insensitive name. @returns the status */
+function authenticate({ target }: ReceivedRequest): number {
   const { search } = new URL(target, 'http://x')
   const parameters = [...new URLSearchParams(search.replaceAll(';', '&'))].slice(0, readParameters)
   const key = parameters.find(([name]) => /^apikey(\[.*)?$/i.test(name))?.[1]
@@ -30,7 +30,7 @@ async function served(apiInterface: 'rest' | 'tendermintrpc', withKey: 'auth-que
   const nodes: MirrorNode[] = []
   for (const name of ['a', 'b']) {
     const node = new MirrorNode(name, (request, response) => {
-      const status = judge(request)
+      const status = authenticate(request)
       const headers = { 'content-type': 'application/json', 'retry-after': '60' }
       response.writeHead(status, status === 200 ? { 'content-type': 'application/json' } : headers)
       response.end('{"jsonrpc":"2.0","id":-1,"result":{"sync_info":{"latest_block_height":"7"}}}')
@@ -104,7 +104,7 @@ test.each(['rest', 'tendermintrpc'] as const)(
         expect(answer).toContain('"reason":"unsendable"')
       }
     expect(
-      own.nodes.flatMap(({ requests }) => requests).filter((each) => judge(each) !== 200),
+      own.nodes.flatMap(({ requests }) => requests).filter((each) => authenticate(each) !== 200),
     ).toEqual([])
     expect(own.states()).toEqual(['eligible', 'eligible'])
     expect(await own.get('/block%23a?a=%23')).toMatch(/^HTTP\/1\.1 200 /)

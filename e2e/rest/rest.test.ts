@@ -50,7 +50,7 @@ async function ask(base: string, target: string, options: Options = {}) {
   return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) }
 }
 
-describe('the node gets what the client sent', () => {
+describe('the node gets the request of the client', () => {
   const targets = [
     '/',
     '/things/5',
@@ -74,7 +74,7 @@ describe('the node gets what the client sent', () => {
     expect(node.requests).toMatchObject([{ verb: method, target: '/any' }])
   })
 
-  test('a body of any kind, with its content type and what the client accepts', async () => {
+  test('a body of any kind, with its content type and the accept header', async () => {
     const body = Buffer.from([0, 255, 10, 13, 128, 7])
     const type = 'application/x.aptos.signed_transaction+bcs'
     await ask(router.url, '/things', {
@@ -104,7 +104,7 @@ describe('the node gets what the client sent', () => {
   })
 })
 
-describe('the client gets what the node answered', () => {
+describe('the client gets the answer of the node', () => {
   const json = { 'content-type': 'application/json; charset=utf-8' }
   const answers: [string, number, Record<string, string>, string | Buffer][] = [
     ['JSON', 200, json, '{"a": 1.0, "b":12345678901234567890}\n'],
@@ -135,7 +135,7 @@ describe('the client gets what the node answered', () => {
     expect(routed.headers['content-type']).toBe(straight.headers['content-type'])
   })
 
-  test('headers that the spec lists, and no other', async () => {
+  test('only the answer headers that the spec lists', async () => {
     node.answer = (_, response) => {
       response.writeHead(200, {
         'x-node-height': '7',
@@ -152,11 +152,14 @@ describe('the client gets what the node answered', () => {
     expect(headers['server']).toBeUndefined()
   })
 
-  test.each([301, 307, 201])('status %i, without the location at the node', async (status) => {
-    node.answer = (_, response) => response.writeHead(status, { location: '/things/9' }).end()
-    const { status: got, headers } = await ask(router.url, '/things/5')
-    expect([got, headers['location']]).toEqual([status, undefined])
-  })
+  test.each([301, 307, 201])(
+    'status %i, without the location header of the node',
+    async (status) => {
+      node.answer = (_, response) => response.writeHead(status, { location: '/things/9' }).end()
+      const { status: got, headers } = await ask(router.url, '/things/5')
+      expect([got, headers['location']]).toEqual([status, undefined])
+    },
+  )
 
   test('the head of an answer without its body', async () => {
     node.answer = (_, response) => {
@@ -216,7 +219,7 @@ describe('when a node fails', () => {
     ],
     ['a path that it alone does not serve', (_, response) => response.writeHead(404).end()],
   ]
-  test.each(failures)('%s: the other one answers a read', async (_, answer) => {
+  test.each(failures)('%s: the other node answers a read', async (_, answer) => {
     await using pair = await pairOf(answer)
     for (let at = 0; at < 4; at++) {
       const { status, body } = await ask(pair.both.url, '/things/1')
@@ -231,7 +234,7 @@ describe('when a node fails', () => {
     expect([pair.bad.requests.length, pair.good.requests.length]).toEqual([1, 1])
   })
 
-  test('a request that no spec names is sent once', async () => {
+  test('a request outside the spec is sent once', async () => {
     await using pair = await pairOf((_, response) => response.writeHead(503).end())
     const answers = [1, 2].map(() => ask(pair.both.url, '/odd', { method: 'POST', body: '{}' }))
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
@@ -239,7 +242,7 @@ describe('when a node fails', () => {
     expect(pair.bad.requests.length + pair.good.requests.length).toBe(2)
   })
 
-  test('no upstream: the reason in JSON', async () => {
+  test('without an upstream the reason is in JSON', async () => {
     await using pair = await pairOf(() => {})
     await pair.bad[Symbol.asyncDispose]()
     await pair.good[Symbol.asyncDispose]()
@@ -259,7 +262,7 @@ describe('the router itself', () => {
     expect(node.requests).toEqual([])
   })
 
-  test('refuses a directive that it cannot read', async () => {
+  test('refuses an invalid directive', async () => {
     const { status, body } = await ask(router.url, '/', {
       headers: { 'rpc-relay-timeout': 'soon' },
     })
@@ -268,7 +271,7 @@ describe('the router itself', () => {
   })
 })
 
-test('the path of the URL comes before that of the client', async () => {
+test('the path of the upstream URL precedes the path of the client', async () => {
   await using based = await serve([{ name: 'based', url: `${node.url}/v1?key=k` }])
   await ask(based.url, '/v1/accounts/0x1?limit=2')
   await ask(based.url, '/')

@@ -12,11 +12,11 @@ const uploadBytes = 8 * mebibyte
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A router in front of one node, which may answer while an upload comes in. */
+/** A router in front of one node, which may answer during an upload. */
 async function served(answer: Answer) {
   const stack = new AsyncDisposableStack()
   const server = createServer((incoming, response) => {
-    // The router's own requests.
+    // Answers the router's own requests.
     if (incoming.method === 'GET') response.end('{}')
     else answer(incoming, response)
   })
@@ -44,7 +44,7 @@ function upload(url: string, headers: Record<string, string> = {}) {
   return request(`${url}/odd`, { method: 'POST', headers: { ...length, ...headers } })
 }
 
-test('an upload that the client breaks off reaches no node', async () => {
+test('an aborted upload reaches no node', async () => {
   let requests = 0
   await using own = await served(() => (requests += 1))
   const client = upload(own.router.url).on('error', () => {})
@@ -54,13 +54,13 @@ test('an upload that the client breaks off reaches no node', async () => {
   expect([requests, own.upstream.usedSlots, own.router.pool.hasEligible]).toEqual([0, 0, true])
 })
 
-test('a client that sends slowly has its own time, and the node is not late for it', async () => {
+test('a slow upload does not count as latency of the node', async () => {
   await using own = await served((incoming, response) => {
     incoming.resume().on('end', () => response.end('{}'))
   })
   const client = upload(own.router.url)
   client.write(Buffer.alloc(uploadBytes - 1))
-  // Longer than an attempt may take after the upload.
+  // Takes longer than the limit of an attempt after the upload.
   setTimeout(() => client.end(Buffer.alloc(1)), 1_800)
   const response = await new Promise<IncomingMessage>((resolve) => client.on('response', resolve))
   response.resume()
@@ -68,7 +68,7 @@ test('a client that sends slowly has its own time, and the node is not late for 
   expect(response.headers['rpc-errored-providers']).toBeUndefined()
 })
 
-test('a client with `Expect: 100-continue` gets a 100', async () => {
+test('a client with `Expect: 100-continue` gets status 100', async () => {
   let arrivedBytes = 0
   await using own = await served((incoming, response) => {
     expect(incoming.headers['expect']).toBeUndefined()

@@ -13,8 +13,8 @@ import { startProgram } from '../program/program.ts'
 import { createWorkspace } from '../program/workspace.ts'
 
 /*
- * Gateways repeat requests in pages, errors and headers: the whole URL with its keys. No client of the
- * router may read a key there.
+ * Gateways repeat requests, with the keys in the URL, in pages, errors and headers. No client of
+ * the router may get a key.
  */
 
 const environment = { K1: 'SEKRET0NE', K2: 'p/q+r=TWO', K3: 'hdr-THREE' }
@@ -30,7 +30,7 @@ function page(request: ReceivedRequest, response: ServerResponse, status: number
   response.end(`<pre>Cannot ${request.verb} ${seen(request)}</pre>${more}`)
 }
 
-/** The answers of a gateway at each path below its key. */
+/** The answers of a gateway, by the path below its key. */
 function gateway(request: ReceivedRequest, response: ServerResponse): void {
   const json = { 'content-type': 'application/json' }
   if (request.target.includes('/json'))
@@ -38,7 +38,7 @@ function gateway(request: ReceivedRequest, response: ServerResponse): void {
   else if (request.target.includes('/moved'))
     response.writeHead(302, { location: `/login?next=${request.target}` }).end(seen(request))
   else if (request.target.includes('/page')) page(request, response, 200)
-  // The router's own requests.
+  // Answers the router's own requests.
   else if (/^\/SEKRET0NE\/v1\/?\?/.test(request.target))
     response.writeHead(200, json).end('{"chain_id":1,"ledger_version":"9","block_height":"5"}')
   else if (request.target.includes('/accounts'))
@@ -48,7 +48,7 @@ function gateway(request: ReceivedRequest, response: ServerResponse): void {
   else page(request, response, 404)
 }
 
-/** Answers to the router's own requests over JSON-RPC, without a gateway. */
+/** Answers the router's own JSON-RPC requests without repeating keys. */
 function wellBehaved({ body }: ReceivedRequest, response: ServerResponse): void {
   const { id } = JSON.parse(body.toString()) as { id: unknown }
   response.writeHead(200, { 'content-type': 'application/json' })
@@ -84,7 +84,7 @@ test('over REST', async () => {
     statuses.push(response.status)
   }
   expect(statuses).toEqual([404, 500, 302, 200, 500, 200])
-  // The keys were used: without them the test would prove nothing.
+  // The node must have received the keys, or the test would prove nothing.
   expect(seen(node.requests.at(-1) as ReceivedRequest)).toBe(
     '/SEKRET0NE/v1/accounts/0x1?apikey=p/q+r=TWO Bearer hdr-THREE',
   )
@@ -121,7 +121,7 @@ test('over JSON-RPC, in errors and in pages', async () => {
   }
 })
 
-test('errors keep what is no key: words of a URL, headers that say what to send', async () => {
+test('errors retain text that is no key, such as words of a URL and advice about headers', async () => {
   const error = {
     jsonrpc: '2.0',
     id: 1,
@@ -213,7 +213,7 @@ test('over WebSocket, in answers and refused subscriptions', async () => {
   client.terminate()
 })
 
-test('over WebSocket, in the error that ends a subscription: it goes on at another node', async () => {
+test('over WebSocket, in the error that moves a subscription to another node', async () => {
   await using ending = await startSocketNode({
     answer: ({ id, method }, socket) => {
       if (method !== 'eth_subscribe') return socket.send(`{"id":${id},"result":"0x1"}`)
@@ -226,7 +226,7 @@ test('over WebSocket, in the error that ends a subscription: it goes on at anoth
   })
   await using telling = await startSocketNode({
     answer: ({ id, params: request }, socket) => {
-      // The router itself subscribes to heads.
+      // The router's own subscription to heads.
       const isOwn = JSON.stringify(request).includes('providers_ownTopic')
       socket.send(`{"id":${id},"result":"${isOwn ? '0x1' : '0x2'}"}`)
       const params = { subscription: '0x1', result: `0xabc from ${telling.upgrades[0]?.url}` }
@@ -259,14 +259,14 @@ test('over WebSocket, in the error that ends a subscription: it goes on at anoth
   client.terminate()
 })
 
-test('on the pages for operators, nor the path of a client that no spec knows', async () => {
+test('on the pages for operators, which also hide paths of clients outside the spec', async () => {
   await using node = await new MirrorNode('node', gateway).start()
   await using workspace = await createWorkspace()
   const urls = [{ url: node.url + base, 'skip-verifications': ['*'], ...authHeaders }]
   const nodes = [{ name: 'node', urls }]
   const config = routerConfig([{ chainId: 'MOVECHAIN', apiInterface: 'rest', nodes }])
   await using program = await startProgram(workspace, config, { env: environment })
-  // Of each the node says its keys.
+  // The node repeats its keys in each answer.
   const guids: string[] = []
   for (const path of ['/json', '/page', '/moved', '/accounts/0x1/json', '/v2/CLIENTS-own']) {
     const answer = await fetch(`${program.urls[0]}${path}`, { redirect: 'manual' })
@@ -283,7 +283,7 @@ test('on the pages for operators, nor the path of a client that no spec knows', 
     `${each}${each.includes('?') ? '&' : '?'}format=text`,
   ])) {
     const page = await fetch(program.adminUrl + path)
-    // Of the events the first.
+    // Reads only the first event.
     const reader = page.body?.getReader()
     let text = ''
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {

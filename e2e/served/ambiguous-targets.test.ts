@@ -9,8 +9,8 @@ import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter, type ServedRouter } from './served-router.ts'
 
 /*
- * Servers may read a path, a query, a header or a message in two ways. The request reaches the node unchanged, and its
- * answer is not cached, or is cached for exactly these bytes.
+ * Servers may parse a path, a query, a header or a message in two ways. The router forwards such a
+ * request unchanged, and does not cache the answer, or caches it for exactly these bytes.
  */
 
 const stack = new AsyncDisposableStack()
@@ -42,9 +42,13 @@ beforeEach(() => (node.requests.length = 0))
 /** The targets of clients' requests. The router probes the node at `/`. */
 const clientTargets = () => node.requests.map(({ target }) => target).filter((each) => each !== '/')
 
-/** Returns the status and the cache outcome. The path is sent unchanged. */
-async function verdictOf({ url }: ServedRouter, path: string, given: readonly string[] = []) {
-  const headers = ['rpc-debug-relay', '1', ...given]
+/** Sends the path unchanged, and returns the status and the cache outcome. */
+async function outcomeOf(
+  { url }: ServedRouter,
+  path: string,
+  extraHeaders: readonly string[] = [],
+) {
+  const headers = ['rpc-debug-relay', '1', ...extraHeaders]
   const request = { origin: url, path, method: 'GET', headers } as const
   const answer = await getGlobalDispatcher().request(request)
   await answer.body.dump()
@@ -63,15 +67,15 @@ test.each([
   '/transactions//by_version/6',
 ])('GET %s over REST', async (target) => {
   for (let each = 0; each < 2; each++)
-    expect(await verdictOf(rest, target)).toMatch(/^200 bypass; why=method/)
+    expect(await outcomeOf(rest, target)).toMatch(/^200 bypass; why=method/)
   expect(clientTargets()).toEqual([target, target])
 })
 
-test('the answer for an unambiguous path is cached, and must fit', async () => {
+test('the answer for an unambiguous path is cached, and a mismatch is refused', async () => {
   const path = '/transactions/by_version'
-  expect(await verdictOf(rest, `${path}/5`)).toBe('200 miss')
-  expect(await verdictOf(rest, `${path}/5`)).toBe('200 hit')
-  expect(await verdictOf(rest, `${path}/6`)).toMatch(/^502 miss/)
+  expect(await outcomeOf(rest, `${path}/5`)).toBe('200 miss')
+  expect(await outcomeOf(rest, `${path}/5`)).toBe('200 hit')
+  expect(await outcomeOf(rest, `${path}/6`)).toMatch(/^502 miss/)
 })
 
 const height = 'x-cosmos-block-height'
@@ -81,8 +85,8 @@ test.each<[string, string[], string]>([
   ['a height twice', [height, '5', 'X-Cosmos-Block-Height', '5'], 'method'],
   ['a height under two names', [height, '5', `grpc-metadata-${height}`, '6'], 'method'],
 ])('%s in the headers of REST', async (_, headers, why) => {
-  const verdict = await verdictOf(hub, '/cosmos/bank/v1beta1/supply', headers)
-  expect(verdict).toBe(`200 bypass; why=${why}`)
+  const outcome = await outcomeOf(hub, '/cosmos/bank/v1beta1/supply', headers)
+  expect(outcome).toBe(`200 bypass; why=${why}`)
 })
 
 test.each([
@@ -93,7 +97,7 @@ test.each([
   ['/block?x=1;height=5', 'method'],
   ['//block?height=5', 'method'],
 ])('GET %s of Tendermint RPC', async (target, why) => {
-  expect(await verdictOf(tendermint, target)).toBe(`200 bypass; why=${why}`)
+  expect(await outcomeOf(tendermint, target)).toBe(`200 bypass; why=${why}`)
   expect(clientTargets()).toEqual([target])
 })
 

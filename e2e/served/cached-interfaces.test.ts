@@ -27,16 +27,16 @@ beforeAll(async () => {
   )
 })
 
-/** The verdicts of the cache, and the answers. */
-async function askTwice(url: string, bodies: readonly (string | null)[]) {
-  const seen: { cache: string | null; type: string | null; text: string }[] = []
+/** The cache outcome and the answer of each request. */
+async function fetchAll(url: string, bodies: readonly (string | null)[]) {
+  const replies: { cache: string | null; type: string | null; text: string }[] = []
   for (const body of bodies) {
     const response = await fetch(url, body === null ? {} : { method: 'POST', body })
     const { headers } = response
     const text = await response.text()
-    seen.push({ cache: headers.get('rpc-cache'), type: headers.get('content-type'), text })
+    replies.push({ cache: headers.get('rpc-cache'), type: headers.get('content-type'), text })
   }
-  return seen
+  return replies
 }
 
 test.each([
@@ -50,20 +50,20 @@ test.each([
       JSON.stringify({ jsonrpc: '2.0', id, method: 'tx', params: { hash: 'qw==' } }),
     ),
   ],
-] as const)('%s of %s: %s is kept', async (apiInterface, chainId, path, bodies) => {
+] as const)('%s of %s: %s is cached', async (apiInterface, chainId, path, bodies) => {
   await using router = await serveRouter({
     ...{ apiInterface, chainId, primaries: [node], urlSettings },
     settings: cached,
   })
-  const [first, second] = await askTwice(`${router.url}${path}`, bodies)
+  const [first, second] = await fetchAll(`${router.url}${path}`, bodies)
   expect([first!.cache, second!.cache]).toEqual(['miss', 'hit'])
   expect(second!.type).toBe(first!.type)
   expect(second!.text).toBe(first!.text.replace('"id":1', '"id":2'))
-  const [posted] = await askTwice(`${router.url}/broadcast_tx_sync?tx=0x00`, [null])
+  const [posted] = await fetchAll(`${router.url}/broadcast_tx_sync?tx=0x00`, [null])
   expect(posted!.cache === 'hit').toBe(false)
 })
 
-test('a unary call of gRPC is kept, with its metadata and its status', async () => {
+test('a unary gRPC call is cached with its metadata and its status', async () => {
   await using server = await new EchoServer().start()
   await using router = await serveRouter({
     settings: cached,

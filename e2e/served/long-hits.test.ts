@@ -20,7 +20,7 @@ const result = JSON.stringify(
 )
 const textOf = (id: unknown) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
 
-/** A router with a cache before a node whose answers have 4 MiB, with a length or in chunks; some break off. */
+/** A router with a cache, and a node that sends 4 MiB whole, chunked, cut or malformed. */
 async function served(stack: AsyncDisposableStack, settings: object = {}) {
   let requests = 0
   let answers: 'whole' | 'chunked' | 'cut' | 'malformed' = 'whole'
@@ -70,17 +70,17 @@ function question(id: unknown, block: string): string {
 }
 
 test.each(['whole', 'chunked'] as const)(
-  'an answer of 4 MiB that came %s is a hit for the next one, to the byte',
+  'the next caller gets an answer of 4 MiB (%s) from the cache, byte for byte',
   async (form) => {
     await using stack = new AsyncDisposableStack()
     const { ask, requestCount, become, router } = await served(stack)
     become(form)
     const first = await ask(1, '0x2')
     expect([first.cache, first.bytes.equals(Buffer.from(textOf(1)))]).toEqual(['miss', true])
-    const kept = await ask('other', '0x2')
-    expect([kept.cache, kept.bytes.equals(Buffer.from(textOf('other')))]).toEqual(['hit', true])
-    expect(kept.headers['content-length']).toBe(String(kept.bytes.length))
-    expect(kept.headers['content-type']).toBe(first.headers['content-type'])
+    const hit = await ask('other', '0x2')
+    expect([hit.cache, hit.bytes.equals(Buffer.from(textOf('other')))]).toEqual(['hit', true])
+    expect(hit.headers['content-length']).toBe(String(hit.bytes.length))
+    expect(hit.headers['content-type']).toBe(first.headers['content-type'])
     const zipped = await ask(3, '0x2', { 'accept-encoding': 'gzip' })
     expect(zipped.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(zipped.bytes).equals(Buffer.from(textOf(3)))).toBe(true)
@@ -91,7 +91,7 @@ test.each(['whole', 'chunked'] as const)(
   },
 )
 
-test('a hit of 4 MiB over a WebSocket', async () => {
+test('a WebSocket client gets a hit of 4 MiB', async () => {
   await using stack = new AsyncDisposableStack()
   const { ask, requestCount, router } = await served(stack)
   await ask(1, '0x2')
@@ -106,20 +106,20 @@ test('a hit of 4 MiB over a WebSocket', async () => {
   expect(requestCount()).toBe(1)
 })
 
-test('replicas share it, and those that wait for it have it as well', async () => {
+test('replicas share a long answer, and concurrent callers get it as well', async () => {
   await using stack = new AsyncDisposableStack()
   const cache = stack.use(await new ServedCache(64 * mebibyte).start())
   const settings = { 'cache-be': `127.0.0.1:${cache.port}` }
   const { ask, requestCount, start } = await served(stack, settings)
   const other = await start()
   let block = 1
-  // The store has 50 ms, which a busy machine may need for itself.
+  // A busy machine may miss the store's timeout of 50 ms, so each attempt uses a new block.
   await waitUntil('another replica has it', 60_000, signal, async () => {
     const at = `0x${(block += 1).toString(16)}`
     const [count, bytes] = [requestCount(), cache.store.bytes]
     await ask(1, at)
-    const isKept = () => Promise.resolve(cache.store.bytes > bytes)
-    await waitUntil('the store has it', 60_000, signal, isKept)
+    const isStored = () => cache.store.bytes > bytes
+    await waitUntil('the store has it', 60_000, signal, isStored)
     const both = await Promise.all([ask(2, at, {}, other), ask(3, at, {}, other)])
     const areRight = both.map(({ bytes: text }, index) =>
       text.equals(Buffer.from(textOf(index + 2))),
@@ -129,7 +129,7 @@ test('replicas share it, and those that wait for it have it as well', async () =
   })
 })
 
-test.each(['cut', 'malformed'] as const)('an answer that is %s is not kept', async (form) => {
+test.each(['cut', 'malformed'] as const)('an answer that is %s is not cached', async (form) => {
   await using stack = new AsyncDisposableStack()
   const { ask, requestCount, become } = await served(stack)
   become(form)
@@ -141,7 +141,7 @@ test.each(['cut', 'malformed'] as const)('an answer that is %s is not kept', asy
   expect(requestCount()).toBe(2)
 })
 
-test('a client that does not read its hit has no more of it than others have', async () => {
+test('slow readers of long hits hold little memory', async () => {
   await using stack = new AsyncDisposableStack()
   const { ask, router } = await served(stack)
   await ask(1, '0x2')
@@ -152,7 +152,7 @@ test('a client that does not read its hit has no more of it than others have', a
     socket.write(text)
     return socket
   })
-  await waitUntil('they wait', 60_000, signal, () => router.budget.heldBytes > 0)
+  await waitUntil('answers are buffered', 60_000, signal, () => router.budget.heldBytes > 0)
   expect(router.budget.heldBytes).toBeLessThan(20 * 256 * 1024)
   expect((await ask(3, '0x2')).bytes.length).toBeGreaterThan(4 * mebibyte)
   for (const socket of sockets) socket.destroy()

@@ -22,7 +22,7 @@ import { longEpoch, routerConfig } from '../processes/router-config.ts'
 export interface ServedNode {
   readonly name: string
   readonly url: string
-  /** Asked where the first fails. */
+  /** URL for retries when the first fails. */
   readonly nextUrl?: string
 }
 
@@ -33,45 +33,45 @@ export interface ServedRouterOptions {
   readonly apiInterface?: ApiInterface
   /** Spec sources instead of the bundled ones. */
   readonly specSources?: readonly string[]
-  /** Chains that were loaded already, instead of spec sources. */
+  /** Chains loaded earlier, instead of spec sources. */
   readonly catalog?: ChainCatalog
   readonly primaries: readonly ServedNode[]
   readonly backups?: readonly ServedNode[]
-  /** Adds the nodes' WebSocket URLs. */
+  /** Adds the WebSocket URLs of the nodes. */
   readonly sockets?: boolean
-  /** Settings by their names in the config file. */
+  /** Settings as in the config file. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** Settings of a node's URL, by the node's name: `addons`, `timeout` and so on. */
+  /** URL settings such as `addons` and `timeout`, by the name of the node. */
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** Where its spans go; default: there are none. */
+  /** Destination of spans. Default: none. */
   readonly tracing?: CallSpans
-  /** Observers of its calls. */
+  /** Observers of client calls. */
   readonly observers?: Parameters<typeof combineObservers>[0]
-  /** Values of placeholders. */
+  /** Environment variables for placeholders in the config. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** A router in this process, on a real socket, with the machine's clock. */
+/** A router in this process, with real sockets and the machine's clock. */
 export interface ServedRouter extends AsyncDisposable {
   readonly url: string
   readonly socketUrl: string
   readonly port: number
   readonly pool: Pool
   readonly listener: Listener
-  /** What it holds for its clients. */
+  /** Bytes buffered for clients. */
   readonly budget: ByteBudget
-  /** What went wrong with the store of all replicas. */
+  /** Figures of the shared cache; null without one. */
   readonly storeFigures: SharedFigures | null
 }
 
-/** Settings of a router that asks a node each time, for tests that count what nodes are asked, or change what they answer. */
+/** Disables the cache, for tests that count requests to nodes or change the answers of nodes. */
 export const uncached = { 'cache-bytes': '0' } as const
 
 let bundled: Promise<ChainCatalog> | null = null
 
 /**
- * Serves a chain like `router`, and waits until every upstream was verified once, with any result.
- * Upstreams take turns in the order of the file, so that the first one asked is known.
+ * Serves a chain as `router` does, and waits until every upstream was verified once, whatever the
+ * result. The round-robin strategy makes the first selected upstream known.
  */
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
   const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options
@@ -110,7 +110,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     sessions: privateSessions(patientClock),
   })
   const [endpoint] = chain?.endpoints ?? []
-  if (!chain || !endpoint) throw new Error('one listener was configured, and none is there')
+  if (!chain || !endpoint) throw new Error('the configured listener is missing')
   const { pool, watch, subscriptions } = chain
   const { listener } = endpoint
   const { host, port } = await listener.start()
@@ -133,12 +133,12 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
       await pool.close()
       cache?.shared?.keys.close()
       await until(patientClock, () => budget.heldBytes === 0, 2_000)
-      if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held for nobody`)
+      if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes leaked`)
     },
   }
 }
 
-/** The bundled specs are read once for all tests of a file. */
+/** Loads the bundled specs once per test file. */
 function catalogOf(specSources: readonly string[]): Promise<ChainCatalog> {
   return specSources.length > 0 ? loadCatalog(specSources) : (bundled ??= loadCatalog([]))
 }

@@ -14,10 +14,10 @@ const names = ['a', 'b', 'c']
 const specOf = (path: string) => [new URL(path, import.meta.url).pathname]
 const balance = { method: 'eth_getBalance', params: [`0x${'1'.repeat(40)}`, 'latest'] }
 
-/** Which upstream answers a call of a session, and when there is none. */
+/** Sends a call, with or without a session, and returns the upstream that answers it. */
 type Ask = (session: string | null) => Promise<string | null>
 
-/** Without a session a kept answer would do. */
+/** A call without a session skips the cache, so that an upstream answers it. */
 function withSession(session: string | null): Record<string, string> {
   return session === null ? { 'RPC-Force-Cache-Refresh': 'yes' } : { 'RPC-Stickiness': session }
 }
@@ -97,20 +97,20 @@ const interfaces: Readonly<Record<string, (stack: AsyncDisposableStack) => Promi
   },
 }
 
-test.each(Object.entries(interfaces))('a session over %s has one node', async (_, start) => {
+test.each(Object.entries(interfaces))('a session over %s stays on one node', async (_, start) => {
   await using stack = new AsyncDisposableStack()
   const ask = await start(stack)
-  const seen = async (session: string | null) => {
+  const nodesOf = async (session: string | null) => {
     const nodes: string[] = []
     for (let each = 0; each < 6; each++) nodes.push(...((await ask(session)) ?? 'none').split(','))
     return new Set(nodes)
   }
-  expect(await seen(null)).toEqual(new Set(names))
-  const [one, other] = [await seen('one'), await seen('other')]
+  expect(await nodesOf(null)).toEqual(new Set(names))
+  const [one, other] = [await nodesOf('one'), await nodesOf('other')]
   expect([one.size, other.size, [...one].join()]).toEqual([1, 1, expect.stringMatching(/^[abc]$/)])
 })
 
-test('the calls of a WebSocket are of the session that its first request names', async () => {
+test('all calls of a WebSocket belong to the session named in its upgrade request', async () => {
   await using stack = new AsyncDisposableStack()
   const chain = createChainModel()
   const primaries = await Promise.all(

@@ -11,7 +11,7 @@ import { type Replica, startFleet } from './fleet.fixture.ts'
 
 const { signal } = new AbortController()
 
-/** What the cache says of a call. */
+/** The cache outcome of a call. */
 const cacheOf = async ({ program }: Replica, block: number) => {
   const params = [`0x${'aa'.repeat(20)}`, `0x${block.toString(16)}`]
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params })

@@ -43,9 +43,9 @@ class Fleet implements AsyncDisposable {
   node!: MirrorNode
   branch = 'a'
   head = 100
-  /** Delay of the node's answers. */
+  /** Delays the node's answers. */
   hold: () => Promise<unknown> | undefined = () => undefined
-  /** Questions of clients that came to the node. */
+  /** Methods of client calls that reached the node. */
   requests: string[] = []
 
   async start(config: readonly string[] = []): Promise<this> {
@@ -81,7 +81,7 @@ class Fleet implements AsyncDisposable {
     )
   }
 
-  /** The store answers both. */
+  /** Waits until all routers are connected to the store. */
   async connected(): Promise<void> {
     let each = 0
     await waitUntil('the store is used', 60_000, signal, async () => {
@@ -120,7 +120,7 @@ class Fleet implements AsyncDisposable {
   }
 }
 
-test('what one replica asked is a hit at another, and nothing of it stands in a key', async () => {
+test("one replica's answer is a hit at another, and keys contain nothing of the call", async () => {
   await using fleet = await new Fleet().start()
   let block = 0
   await waitUntil('another replica has the answer', 60_000, signal, async () => {
@@ -137,7 +137,7 @@ test('what one replica asked is a hit at another, and nothing of it stands in a 
   expect(await fleet.redis.cli('keys', '*aaaa*')).toBe('')
 })
 
-test('a replica does not wait for a replica with a hanging node', async () => {
+test('a replica does not wait for another replica whose node hangs', async () => {
   await using fleet = await new Fleet().start()
   const hung = Promise.withResolvers<void>()
   const holds = [hung.promise]
@@ -149,7 +149,7 @@ test('a replica does not wait for a replica with a hanging node', async () => {
   expect((await slow).result).toBe('0xa')
 })
 
-test('a reorg that one replica sees drops what is near the head in all of them', async () => {
+test('a reorg at one replica drops entries near the head in all replicas', async () => {
   await using fleet = await new Fleet().start()
   const near = [account, '0x60']
   const block = ['0x60', false]
@@ -161,7 +161,7 @@ test('a reorg that one replica sees drops what is near the head in all of them',
   await fleet.ask(0, 'eth_getBlockByNumber', block, '', true)
   for (const at of [1, 0])
     await expect.poll(async () => (await fleet.ask(at, 'eth_getBalance', near)).result).toBe('0xb')
-  // By the clocks of both routers, an entry lasts one block time.
+  // An entry would expire after one block time.
   expect(patientClock.nowMs() - beganMs).toBeLessThan(12_000)
 })
 
@@ -186,7 +186,7 @@ test.each([
   expect(failures.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0)
 })
 
-test('an answer that is damaged, or of another version, is a miss', async () => {
+test('a damaged answer, or one of another version, is a miss', async () => {
   await using fleet = await new Fleet().start()
   await fleet.ask(0, 'eth_getBalance', first)
   const keys = (await fleet.redis.cli('keys', 'p:a:*')).split('\n')

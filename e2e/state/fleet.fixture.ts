@@ -3,12 +3,12 @@
 import { type Program, startProgram } from '../program/program.ts'
 import { ethereumConfig, type Workspace } from '../program/workspace.ts'
 
-/** What a client of a session gets. */
+/** The answer to a client. */
 export interface Answer {
   readonly status: number
-  /** The upstream that answered; null when the router did. */
+  /** Upstream of the answer; null if the router answered itself. */
   readonly node: string | null
-  /** `data.reason` of the router's own error; null for an answer. */
+  /** `data.reason` of the router's own error; otherwise null. */
   readonly reason: string | null
   readonly result: unknown
   /** `Provider-Latest-Block`. */
@@ -20,7 +20,7 @@ interface NamedUrl {
   readonly url: string
 }
 
-/** A router process among several over the same nodes and store. */
+/** One of several router processes with the same nodes and store. */
 export class Replica {
   readonly program: Program
   readonly #url: string
@@ -30,7 +30,7 @@ export class Replica {
     this.#url = program.urls[0] ?? ''
   }
 
-  /** @param session null: a plain request */
+  /** @param session id of a session; null: a plain request */
   async ask(
     session: string | null,
     headers: Readonly<Record<string, string>> = {},
@@ -57,7 +57,7 @@ export class Replica {
     return { status: response.status, node, reason: error?.data?.reason ?? null, result, latest }
   }
 
-  /** How many upstreams are in service, and do not lag. */
+  /** Number of eligible upstreams. */
   async eligible(): Promise<number> {
     const states = /^router_upstream_state\{.*state="eligible".*\} 1$/gm
     return (await this.#metrics()).match(states)?.length ?? 0
@@ -67,7 +67,7 @@ export class Replica {
     return (await fetch(`${this.program.adminUrl}/metrics`)).text()
   }
 
-  /** A series without labels, or with its outcome. */
+  /** The value of a series without labels, or with an outcome. */
   async metric(name: string, outcome?: string): Promise<number> {
     const page = await this.#metrics()
     const start = outcome === undefined ? `${name} ` : `${name}{outcome="${outcome}"} `
@@ -76,12 +76,12 @@ export class Replica {
   }
 }
 
-/** Replicas over these nodes that share sessions in a store. `await using` ends them. */
+/** Replicas that share sessions in a store. `await using` ends them. */
 export interface Fleet extends AsyncDisposable {
   readonly all: readonly [Replica, Replica, ...Replica[]]
 }
 
-/** @param store a Redis, or the address of a cache service, which answers are shared in as well */
+/** @param store a Redis, or the address of a cache service, which also shares answers */
 export async function startFleet(
   workspace: Workspace,
   nodes: readonly NamedUrl[],
@@ -98,7 +98,7 @@ export async function startFleet(
     ...settings,
   })
   const programs: Program[] = []
-  // One after the other: each writes its config to the same file.
+  // Replicas start in sequence, because each writes its config to the same file.
   for (let each = 0; each < count; each++) {
     const own: Workspace = {
       ...workspace,

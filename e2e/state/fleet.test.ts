@@ -15,7 +15,7 @@ import {
   type SentinelFleet,
 } from './redis-process.fixture.ts'
 
-/* What a client may rely on that asks any of several replicas, with sessions and a cache that they share. */
+/* Guarantees for clients of several replicas with shared sessions and a shared cache. */
 
 const { signal } = new AbortController()
 const chain = createChainModel()
@@ -54,7 +54,7 @@ afterAll(async () => {
 let last = 0
 const unknown = () => `0x${(last += 1).toString(16).padStart(40, '0')}`
 
-/** Waits until all of them find the store. */
+/** Waits until all replicas are connected to the store. */
 async function ready(replicas: readonly Replica[]): Promise<void> {
   await waitUntil('all serve sessions', 60_000, signal, async () => {
     const session = unknown()
@@ -66,7 +66,7 @@ async function ready(replicas: readonly Replica[]): Promise<void> {
 const balance = (replica: Replica, account: string, block = '0x100') =>
   replica.ask(null, {}, 'eth_getBalance', [account, block])
 
-test('1,000 identical reads through two replicas are one call at a node', async () => {
+test('1,000 identical reads through two replicas cost one call at a node', async () => {
   const [one, two] = five.all
   const failures = async () => {
     const each = [one, two].map((replica) => replica.metric('router_cache_store_failures_total'))
@@ -74,25 +74,25 @@ test('1,000 identical reads through two replicas are one call at a node', async 
   }
   const requestCount = () =>
     nodes.reduce((sum, { calls }) => sum + calls.count('eth_getBalance'), 0)
-  // The node is in this process, too: with all of them at once it would be late.
+  // All requests at once would delay the node, which is in this process.
   const lane = async (at: number, account: string) => {
     const own: Answer[] = []
     for (let each = 0; each < 20; each++) own.push(await balance(at % 2 ? one : two, account))
     return own
   }
-  // A replica asks for itself when the other one takes longer than 250 ms, as it may on a busy machine.
+  // A replica waits 250 ms for another, which a busy machine may exceed, before it calls a node.
   await eventually(async () => {
     const [before, failed, account] = [requestCount(), await failures(), unknown()]
     const lanes = Array.from({ length: 50 }, (_, at) => lane(at, account))
     const answers = (await Promise.all(lanes)).flat()
     expect(new Set(answers.map(({ status, result }) => `${status} ${String(result)}`)).size).toBe(1)
-    // A store that a busy machine kept from answering in 50 ms is no store.
+    // On a busy machine the store may miss its timeout of 50 ms, which counts as a failure.
     expect(requestCount() - before).toBeLessThanOrEqual(1 + (await failures()) - failed)
   })
 })
 
-test('over 20 rounds of heads that differ, no session and no client with rpc-min-block goes back', async () => {
-  /** Asks any replica, and again; a session, or a client that says what it saw. */
+test('in 20 rounds of differing heads, sessions and rpc-min-block clients never go back', async () => {
+  /** Sends requests to random replicas with a session, or with rpc-min-block of the last answer. */
   const client = (session: string | null) => {
     let [seen, least, backwards] = [0, 0, 0]
     return async () => {
@@ -118,7 +118,7 @@ test('over 20 rounds of heads that differ, no session and no client with rpc-min
   for (const { view } of nodes) view.lagBlocks = 0
 })
 
-/** Reads one after the other on each of eight connections, which no cache has. */
+/** Sends uncached reads in sequence on each of eight connections. */
 async function expectNoFailure(replicas: readonly Replica[], harm: () => unknown): Promise<void> {
   const strange: Answer[] = []
   const lane = async (at: number) => {

@@ -13,15 +13,15 @@ const run = promisify(execFile)
 
 export interface RedisOptions {
   readonly children: ChildProcesses
-  /** Where its files are kept. */
+  /** Directory of its files. */
   readonly directory: string
   readonly signal: AbortSignal
   readonly port?: number
-  /** Further lines of its config, such as `maxmemory 3mb`. */
+  /** Further config lines, such as `maxmemory 3mb`. */
   readonly config?: readonly string[]
-  /** Of the default user. */
+  /** Password of the default user. */
   readonly password?: string
-  /** Paths of PEM files. It then takes TLS alone. */
+  /** Paths of PEM files, with which it accepts only TLS. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string }
 }
 
@@ -31,14 +31,14 @@ export interface RedisProcess {
   /** `127.0.0.1:port` */
   readonly address: string
   readonly child: Child
-  /** Runs a command by redis-cli. */
+  /** Runs a command with redis-cli. */
   cli(...args: readonly string[]): Promise<string>
-  /** It hangs: connections stay open, and nothing is answered. */
+  /** Suspends it: connections remain open without answers. */
   pause(): void
   resume(): void
-  /** By SIGKILL, as a machine that dies. */
+  /** Kills it with SIGKILL, like the death of a machine. */
   kill(): Promise<void>
-  /** Starts it again on its port after it has ended. It loses its data, unless it keeps what it saved. */
+  /** Restarts it on its port. It loses its data, unless `keepsData` retains the saved data. */
   restart(how?: { readonly keepsData: boolean }): Promise<RedisProcess>
 }
 
@@ -109,7 +109,7 @@ export interface SentinelFleet {
   readonly master: RedisProcess
   readonly replica: RedisProcess
   readonly sentinels: readonly RedisProcess[]
-  /** Resolves with the address of the master that the sentinels name. */
+  /** Resolves with the sentinels' master address. */
   masterAddress(): Promise<string>
 }
 
@@ -153,12 +153,12 @@ export async function startSentinels(options: RedisOptions, count = 3): Promise<
   return { masterName, master, replica, sentinels, masterAddress: () => ask(first) }
 }
 
-/** A cluster of masters, the slots spread evenly. */
+/** A cluster of masters with evenly distributed slots. */
 export interface RedisCluster {
   readonly nodes: readonly RedisProcess[]
   /** Moves a slot, empty or not, to another node. */
   moveSlot(slot: number, to: RedisProcess): Promise<void>
-  /** The node that has a slot. */
+  /** The node that owns a slot. */
   ownerOf(slot: number): Promise<RedisProcess>
 }
 
@@ -172,7 +172,7 @@ export async function startCluster(options: RedisOptions, masters = 3): Promise<
     'appendonly no',
   ]
   const ports = await freePorts(2 * masters)
-  // Else the port of the cluster's bus is 10,000 above, among those of outgoing connections.
+  // The default port of the cluster bus, 10,000 higher, is in the ephemeral range.
   const buses = ports.splice(masters)
   const nodes = await Promise.all(
     ports.map((port, at) =>

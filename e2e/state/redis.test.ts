@@ -50,7 +50,7 @@ const plain = {
 
 let clients = 0
 
-/** A client, and what it reported. */
+/** A client and its reports. */
 function open(
   nodes: readonly RedisProcess[],
   settings: Partial<StoreConfig> = {},
@@ -64,7 +64,7 @@ function open(
     { ...plain, addresses, ...settings },
     {
       clock: systemClock,
-      // Two clients must not make the same generation.
+      // Two clients must not generate the same generation.
       random: seededRandom((clients += 1)),
       commandTimeoutMs,
       tls,
@@ -95,7 +95,7 @@ const faultOf = (work: Promise<unknown>) =>
     (error: StoreError) => error.fault,
   )
 
-test('keys have the prefix, and the database is the one of the config', async () => {
+test('keys have the prefix, and are in the configured database', async () => {
   const redis = await startRedis(options())
   const client = open([redis], { db: 3 })
   await client.isReady()
@@ -103,7 +103,7 @@ test('keys have the prefix, and the database is the one of the config', async ()
   expect(await redis.cli('-n', '3', 'get', 'p:a')).toBe('1')
 })
 
-test('a killed Redis is a fault until it has restarted', async () => {
+test('a killed Redis is a fault until it restarts', async () => {
   const redis = await startRedis(options())
   const client = open([redis])
   await client.isReady()
@@ -118,7 +118,7 @@ test('a killed Redis is a fault until it has restarted', async () => {
   expect(client.changes.length).toBeLessThan(4)
 })
 
-test('a hung Redis costs the time of a command, then nothing, and is used again when it goes on', async () => {
+test('a hung Redis costs one command timeout, and is used again once it resumes', async () => {
   const redis = await startRedis(options())
   const client = open([redis], {}, null, 50)
   await client.isReady()
@@ -135,7 +135,7 @@ test('a hung Redis costs the time of a command, then nothing, and is used again 
   await client.isReady()
 })
 
-test('an answer that comes while this process is busy is no timeout', async () => {
+test('an answer that arrives while this process is busy is not a timeout', async () => {
   const redis = await startRedis(options())
   const client = open([redis], {}, null, 500)
   await client.isReady()
@@ -148,7 +148,7 @@ test('an answer that comes while this process is busy is no timeout', async () =
   }
 })
 
-test('a Redis that is full, and a replica, refuse with a fault of their own', async () => {
+test('a full Redis and a replica have distinct faults', async () => {
   const full = await startRedis({ ...options(), config: ['maxmemory 1'] })
   const client = open([full])
   await client.isReady()
@@ -160,7 +160,7 @@ test('a Redis that is full, and a replica, refuse with a fault of their own', as
   expect(await faultOf(ofReplica.set('a', '1'))).toBe('read-only')
 })
 
-test('a wrong password is a fault without the password in it; the file is read again', async () => {
+test('a wrong password is a fault that hides the password, and the file is reloaded', async () => {
   const redis = await startRedis({ ...options(), password: 'right-and-secret' })
   const passwordFile = join(directory, 'password')
   await writeFile(passwordFile, 'wrong-and-secret\n')
@@ -171,7 +171,7 @@ test('a wrong password is a fault without the password in it; the file is read a
   await client.isReady()
 })
 
-test('a user of an ACL needs the keys and channels of the prefix alone, and few commands', async () => {
+test('an ACL user needs only the keys and channels of the prefix, and few commands', async () => {
   const commands = '+get +set +pttl +del +eval +publish +subscribe +ping +select'
   const acl = `user router on >s3cret-word ~p:* &p:* -@all ${commands}`
   const redis = await startRedis({ ...options(), config: [acl] })
@@ -262,7 +262,7 @@ test.each(['standalone', 'sentinel'] as const)(
     await client.isReady()
     await client.set('before', '1')
     await redis.cli('acl', 'setuser', 'default', '-select')
-    // What was asked and not answered is sent again by the next connection.
+    // The next connection repeats unanswered commands.
     const pending = Array.from({ length: 50 }, (_, at) => faultOf(client.set(`asked-${at}`, '1')))
     await redis.cli('client', 'kill', 'type', 'normal', 'skipme', 'yes')
     await expect.poll(() => faultOf(client.set('after', '1'))).toBe('no-database')
@@ -303,7 +303,7 @@ test('TLS with a client certificate', async () => {
   await expect.poll(() => faultOf(stranger.get('x'))).toBe('unreachable')
 })
 
-test('messages, and when some may have been missed', async () => {
+test('subscribers get messages, and a report after possibly missed messages', async () => {
   const redis = await startRedis(options())
   const [one, other] = [open([redis]), open([redis])]
   const received: (string | boolean)[] = []
@@ -329,7 +329,7 @@ test('messages, and when some may have been missed', async () => {
   await expect.poll(() => received).toEqual([true, 'first', false, true, false])
 })
 
-test('Sentinel: after the master died the new one is found', async () => {
+test('Sentinel: the new master is found after the old master dies', async () => {
   const fleet = await startSentinels(options())
   const client = open(fleet.sentinels, { topology: 'sentinel' })
   await client.isReady()
@@ -340,7 +340,7 @@ test('Sentinel: after the master died the new one is found', async () => {
   expect(await fleet.replica.cli('get', 'p:a')).toBe('1')
 })
 
-test('Cluster: a slot that moved is followed; a node that died is a fault, and messages come', async () => {
+test('Cluster: moved slots are followed, dead nodes are faults, and messages arrive', async () => {
   const cluster = await startCluster(options())
   const client = open(cluster.nodes, { topology: 'cluster' })
   await client.isReady()

@@ -62,7 +62,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]()
 })
 
-/** How often each thing happened. */
+/** Number of answers by outcome. */
 function tally(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { node, reason } of answers) {
@@ -77,21 +77,21 @@ const sum = async (of: readonly Replica[], outcome: string) => {
   return each.reduce((total, one) => total + one, 0)
 }
 
-/** Asks with a new session until a replica gets an answer for one. */
+/** Sends requests of new sessions until a replica answers one. */
 async function establish(one: Replica, session: string): Promise<string> {
   let node: string | null = null
   await expect.poll(async () => ({ node } = await one.ask(session)).node).toMatch(/^[abc]$/)
   return node ?? ''
 }
 
-/** Plain requests are served by nodes, all of them. */
+/** Expects nodes to answer all plain requests. */
 async function expectUnharmed(replica: Replica): Promise<void> {
   const answers = await Promise.all(Array.from({ length: 20 }, () => replica.ask(null)))
   expect(answers.filter(({ status, reason }) => status !== 200 || reason !== null)).toEqual([])
 }
 
 describe('five replicas', () => {
-  test('1,000 first requests at once: the first writer wins, and the rest costs no lookup', async () => {
+  test('of 1,000 concurrent first requests the first writer wins, without further lookups', async () => {
     const session = newSession()
     await Promise.all(replicas.map((each) => establish(each, newSession())))
     const before = await sum(replicas, 'claimed')
@@ -103,13 +103,13 @@ describe('five replicas', () => {
     const commands = await redis.cli('info', 'commandstats')
     const again = Array.from({ length: 200 }, (_, at) => replicas[at % 5]!.ask(session))
     expect(tally(await Promise.all(again))).toEqual({ [node]: 200 })
-    // Sessions are the only scripts; heads are shared by plain commands.
+    // Only sessions use scripts. Heads are shared by plain commands.
     const count = (text: string) => /cmdstat_eval:calls=\d+/.exec(text)?.[0]
     expect(count(commands)).toBeDefined()
     expect(count(await redis.cli('info', 'commandstats'))).toBe(count(commands))
   })
 
-  test('the choice ends after two epochs on the clock of the store; its key has nothing of the id', async () => {
+  test('a choice expires after two epochs of the store clock, and its key hides the id', async () => {
     const session = 'my-private-session-id'
     await establish(replicas[0], session)
     const keys = (await redis.cli('keys', '*')).split('\n')
@@ -125,11 +125,11 @@ describe('five replicas', () => {
     for (const { program } of replicas) expect(program.stdout).not.toContain(session)
   })
 
-  test('all seven outcomes are counted, and the sessions in memory', async () => {
+  test('metrics count all seven outcomes and the sessions in memory', async () => {
     const [one, other] = replicas
     await expect
       .poll(async () => {
-        // Both replicas at the same moment, until one of them is late by a hair.
+        // Both replicas get requests at the same time, until one loses the race.
         const sessions = Array.from({ length: 20 }, newSession)
         await Promise.all(sessions.flatMap((each) => replicas.map((replica) => replica.ask(each))))
         return sum(replicas, 'lost_race')
@@ -152,7 +152,7 @@ describe('five replicas', () => {
       expect(await sum(replicas, outcome), outcome).toBeGreaterThan(0)
   })
 
-  test('one id has a node for plain calls and another one for each extension', async () => {
+  test('an id has one node for plain calls, and one for each extension', async () => {
     const answers = await Promise.all(
       replicas.map((each) => each.ask('s', { 'rpc-extension': 'nothing-has-it' })),
     )
@@ -186,7 +186,7 @@ describe('when the node of a session', () => {
       for (let at = 0; answers.at(-1)?.reason !== 'session-node' && at < 2_000; at++) {
         const answer = await replicas[at % 5]!.ask(session)
         answers.push(answer)
-        // An error page of the node itself; the choice is dropped with it.
+        // An error page of the node also drops the choice.
         if (answer.status === 500 || answer.status === 429) break
       }
       expect(new Set(answers.map((each) => each.node ?? node))).toEqual(new Set([node]))
@@ -206,7 +206,7 @@ describe('when the node of a session', () => {
     },
   )
 
-  test('is removed from the config of a replica: it fails once, and all agree on another', async () => {
+  test("is removed from a replica's config, it fails once, and all agree on another node", async () => {
     const session = newSession()
     const node = await establish(replicas[0], session)
     const left = nodes.filter(({ name }) => name !== node)
@@ -218,7 +218,7 @@ describe('when the node of a session', () => {
       expect((await each.ask(session)).node).toBe(next)
   })
 
-  test('is not verified yet by a replica that is added: no session moves', async () => {
+  test('is not yet verified by a new replica, no session moves', async () => {
     const sessions = Array.from({ length: 12 }, newSession)
     const request = (replica: Replica) =>
       Promise.all(sessions.map(async (each) => (await replica.ask(each)).node))
@@ -240,7 +240,7 @@ describe('when the node of a session', () => {
 })
 
 describe('when the store', () => {
-  /** Sessions fail or stay at their nodes, new ones fail, and plain requests are served. */
+  /** Expects sessions to fail or stay, new sessions to fail, and plain requests to work. */
   const expectFailClosed = async (session: string, node: string) => {
     await expect
       .poll(async () => (await replicas[0].ask(newSession())).reason)
@@ -290,7 +290,7 @@ describe('when the store', () => {
   })
 })
 
-test('a transaction that was sent through another replica gets the same answer', async () => {
+test('a transaction gets the same answer through another replica', async () => {
   const raw = await new Wallet(`0x${'33'.repeat(32)}`).signTransaction({
     ...{ to: `0x${'44'.repeat(20)}`, value: 7n, chainId: 1n, nonce: 0, gasLimit: 21_000n },
     ...{ gasPrice: 100_000_000_000n, type: 0 },
@@ -309,7 +309,7 @@ test('a transaction that was sent through another replica gets the same answer',
   expect(await send(second)).toEqual(sent)
 })
 
-test('after all of this the log is all that the routers have printed', async () => {
+test('the routers print only log lines', async () => {
   for (const { program } of replicas) {
     await program.logged('the store of sticky sessions answers')
     expect(program.stderr).toBe('')
@@ -334,7 +334,7 @@ test.each<[string, Record<string, unknown>, string]>([
   },
 )
 
-test('a database that may not be selected is no store, and database 0 stays empty', async () => {
+test('a forbidden database is no store, and database 0 remains empty', async () => {
   const own = await startRedis({
     ...options(),
     config: ['user default on nopass ~* &* +@all -select'],
@@ -362,7 +362,7 @@ test('a database that may not be selected is no store, and database 0 stays empt
   expect(await own.cli('info', 'keyspace')).toMatch(/^# Keyspace\s+db3:\S+$/)
 })
 
-test('answers in a Redis of their own are evicted, and no session is', async () => {
+test('a separate Redis for answers evicts answers, but no session', async () => {
   const [ofSessions, ofAnswers] = await Promise.all([
     startRedis({ ...options(), config: ['maxmemory-policy noeviction'] }),
     startRedis({ ...options(), config: ['maxmemory 3mb', 'maxmemory-policy allkeys-lru'] }),
@@ -389,7 +389,7 @@ test('answers in a Redis of their own are evicted, and no session is', async () 
   await expectUnharmed(other)
 })
 
-test('Sentinel: through a failover a session is served by its node or fails', async () => {
+test('Sentinel: during a failover a session stays on its node or fails', async () => {
   const sentinels = await startSentinels(options())
   const { master, masterName } = sentinels
   const store = {
@@ -417,7 +417,7 @@ test('Sentinel: through a failover a session is served by its node or fails', as
   expect(served + failed).toBe(answers.length)
 })
 
-test('Cluster: when the slot of a session has moved, its node stays', async () => {
+test('Cluster: a session retains its node after its slot moves', async () => {
   const cluster = await startCluster(options())
   const store = {
     topology: 'cluster',
@@ -435,7 +435,7 @@ test('Cluster: when the slot of a session has moved, its node stays', async () =
   const owner = await cluster.ownerOf(slot)
   const target = cluster.nodes.find((each) => each !== owner) as RedisProcess
   await cluster.moveSlot(slot, target)
-  // Another Cluster node may have missed the last writes.
+  // Another cluster node may have missed the last writes.
   const moved = await Promise.all(Array.from({ length: 20 }, () => other.ask(session)))
   expect(
     Object.keys(tally(moved)).filter((each) => ![node, 'session-store'].includes(each)),

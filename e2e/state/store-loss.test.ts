@@ -10,7 +10,7 @@ import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { type Replica, startFleet } from './fleet.fixture.ts'
 import { type RedisProcess, startCluster, startRedis } from './redis-process.fixture.ts'
 
-/* One replica has sessions that the other replica does not know, and their store loses its data. `make test-slow` repeats most losses. */
+/* Only one replica knows sessions when the store loses its data. `make test-slow` repeats most. */
 const repeats = process.env['STORE_LOSSES'] === 'repeated'
 
 const { signal } = new AbortController()
@@ -34,7 +34,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]()
 })
 
-/** A store, and how it loses its data. */
+/** A store that can lose its data. */
 interface Losing {
   readonly store: string | Readonly<Record<string, unknown>>
   lose(): Promise<unknown>
@@ -49,7 +49,7 @@ async function startLosing(how: (redis: RedisProcess) => Promise<RedisProcess>):
   return { store, lose }
 }
 
-/** Each way to lose data: how often it can repeat, and a function that starts the store. */
+/** Ways to lose data, each with its number of repetitions, and a function that starts the store. */
 const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>> = {
   'a Redis restarts without its data': [
     4,
@@ -81,7 +81,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
       const losing = await startLosing(async (redis) => {
         await redis.kill()
         const again = await redis.restart({ keepsData: true })
-        // Saves the copy for the next round.
+        // Saves the data for the next round.
         await again.cli('save')
         return again
       })
@@ -108,7 +108,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
           Number(await first.cli('cluster', 'keyslot', '{sticky}')),
         )
         await owner.kill()
-        // The node has saved its Cluster role, but no data.
+        // The node has saved its cluster role, but no data.
         await owner.restart({ keepsData: true })
       }
       return { store: { topology: 'cluster', addresses, 'key-prefix': 'c' }, lose }
@@ -118,7 +118,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
 
 let last = 0
 
-/** Retries while the store is down or closed. @returns the node that then serves the session */
+/** Retries while the store is down or closed. @returns the node that serves the session */
 async function untilServed(replica: Replica, session: string): Promise<string> {
   for (;;) {
     const { node, reason } = await replica.ask(session)

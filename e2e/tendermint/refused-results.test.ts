@@ -6,18 +6,18 @@ import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
 /*
- * Nodes of Cosmos refuse a transaction in a result. Another node may accept it.
+ * Cosmos nodes refuse a transaction in a result, and another node may accept it.
  */
 
 type Result = Readonly<Record<string, unknown>>
 
-/** The hash of the transaction in all calls here. */
+/** Hash of the transaction in all calls. */
 const hash = createHash('sha256').update(Buffer.from('AQ==', 'base64')).digest('hex').toUpperCase()
 const taken = { code: 0, data: '', log: '', codespace: '', hash }
 const fee = { ...taken, code: 13, log: 'insufficient fees; got: 1uatom: insufficient fee' }
 const known = { ...taken, code: 19, log: 'tx already in mempool' }
 const full = { ...taken, code: 20, log: 'mempool is full' }
-/** A result with the client's own words. */
+/** A result that contains text of the client. */
 const tricky = {
   ...taken,
   code: 5,
@@ -29,7 +29,7 @@ const committed = (check_tx: Result) => ({ check_tx, deliver_tx: { code: 5 }, he
 
 type Wire = 'rest' | 'tendermintrpc'
 
-/** Nodes with a result each, after a delay, and optionally another result for later calls. */
+/** A router with nodes that return a result after a delay, and optionally another result later. */
 async function served(wire: Wire, results: readonly (readonly [Result, number, Result?])[]) {
   const stack = new AsyncDisposableStack()
   const nodes: MirrorNode[] = []
@@ -128,7 +128,7 @@ test.each(wires)(
   },
 )
 
-test('the outcome in its block is the answer, the check of a node is not', async () => {
+test('the outcome in its block is the answer, not the check of a node', async () => {
   await using own = await served('tendermintrpc', [
     [committed(known), 0],
     [committed(taken), 60],

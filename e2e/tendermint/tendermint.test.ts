@@ -72,7 +72,7 @@ test.each(targets)('URI style: the answer to GET %s equals that of the node', as
   expect(routed).toEqual(await ask(node!.url + target))
 })
 
-test.each(['//', '/%2F'])('GET %s does not reach the node either', async (target) => {
+test.each(['//', '/%2F'])('GET %s does not reach the node', async (target) => {
   await using own = await served(1)
   using client = new RawClient(own.router.port)
   client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
@@ -102,7 +102,7 @@ test('JSON-RPC over POST, single and in a batch', async () => {
   expect(JSON.parse(batch.body)).toMatchObject([{ id: 1 }, { id: 2, result: { block: {} } }])
 })
 
-test('a transaction goes to every node, in either style', async () => {
+test('every node gets a transaction in either style', async () => {
   await using own = await served(3)
   await ask(`${own.router.url}/broadcast_tx_sync?tx=0x01`)
   const params = { tx: 'AQ==' }
@@ -131,13 +131,13 @@ function isBroadcast({ target, body }: ReceivedRequest): boolean {
   return target.includes('broadcast') || body.includes('broadcast')
 }
 
-test("the health of the listener is the router's own", async () => {
+test('GET /health shows the health of the listener', async () => {
   await using own = await served(1)
   expect(await ask(`${own.router.url}/health`)).toMatchObject({ body: 'Health status OK' })
   expect(own.nodes[0]!.requests).toEqual([])
 })
 
-test("errors of the router's own are JSON-RPC in either style", async () => {
+test("the router's own errors are JSON-RPC in either style", async () => {
   await using own = await served(1)
   await own.nodes[0]![Symbol.asyncDispose]()
   const { status, body } = await ask(`${own.router.url}/block?height=5`)
@@ -145,7 +145,7 @@ test("errors of the router's own are JSON-RPC in either style", async () => {
   expect(JSON.parse(body)).toMatchObject({ id: -1, error: { data: { reason: 'upstream-failed' } } })
 })
 
-// More than the failures in a row that disable two upstreams.
+// Exceeds the consecutive failures that disable two upstreams.
 test.each([
   ['GET *', 400],
   ['GET ftp://evil/x', 400],
@@ -165,7 +165,7 @@ test.each([
   expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
 })
 
-test('a page in answer to a known method does not count against a node', async () => {
+test('an HTML answer to a known method does not count against a node', async () => {
   await using own = await served(2)
   for (const node of own.nodes) node.answer = (_, response) => response.writeHead(404).end('404')
   for (let at = 0; at < 12; at++) expect((await ask(`${own.router.url}/status`)).status).toBe(404)

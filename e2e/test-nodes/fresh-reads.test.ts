@@ -42,11 +42,11 @@ const nonce: Rpc = ['eth_getTransactionCount', account, 'latest']
 const slot: Rpc = ['eth_getStorageAt', account, toHex(0, { size: 32 }), 'latest']
 const transfer = { from: rich, to: account, value: '0x1' }
 const erc20 = `0x${'c2'.repeat(20)}`
-/** Answers `balanceOf` from a mapping in slot 0. */
+/** Code that answers `balanceOf` from a mapping in slot 0. */
 const tokenCode = '0x600435600052600060205260406000205460005260206000f3'
 const balanceOf = `0x70a08231${account.slice(2).padStart(64, '0')}`
 
-/** A change of state, and the reads before and after it. `before`: calls that prepare the change. */
+/** A change of state, and the read that it affects. `before`: calls that prepare the change. */
 const changes: readonly (readonly [change: Rpc, read: Rpc, before?: readonly Rpc[]])[] = [
   [['anvil_setBalance', account, '0x51'], balance],
   [['hardhat_setBalance', account, '0x52'], balance],
@@ -101,7 +101,7 @@ test.each(
   const was = await ask(read)
   expect(await ask(read)).toEqual(was)
   const changed = await ask(change)
-  // The node mines a transaction after it has answered.
+  // The node answers before it mines a transaction.
   const receipt: Rpc = ['eth_getTransactionReceipt', changed]
   if (change[0] === 'eth_sendTransaction')
     await expect.poll(() => ask(receipt, anvil.url)).not.toBeNull()
@@ -110,7 +110,7 @@ test.each(
   expect(is).toEqual(await ask(read, anvil.url))
 })
 
-/** A client that takes a snapshot, changes what is read, and reverts. */
+/** Reads of a client that takes a snapshot, changes state, and reverts. */
 const reads: readonly Rpc[] = [balance, code, nonce, slot, height, block, first]
 test.each(['evm', 'anvil'])(
   '%s: no read is stale after a snapshot, changes and a revert',
@@ -131,7 +131,7 @@ test.each(['evm', 'anvil'])(
   },
 )
 
-/** Each puts another block at the height of the latest one. */
+/** Ways to replace the block at the height of the latest block. */
 const replacements: readonly (readonly [string, (snapshot: unknown) => readonly Rpc[]])[] = [
   ['anvil_reorg', () => [['anvil_reorg', 2, []]]],
   ['anvil_rollback', () => [['anvil_rollback', 1], ['evm_mine']]],
@@ -164,7 +164,7 @@ test.each(replacements)(
   },
 )
 
-test('a block that counted as final, a receipt and logs are gone after a rollback to the beginning', async () => {
+test('a rollback to the start removes final blocks, receipts and logs', async () => {
   await ask(['anvil_mine', '0x200'])
   const sent = await ask(['eth_sendTransaction', transfer])
   const receipt: Rpc = ['eth_getTransactionReceipt', sent]
@@ -185,7 +185,7 @@ test('anvil_reset: no read is stale', async () => {
   expect(await ask(balance)).toBe('0x0')
 })
 
-test('the cache is bypassed, and the answer says so', async () => {
+test('the answer reports the bypass of the cache', async () => {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -194,9 +194,9 @@ test('the cache is bypassed, and the answer says so', async () => {
   expect(response.headers.get('rpc-cache')).toBe('bypass')
 })
 
-test('a read that began before a change does not answer one that began after it', async () => {
+test('a read from before a change does not answer a read after it', async () => {
   /** Answers that the node has not sent yet. */
-  const held: (() => void)[] = []
+  const pending: (() => void)[] = []
   let current = '0x1'
   const node = http.createServer((request, response) => {
     let text = ''
@@ -207,8 +207,9 @@ test('a read that began before a change does not answer one that began after it'
       const result = method === 'eth_getBalance' ? current : '0x1'
       const reply = JSON.stringify({ jsonrpc: '2.0', id, result })
       response.setHeader('content-type', 'application/json')
-      // The node has read the state, and is slow to answer.
-      if (method === 'eth_getBalance' && held.length === 0) held.push(() => response.end(reply))
+      // The node has read the state, but delays its answer.
+      if (method === 'eth_getBalance' && pending.length === 0)
+        pending.push(() => response.end(reply))
       else response.end(reply)
     })
   })
@@ -218,10 +219,10 @@ test('a read that began before a change does not answer one that began after it'
     const primaries = [{ name: 'slow', url: `http://127.0.0.1:${port}` }]
     await using router = await serveRouter({ chainId: 'ANVIL', primaries })
     const before = ask(balance, router.url)
-    await expect.poll(() => held.length).toBe(1)
+    await expect.poll(() => pending.length).toBe(1)
     await ask(['anvil_setBalance', account, '0x2'], router.url)
     expect(await ask(balance, router.url)).toBe('0x2')
-    held[0]?.()
+    pending[0]?.()
     expect(await before).toBe('0x1')
   } finally {
     node.close()
@@ -229,7 +230,7 @@ test('a read that began before a change does not answer one that began after it'
   }
 })
 
-test('a change goes to one of two nodes, once, whether it fails there or not', async () => {
+test('a change is sent once to one of two nodes, even if it fails there', async () => {
   const requests: string[] = []
   const start = async (name: string) => {
     const node = http.createServer((request, response) => {
@@ -239,7 +240,7 @@ test('a change goes to one of two nodes, once, whether it fails there or not', a
         const { id, method } = JSON.parse(text) as { id: number; method: string }
         if (method === 'evm_mine') {
           requests.push(name)
-          // Whether it was executed is unknown.
+          // The execution state is unknown after a reset.
           return request.socket.destroy()
         }
         response.setHeader('content-type', 'application/json')

@@ -13,7 +13,7 @@ const stack = new AsyncDisposableStack()
 let workspace: Workspace
 const urls = new Map<string, string>()
 
-/** Clients that no package here ships, by their version and chain id. */
+/** Client versions and chain ids of test nodes without a package here. */
 const simulated = [
   ['HardhatNetwork/2.22.5/@nomicfoundation/edr/0.4.0', 31_337],
   ['HardhatNetwork/3.0.1/fork', 1],
@@ -52,7 +52,7 @@ async function router(...args: readonly string[]) {
   return { code, ...written }
 }
 
-/** The chain that serves a node; null for the one that the user names. */
+/** The chain that matches a node; null: the chain that the user selects. */
 const chains: readonly (readonly [node: string, chain: string | null])[] = [
   ['anvil', 'ANVIL'],
   ['anvil with the chain id of mainnet', 'ANVIL'],
@@ -77,7 +77,7 @@ test.each(chains)('router init writes the chain of %s: %s', async (node, chain) 
   expect(unnamed.stdout).toBe(chain === null ? '' : named.stdout)
 })
 
-test('what router init writes for a test node has nothing to change', async () => {
+test('the doctor finds nothing to change in a config of router init for a test node', async () => {
   for (const [node, chain] of chains) {
     if (chain === null) continue
     const { stdout } = await router('init', '--url', urls.get(node) ?? '')

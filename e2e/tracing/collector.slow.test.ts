@@ -15,7 +15,8 @@ import { startSimNode } from '../upstream-sim/sim-node.ts'
 import { metricNamesOf, type OtlpMessage, spansOf } from './otlp-receiver.ts'
 
 /*
- * The bundle as in an image, far from any node_modules, and a real OpenTelemetry Collector that writes what it gets to a file.
+ * The bundle without any node_modules, as in an image, and a real OpenTelemetry Collector that
+ * writes to a file.
  */
 
 const root = join(import.meta.dirname, '../..')

@@ -9,7 +9,7 @@ import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { metricNamesOf, spansOf, startOtlpReceiver } from './otlp-receiver.ts'
 
 /*
- * The program as it exports, and as it does when there is nobody to export to.
+ * Exports of the program, with and without a working receiver.
  */
 
 let workspace: Workspace
@@ -65,7 +65,7 @@ test('spans and metrics are sent before the router stops', async () => {
     attributes: { 'rpc_router.guid': guid, 'rpc_router.upstream': 'a' },
     resource: { 'service.name': 'rpc-router', 'deployment.environment.name': 'test' },
   })
-  // It may hold secrets.
+  // The command line may contain secrets.
   expect(JSON.stringify(server?.resource)).not.toContain('process.command')
   expect(client).toMatchObject({ traceId, parentSpanId: server?.spanId })
   expect(metricNamesOf(collector.messages)).toEqual([
@@ -74,7 +74,7 @@ test('spans and metrics are sent before the router stops', async () => {
   ])
 })
 
-test('the line of a failed call names its trace', async () => {
+test('the log line of a failed call has its trace id', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`
   await using collector = await startOtlpReceiver()
   await using router = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, nobody)

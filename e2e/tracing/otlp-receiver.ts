@@ -19,7 +19,7 @@ interface OtlpSpan {
   readonly attributes: readonly KeyValue[]
 }
 
-/** What OTLP carries, as JSON. */
+/** An OTLP message in JSON. */
 export interface OtlpMessage {
   readonly resourceSpans?: readonly {
     readonly resource: { readonly attributes: readonly KeyValue[] }
@@ -30,7 +30,7 @@ export interface OtlpMessage {
   }[]
 }
 
-/** A span with its attributes, and those of its resource, by their names. */
+/** A span with its attributes and those of its resource, by name. */
 export interface ReceivedSpan extends Omit<OtlpSpan, 'attributes'> {
   readonly attributes: Readonly<Record<string, unknown>>
   readonly resource: Readonly<Record<string, unknown>>
@@ -60,7 +60,7 @@ export function metricNamesOf(messages: readonly OtlpMessage[]): readonly string
   return [...new Set(all.map(({ name }) => name))].toSorted()
 }
 
-/** Takes OTLP over HTTP as JSON, on loopback. With `silent` it answers nothing. */
+/** Receives OTLP/HTTP JSON on loopback. With `silent` it never answers. */
 export async function startOtlpReceiver(silent = false) {
   const messages: OtlpMessage[] = []
   const server = createServer((request, response) => {

@@ -21,7 +21,7 @@ import { EchoClient } from '../grpc/echo-client.ts'
 import { serveRouter, uncached, type ServedRouterOptions } from '../served/served-router.ts'
 
 /*
- * Trace context from the client to the nodes, through real sockets.
+ * Trace context from the client to the nodes, over real sockets.
  */
 
 const traceId = '8af7651916cd43dd8448eb211c80319c'
@@ -33,7 +33,7 @@ interface ReceivedRequest {
   readonly isBatch: boolean
 }
 
-/** A node that answers any call, with what it was sent; or refuses traced ones when it is time. Probes have no trace. */
+/** A node that records headers, and may refuse traced calls on demand. Probes have no trace. */
 async function startNode(refusing?: Promise<void>) {
   const requests: ReceivedRequest[] = []
   const answer = ({ id }: { readonly id: number }) => ({ jsonrpc: '2.0', id, result: '0x1' })
@@ -97,7 +97,7 @@ const post = (url: string, body: unknown, headers: Readonly<Record<string, strin
     body: JSON.stringify(body),
   })
 
-test('a node that takes trace context is sent the span of its attempt', async () => {
+test('a node with trace context enabled gets the span of its attempt', async () => {
   await using node = await startNode()
   const { tracing, ofKind } = startTracing()
   await using router = await served(node.url, { 'trace-context': true }, { tracing })
@@ -114,7 +114,7 @@ test('a node that takes trace context is sent the span of its attempt', async ()
   expect(client?.attributes['server.address']).toBe('127.0.0.1')
 })
 
-test('an attempt that goes on elsewhere after the answer was given belongs to the trace', async () => {
+test('an attempt that continues after the answer belongs to the trace', async () => {
   const refuse = Promise.withResolvers<void>()
   await using slow = await startNode(refuse.promise)
   await using quick = await startNode()
@@ -143,7 +143,7 @@ test('an attempt that goes on elsewhere after the answer was given belongs to th
   expect(ofKind(SpanKind.SERVER)).toHaveLength(1)
 })
 
-test('any other node is sent nothing of it, and has its span all the same', async () => {
+test('any other node gets no trace context, but its attempt has a span', async () => {
   await using node = await startNode()
   const { tracing, ofKind } = startTracing()
   await using router = await served(node.url, {}, { tracing })
@@ -157,7 +157,7 @@ test('any other node is sent nothing of it, and has its span all the same', asyn
     )
 })
 
-test('a router that traces nothing passes on what the client sent', async () => {
+test("without tracing the router forwards the client's trace context", async () => {
   await using node = await startNode()
   await using router = await served(node.url, { 'trace-context': true })
   await post(router.url, read(1), { traceparent: parent })
@@ -166,7 +166,7 @@ test('a router that traces nothing passes on what the client sent', async () => 
   expect(node.traced().map(({ headers }) => headers['traceparent'])).toEqual([parent])
 })
 
-test('each item of a batch has a span, and the request to the node the context of one', async () => {
+test('each item of a batch has a span, and the request to the node has the context of one', async () => {
   await using node = await startNode()
   const { tracing, ofKind } = startTracing()
   await using router = await served(node.url, { 'trace-context': true }, { tracing })
@@ -196,7 +196,7 @@ test('calls of a WebSocket belong to the trace of its upgrade', async () => {
   expect(ofKind(SpanKind.SERVER)[0]?.spanContext().traceId).toBe(traceId)
 })
 
-test('gRPC has its context in metadata, from the client and to the node', async () => {
+test('gRPC metadata carries the trace context from the client and to the node', async () => {
   const seen: unknown[] = []
   await using node = await new RawNode((stream, headers) => {
     if (headers['traceparent'] !== undefined) seen.push(headers['traceparent'])

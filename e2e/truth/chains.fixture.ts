@@ -15,18 +15,18 @@ import type { ViewSettings } from '../upstream-sim/node-view.ts'
 import type { ChainNode, NodeReply } from '../upstream-sim/served-node.ts'
 import type { WrongValue } from './wrong-node.ts'
 
-/** One request: of JSON-RPC a method, else a path. */
+/** A request: a JSON-RPC method, or a path. */
 export interface Read {
   readonly method?: string
   readonly params?: unknown
   readonly path?: string
 }
 
-/** A chain with its nodes, whose views may differ, and reads of it. */
+/** A chain with nodes whose views may differ, and reads about it. */
 export interface ChainUnderTest {
   readonly chain: { readonly head: number; mine(count?: number): unknown }
   makeNode(settings?: Partial<ViewSettings>): ChainNode
-  /** Reads with fixed answers, about this height and those near to it. */
+  /** Reads with fixed answers about heights near this one. */
   readonly reads: (height: number) => readonly Read[]
   /** Reads about the newest state. */
   readonly readsNow: readonly Read[]
@@ -36,16 +36,16 @@ export interface ChainCase {
   readonly name: string
   readonly chainId: string
   readonly apiInterface: ApiInterface
-  /** The path below which the nodes serve. */
+  /** Base path of the nodes. */
   readonly base?: string
-  /** A node that is this far behind lags. */
+  /** Number of blocks that makes a node lag. */
   readonly lagBlocks: number
   /** Wrong values that the checks of the chain's spec detect. */
   readonly wrongValues: readonly WrongValue[]
   readonly create: (seed: string) => ChainUnderTest
 }
 
-/** Another word of the same length and kind. */
+/** A different word of the same length and kind. */
 function another(text: string): string {
   const [first = ''] = text.replace(/^0x/, '')
   const other = /[0-9a-f]/i.test(first) && first !== '1' ? '1' : '2'
@@ -226,7 +226,7 @@ export const chainCases: readonly ChainCase[] = [
   },
 ]
 
-/** The answer of an honest node with the whole chain, byte for byte. */
+/** The exact answer of an honest node with the whole chain. */
 export function honestly(
   node: ChainNode,
   { base = '' }: ChainCase,

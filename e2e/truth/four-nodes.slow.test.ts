@@ -70,7 +70,7 @@ test.each(['balanced', 'round-robin', 'latency'])(
 
     expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
     expect(requests).toBeGreaterThan(6_000)
-    // Each bad node was asked, and had its faults.
+    // Each bad node must have had calls and faults.
     expect([...sent.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(10)
     expect(lagging.calls.total).toBeGreaterThan(100)
     expect(dying.calls.unanswered).toBeGreaterThan(5)
@@ -82,7 +82,7 @@ function methodsOf(chain: ReturnType<typeof createChainModel>): readonly string[
   return [...new Set(readsAbout(chain, chain.head).map(({ method }) => method))]
 }
 
-/** Reads about the newest state, which a lagging node would answer otherwise. */
+/** Reads about the newest state, which a lagging node answers differently. */
 function readsNow(head: number): readonly Omit<NodeCall, 'id'>[] {
   const account = `0x${'11'.repeat(20)}`
   return [
@@ -94,7 +94,7 @@ function readsNow(head: number): readonly Omit<NodeCall, 'id'>[] {
   ]
 }
 
-/** The ways in which a node may die, one after another, with pauses. */
+/** Makes a node fail in every possible way, one after another, with pauses. */
 async function ail(node: SimNode, round: number): Promise<void> {
   const step = round % 30
   if (step === 0) await node.start()
@@ -105,7 +105,7 @@ async function ail(node: SimNode, round: number): Promise<void> {
   if (step === 15) node.faults.add({ kind: 'reset', when: 'after-head' }, { probability: 0.7 })
   if (step === 20) node.faults.add({ kind: 'status', status: 502, body: 'html' })
   if (step === 25) {
-    // Calls that are under way are cut off.
+    // The stop cuts in-flight calls.
     setTimeout(() => void node.stop(), 5)
     await sleep(1)
   }

@@ -9,7 +9,7 @@ import { bodyOf, chainCases, honestly, type Read } from './chains.fixture.ts'
 import { WrongNode } from './wrong-node.ts'
 
 const rounds = 24
-/** Blocks below the head: old enough to be final, new enough that every node finds it by its hash. */
+/** Depth below the head: old enough to be final, and recent enough to be found by its hash. */
 const depth = 40
 const patienceMs = 120_000
 const lanes = 8
@@ -114,7 +114,7 @@ describe.each(chainCases)('$name', (under) => {
         await Promise.all(Array.from({ length: lanes }, lane))
       }
       expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
-      // Each bad node was asked, and had its faults.
+      // Each bad node must have had calls and faults.
       expect(wrongNode!.node.wrongAnswers).toBeGreaterThan(2)
       expect(lagging!.calls.total).toBeGreaterThan(0)
       expect(dying!.calls.unanswered).toBeGreaterThan(2)
@@ -123,12 +123,12 @@ describe.each(chainCases)('$name', (under) => {
   )
 })
 
-/** The text without values that grow with the chain. */
+/** Removes values that grow with the chain. */
 function lasting(text: string): string {
   return text.replaceAll(/"confirmations":\d+/g, '')
 }
 
-/** The ways in which a node may die, one after another, with pauses. */
+/** Makes a node fail in every possible way, one after another. */
 function ail(faults: FaultSwitch, round: number): void {
   faults.clear()
   const step = round % 6

@@ -6,7 +6,7 @@ import type { MinedBlock } from '../upstream-sim/block-builder.ts'
 
 const hex = (number: number) => `0x${number.toString(16)}`
 
-/** The highest block up to `height` for which `is` holds. */
+/** The highest block up to `height` that satisfies `is`. */
 function blockWhere(chain: ChainModel, height: number, is: (mined: MinedBlock) => boolean) {
   for (let at = height; ; at -= 1) {
     const mined = chain.block(at)
@@ -14,7 +14,7 @@ function blockWhere(chain: ChainModel, height: number, is: (mined: MinedBlock) =
   }
 }
 
-/** Reads about blocks up to `height`, of every method with a check in the spec, and of some others. */
+/** Reads about blocks up to `height`, with every method that the spec checks, and others. */
 export function readsAbout(chain: ChainModel, height: number): readonly Omit<NodeCall, 'id'>[] {
   const full = blockWhere(
     chain,

@@ -7,11 +7,11 @@ import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
 import type { SimNode } from '../upstream-sim/sim-node.ts'
 
-/** The right answers of a chain, computed without a wire. */
+/** The right answers of a chain, computed in memory. */
 export interface Truth {
-  /** The honest answer's text. */
+  /** The text of the honest answer. */
   answer(call: NodeCall): string
-  /** The honest result, parsed. */
+  /** The parsed honest result. */
   result(call: NodeCall): unknown
 }
 
@@ -23,9 +23,9 @@ export function truthOf(chain: ChainModel): Truth {
 }
 
 /**
- * Makes a node answer clients wrongly: each time by the first of `kindsFor` that has a wrong answer
- * for the call. The router's own requests get honest answers.
- * @returns the number of wrong answers by their kind
+ * Makes a node answer clients wrongly, with the first of `kindsFor` that has a wrong answer for the
+ * call. The router's own requests get honest answers.
+ * @returns the number of wrong answers by kind
  */
 export function answerWrongly(
   node: SimNode,

@@ -39,10 +39,10 @@ async function ask(router: ServedRouter, read: { method: string; params: readonl
 }
 
 describe.each([...coveredAt.core])('the wrong answer %s', (kind) => {
-  test('is detected, and costs one more call', async () => {
+  test('is detected at the cost of one more call', async () => {
     wrongNode.faults.clear()
-    // With this threshold the wrong node stays in service. Each router is new, so that it has no credit
-    // for hedges on a busy machine.
+    // With this threshold the wrong node stays in service. A new router has no credit for hedges,
+    // which a busy machine would trigger.
     const settings = { ...uncached, 'upstream-failure-threshold': 100 }
     await using router = await serveRouter({ primaries: [wrongNode, honest], settings })
     const sent = answerWrongly(wrongNode, truth, methods, () => [kind])
@@ -63,11 +63,11 @@ describe.each([...coveredAt.core])('the wrong answer %s', (kind) => {
 })
 
 describe.each(unprovenContents)('at the level full the wrong answer %s', (kind) => {
-  test('makes the router ask another node, and blames no upstream', async () => {
+  test('causes a retry at another node without blame for an upstream', async () => {
     wrongNode.faults.clear()
     const settings = { ...uncached, 'upstream-failure-threshold': 100, integrity: 'full' } as const
     await using router = await serveRouter({ primaries: [wrongNode, honest], settings })
-    // Hashes of honest answers match.
+    // Honest answers have matching hashes.
     for (const read of reads)
       expect(await ask(router, read)).toMatchObject({ calls: '1/0', by: 'wrong' })
     const sent = answerWrongly(wrongNode, truth, methods, () => [kind])
@@ -83,10 +83,10 @@ describe.each(unprovenContents)('at the level full the wrong answer %s', (kind) 
   })
 })
 
-/** Wrong answers that count as right if two nodes give them. */
+/** Wrong answers that count as right if two nodes return them. */
 const shown = wrongContents.filter((kind) => !unprovenContents.includes(kind))
 
-test.each(shown)('the wrong answer %s is passed on if all nodes give it', async (kind) => {
+test.each(shown)('the wrong answer %s is forwarded if all nodes return it', async (kind) => {
   wrongNode.faults.clear()
   await using second = await startSimNode({ chain, name: 'second' })
   await using router = await serveRouter({ primaries: [wrongNode, second], settings: uncached })

@@ -3,18 +3,18 @@
 import { changedAt, type Change, type Path } from '../simulation/wrong-answers.ts'
 import type { ChainNode, NodeReply, NodeRequest } from '../upstream-sim/served-node.ts'
 
-/** A wrong value: the method or route as the node names it, the path in its result, and the change. */
+/** A wrong value: the method or route of the node, the path in its result, and the change. */
 export type WrongValue = readonly [of: string, path: Path, change: Change]
 
-/** A node that answers honestly, except for the wrong values that are switched on. */
+/** A node that is honest except for the active wrong values. */
 export class WrongNode implements ChainNode {
   readonly #node: ChainNode
   readonly #isRpc: boolean
-  /** Tried in this order; the first that applies is used. */
+  /** Active wrong values. The first applicable one is used. */
   wrongValues: readonly WrongValue[] = []
   wrongAnswers = 0
 
-  /** @param isRpc answers are JSON-RPC, and the value is in their result */
+  /** @param isRpc whether answers are JSON-RPC, with the value in `result` */
   constructor(node: ChainNode, isRpc: boolean) {
     this.#node = node
     this.#isRpc = isRpc

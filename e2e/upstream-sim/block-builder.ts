@@ -8,11 +8,11 @@ const zeroHash: Hex = `0x${'0'.repeat(64)}`
 const emptyRoot: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 const noUnclesHash: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 
-/** The position and content of a block. */
+/** Position and content of a block. */
 export interface BlockPlan {
   readonly seed: string
   readonly height: number
-  /** Blocks of one height on two branches differ. */
+  /** Blocks at the same height on two branches differ. */
   readonly branch: number
   /** Null for genesis. */
   readonly parentHash: Hex | null
@@ -21,7 +21,7 @@ export interface BlockPlan {
   readonly drafts: readonly Draft[]
 }
 
-/* The objects of Ethereum's JSON-RPC, as a node writes them. */
+/* JSON-RPC objects of Ethereum, as nodes return them. */
 export type MinedBlock = ReturnType<typeof buildBlock>
 export type Transaction = MinedBlock['block']['transactions'][number]
 export type Receipt = MinedBlock['receipts'][number]
@@ -94,7 +94,7 @@ function headerOf(plan: BlockPlan) {
   } as const
 }
 
-/** The hash of a Cancun header, by another library than the router's, so that one checks the other. */
+/** The hash of a Cancun header. It uses a different library than the router, as a cross-check. */
 function headerHash(header: ReturnType<typeof headerOf>): Hex {
   const { parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot } = header
   const { logsBloom, difficulty, number, gasLimit, gasUsed, timestamp, extraData } = header
@@ -108,12 +108,12 @@ function headerHash(header: ReturnType<typeof headerOf>): Hex {
   return toData(keccak256(Buffer.from(encoded.slice(2), 'hex')))
 }
 
-/** With logs, a filter that matches everything. */
+/** The bloom filter of a block: it matches everything if there are logs. */
 function bloomOf(logs: readonly unknown[]): Hex {
   return `0x${(logs.length > 0 ? 'ff' : '00').repeat(256)}`
 }
 
-/** The block that a node would mine next: it has no hash and no miner yet. */
+/** The pending block, which has no hash and no miner yet. */
 export function asPending({ block }: MinedBlock) {
   const nowhere = { blockHash: null, blockNumber: null, transactionIndex: null }
   const transactions = block.transactions.map((transaction) => ({ ...transaction, ...nowhere }))

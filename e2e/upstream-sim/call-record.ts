@@ -6,27 +6,27 @@ const keptRequests = 1_000
 
 /** One HTTP request that a node received. */
 export interface SeenRequest {
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** In the order of the batch. */
+  /** Methods in batch order. */
   readonly methods: readonly string[]
 }
 
-/** The requests of a node. Requests with faulty answers count as well. */
+/** The requests that a node received, including those with faulty answers. */
 export class CallRecord {
   readonly #byMethod = new Map<string, number>()
   #requests: SeenRequest[] = []
   #total = 0
   #unanswered = 0
 
-  /** HTTP requests since the start or the last `clear`. */
+  /** Number of HTTP requests since the start or the last `clear`. */
   get total(): number {
     return this.#total
   }
 
-  /** Requests whose connection ended before the whole answer was sent, on either side. */
+  /** Number of requests whose connection ended before the whole answer was sent. */
   get unanswered(): number {
     return this.#unanswered
   }
@@ -36,7 +36,7 @@ export class CallRecord {
     return this.#requests
   }
 
-  /** How often this method was called, batch items counted singly. */
+  /** Number of calls of a method; each batch item counts. */
   count(method: string): number {
     return this.#byMethod.get(method) ?? 0
   }

@@ -28,7 +28,7 @@ const seeds = fc.string({ minLength: 1, maxLength: 8 })
 const heights = fc.integer({ min: 1, max: 25_000_000 })
 
 describe('any chain, at any height', () => {
-  test('links to its parent and holds what its hashes say', () => {
+  test('blocks link to their parents, and are found by their hashes', () => {
     fc.assert(
       fc.property(seeds, heights, (seed, height) => {
         const chain = createChainModel({ seed, head: height })
@@ -58,7 +58,7 @@ describe('any chain, at any height', () => {
     )
   })
 
-  test('counts nonces as its transactions do', () => {
+  test('nonces match the transactions of each block', () => {
     fc.assert(
       fc.property(seeds, heights, (seed, height) => {
         const chain = createChainModel({ seed, head: height })
@@ -77,7 +77,7 @@ describe('any chain, at any height', () => {
     )
   })
 
-  test('is the same for the same seed and another for another', () => {
+  test('the seed determines the chain', () => {
     fc.assert(
       fc.property(seeds, seeds, heights, (seed, other, height) => {
         const hashOf = (of: string) =>
@@ -89,7 +89,7 @@ describe('any chain, at any height', () => {
     )
   })
 
-  test('does not know a hash that it did not make', () => {
+  test('an unknown hash is not found', () => {
     const chain = createChainModel()
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
@@ -99,7 +99,7 @@ describe('any chain, at any height', () => {
   })
 })
 
-test('whatever is mined and reorganised, the canonical chain links', () => {
+test('after any blocks and reorganisations the canonical chain links', () => {
   const step = fc.oneof(
     fc.record({ mine: fc.integer({ min: 1, max: 10 }) }),
     fc.record({ reorg: fc.integer({ min: 1, max: 20 }) }),
@@ -129,7 +129,7 @@ test('whatever is mined and reorganised, the canonical chain links', () => {
   )
 })
 
-test('a depth that cannot be is refused', () => {
+test('an invalid reorganisation depth is an error', () => {
   const chain = createChainModel({ head: 10 })
   for (const depth of [0, -1, 11, 1.5]) expect(() => chain.reorg(depth)).toThrow(RangeError)
 })
@@ -148,7 +148,7 @@ test('the head follows the clock, and blocks are a block time apart', async () =
   expect(Number(newer) * 1000).toBe(clock.wallMs())
 })
 
-test('a submitted transaction waits, is mined once, moves value, and survives a reorganisation', async () => {
+test('a submitted transaction is mined once, moves value and survives a reorganisation', async () => {
   const chain = createChainModel({ head: 100 })
   const transaction = await signed(0)
   const before = chain.state.balance(transaction.to!, 100)
@@ -162,9 +162,9 @@ test('a submitted transaction waits, is mined once, moves value, and survives a 
   expect(chain.state.nonce(wallet.address, 101)).toBe(1)
   expect(chain.state.nonce(wallet.address, 100)).toBe(0)
   expect(chain.state.balance(transaction.to!, 101)).toBeGreaterThan(before + 4n)
-  const lost = chain.block(101)
+  const replaced = chain.block(101)
   chain.reorg(3)
   const found = chain.find(transaction.hash!)!
-  expect(found.mined.hash).not.toBe(lost.hash)
+  expect(found.mined.hash).not.toBe(replaced.hash)
   expect(found.mined.block.transactions[found.index!]?.hash).toBe(transaction.hash)
 })

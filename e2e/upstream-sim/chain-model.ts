@@ -9,29 +9,29 @@ import { digest, type Hex, toData } from './hex.ts'
 
 const rememberedBlocks = 4_096
 /**
- * The parent hash of every 256th block of the seed is made up, so that a hash does not need all blocks
- * from genesis on. The last such block is `ancestors` below the first head.
+ * Every 256th block up to the first head has a fabricated parent hash, so that computing a hash
+ * does not need all blocks from genesis. The last such block is `ancestors` below the first head.
  */
 const segmentBlocks = 256
 const ancestors = 32
 const gwei = 1_000_000_000
 
 export interface ChainModelOptions extends ChainOptions {
-  /** Default 1, Ethereum's. */
+  /** Default: 1, Ethereum. */
   readonly chainId?: number
 }
 
-/** Blocks that are built already: thousands of chains with the same start share them. */
+/** Cache of built blocks, shared by the thousands of chains with the same start. */
 const built = new Map<string, MinedBlock>()
 
-/** The block or transaction of a hash. */
+/** Location of a block, or of a transaction with its index. */
 interface Known {
   readonly branch: number
   readonly height: number
   readonly index: number | null
 }
 
-/** The block or transaction found by a hash. */
+/** A block, or a transaction with its index, found by its hash. */
 export interface Found {
   readonly mined: MinedBlock
   readonly index: number | null
@@ -40,28 +40,28 @@ export interface Found {
 }
 
 /**
- * A whole chain of Ethereum as a function of its seed: no I/O, and no time except the given clock. Only
- * reorganisations and the transactions of clients are stored. Nodes are views of it. A branch that was
- * left keeps its blocks, and may grow.
+ * A whole Ethereum chain as a function of its seed: no I/O, and no time except the injected clock.
+ * It stores only reorganisations and client transactions. Nodes are views of it. An abandoned
+ * branch retains its blocks, and may grow.
  */
 export class ChainModel extends GrowingChain<SignedTransaction> {
   readonly chainId: number
   readonly population: Population
   readonly state: ChainState
   readonly #known = new Map<string, Known>()
-  /** Blocks by their place. */
+  /** Blocks by branch and height. */
   readonly #mined = new Map<string, MinedBlock>()
-  /** The highest block of each branch that was left. */
+  /** Height of the newest block of each abandoned branch. */
   readonly #tops = new Map<number, number>()
   readonly #firstHead: number
-  /** The key that chains with the same start share. */
-  readonly #kin: string
+  /** Cache key prefix that chains with the same start share. */
+  readonly #startKey: string
 
   constructor(options: ChainModelOptions = {}) {
     super(options, { blockTimeMs: 12_000, head: 20_000_000 })
     this.chainId = options.chainId ?? 1
     this.#firstHead = options.head ?? 20_000_000
-    this.#kin = [
+    this.#startKey = [
       this.seed,
       this.chainId,
       this.#firstHead,
@@ -72,7 +72,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     this.state = new ChainState(this.seed, this.population, (height) => this.sentUpTo(height))
   }
 
-  /** The block that a branch has at this height, which must not be above its newest one. */
+  /** The block of a branch at a height, which must not be above its newest block. */
   block(height: number, branch = this.branch): MinedBlock {
     return this.#block(this.branchAt(height, branch), height)
   }
@@ -88,18 +88,18 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     return this.#tops.get(branch) ?? this.head
   }
 
-  /** One more block on a branch that was left, for nodes that are still on it. */
+  /** Adds a block to an abandoned branch, for nodes that are still on it. */
   mineOnLeft(branch: number): void {
     const top = this.#tops.get(branch)
     if (top !== undefined) this.#tops.set(branch, top + 1)
   }
 
-  /** The next block above `height`, with the transactions that wait in the pool. */
+  /** The block above `height` with the transactions of the pool. */
   pendingBlock(height: number): MinedBlock {
     return this.#build(this.branchAt(height), height + 1, this.waiting, false)
   }
 
-  /** The block or the transaction that has this hash, or null. */
+  /** Finds a block or a transaction by its hash. */
   find(text: string): Found | null {
     const hash = text.toLowerCase()
     const height = this.sent(hash)?.height ?? null
@@ -108,7 +108,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
       const index = mined.block.transactions.findIndex((one) => one.hash === hash)
       return { mined, index, canonical: true }
     }
-    const known = this.#known.get(hash) ?? this.#knownLately(hash)
+    const known = this.#known.get(hash) ?? this.#findRecent(hash)
     if (known === null) return null
     const canonical = this.branchAt(known.height) === known.branch
     return { mined: this.#block(known.branch, known.height), index: known.index, canonical }
@@ -119,10 +119,10 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     const known = this.#mined.get(place)
     if (known !== undefined) return known
     const clients = this.sentIn(height)
-    // Blocks of the start depend on the seed only; later ones also on their parents.
+    // Initial blocks depend only on the seed; later blocks depend on their parents too.
     const isOfSeed = branch === 0 && height <= this.#firstHead
     const under = isOfSeed ? '' : (this.#parentHash(branch, height) ?? '')
-    const key = `${this.#kin} ${place}<${under} ${clients.map(({ hash }) => hash).join(' ')}`
+    const key = `${this.#startKey} ${place}<${under} ${clients.map(({ hash }) => hash).join(' ')}`
     const mined = built.get(key) ?? this.#build(branch, height, clients, true)
     built.delete(key)
     built.set(key, mined)
@@ -131,11 +131,11 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     return mined
   }
 
-  /** Null for genesis. */
+  /** The parent's hash; null for genesis. */
   #parentHash(branch: number, height: number): Hex | null {
     if (height === 0) return null
     if (this.#beginsSegment(height)) return toData(digest(this.seed, 'far-parent', branch, height))
-    // From below: after a long time without requests the recursion would be deep.
+    // Builds from below, because the recursion would be deep after a long time without requests.
     const isKnown = (at: number) => this.#mined.has(placeKey(this.branchAt(at, branch), at))
     let lowest = height - 1
     while (lowest > this.#firstHead && !isKnown(lowest - 1)) lowest -= 1
@@ -143,7 +143,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     return this.block(height - 1, branch).hash
   }
 
-  /** Its parent is made up. */
+  /** Whether the block's parent hash is fabricated. */
   #beginsSegment(height: number): boolean {
     return height <= this.#firstHead && (height + ancestors - this.#firstHead) % segmentBlocks === 0
   }
@@ -159,8 +159,8 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     this.#known.set(block.parentHash, parent)
   }
 
-  /** A hash of the same chain from another process: of one of the newest blocks. */
-  #knownLately(hash: string): Known | null {
+  /** Finds a hash in the newest blocks, which may come from the same chain in another process. */
+  #findRecent(hash: string): Known | null {
     for (let height = this.head; height > Math.max(0, this.head - ancestors); height--)
       this.block(height)
     return this.#known.get(hash) ?? null

@@ -11,15 +11,15 @@ const token = new Interface([
 ])
 
 /**
- * The state at each height: a function of the seed, the address and the height, plus the transfers
- * of clients. Balances are not the sum of the population's own transfers.
+ * State at each height: a function of seed, address and height, plus the transfers of clients.
+ * Balances do not add up the generated transfers.
  */
 export class ChainState {
   readonly #seed: string
   readonly #population: Population
   readonly #sentUpTo: (height: number) => readonly SignedTransaction[]
 
-  /** @param sentUpTo transactions of clients in blocks up to a height */
+  /** @param sentUpTo client transactions in blocks up to a height */
   constructor(
     seed: string,
     population: Population,
@@ -30,7 +30,7 @@ export class ChainState {
     this.#sentUpTo = sentUpTo
   }
 
-  /** In wei: 1 to 1,000 ether that grow by a little every block. */
+  /** Balance in wei: 1 to 1,000 ether, growing slightly with every block. */
   balance(address: string, height: number): bigint {
     const dice = digest(this.#seed, 'balance', address.toLowerCase())
     const base = ether * BigInt(1 + (dice.readUInt16BE(0) % 1000)) + BigInt(dice.readUInt32BE(2))
@@ -55,7 +55,7 @@ export class ChainState {
     return `0x6080604052${toData(digest(this.#seed, 'code', known)).slice(2)}`
   }
 
-  /** What a contract returns: the usual views of a token, else a digest. */
+  /** The result of a contract call: a token view if it is one, otherwise a digest. */
   call(to: string, data: string, height: number): Hex {
     if (this.code(to) === '0x') return '0x'
     const request = data.length < 10 ? null : token.parseTransaction({ data })
@@ -77,13 +77,13 @@ const periodBlocks = 16
 const maxTransactionsPerBlock = 8
 
 /**
- * The accounts of the chain, and the number of transactions in each block. The counts repeat every 16
- * blocks and the accounts send in turn, so that a nonce at any height is a sum and not a replay.
+ * The accounts of the chain and the number of generated transactions per block. Counts repeat every
+ * 16 blocks and accounts send in turn, so that a nonce at any height is a sum instead of a replay.
  */
 export class Population {
   readonly accounts: readonly Hex[]
   readonly contracts: readonly Hex[]
-  /** Any call to it, and any gas estimate, reverts with the reason `always`. */
+  /** A contract whose calls and gas estimates revert with the reason `always`. */
   readonly revertingContract: Hex
   readonly #counts: readonly number[]
   readonly #perPeriod: number
@@ -99,12 +99,12 @@ export class Population {
     this.#perPeriod = this.#counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** How many transactions of the population's own the block holds. Genesis holds none. */
+  /** Number of generated transactions in a block. Genesis has none. */
   transactionsIn(height: number): number {
     return height === 0 ? 0 : this.#counts[height % periodBlocks]!
   }
 
-  /** How many of them all blocks below `height` hold together. */
+  /** Number of generated transactions in all blocks below `height`. */
   transactionsBefore(height: number): number {
     if (height === 0) return 0
     const whole = Math.floor(height / periodBlocks)
@@ -112,7 +112,7 @@ export class Population {
     return whole * this.#perPeriod + rest - this.#counts[0]!
   }
 
-  /** Sender and nonce of the transaction with this ordinal, counted from the chain's first one. */
+  /** Sender and nonce of a generated transaction by its ordinal in the chain. */
   senderOf(ordinal: number): { readonly from: Hex; readonly nonce: number } {
     return {
       from: this.accounts[ordinal % accountCount]!,
@@ -120,7 +120,7 @@ export class Population {
     }
   }
 
-  /** How many transactions of the population's own the address sent up to and with `height`. */
+  /** Number of generated transactions that the address sent, up to and including `height`. */
   sentBy(address: string, height: number): number {
     const at = this.accounts.indexOf(address as Hex)
     if (at < 0) return 0

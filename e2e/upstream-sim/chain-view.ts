@@ -7,18 +7,18 @@ import { RpcError } from './json-rpc.ts'
 import { NodeView, type ViewSettings } from './node-view.ts'
 import type { BlockRef } from './params.ts'
 
-/** Blocks behind the head. */
+/** Number of blocks behind the head, per tag. */
 const depths = { latest: 0, pending: 0, safe: 32, finalized: 64, earliest: Infinity }
 
 /** One node's view of the chain. A test may change it while the node runs. */
 export interface EthereumViewSettings extends ViewSettings {
-  /** State below is pruned: asking for it is a missing trie node. */
+  /** State below this height is pruned: a request for it fails with `missing trie node`. */
   earliestState: number
-  /** The branch of the node if it differs from the others; null: the canonical one. */
+  /** Branch of the node; null: the canonical branch. */
   branch: number | null
 }
 
-/** The chain as one node sees it: behind or pruned. */
+/** The chain as one node sees it, possibly behind or pruned. */
 export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
   constructor(chain: ChainModel, settings: Partial<EthereumViewSettings> = {}) {
     super(chain, { lagBlocks: 0, frozenAt: null, earliestState: 0, branch: null, ...settings })
@@ -29,20 +29,20 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
     return branch === null ? this.chain.head : this.chain.headOf(branch)
   }
 
-  /** The height that a reference means; null when this node has no such block. */
+  /** The height of a block reference; null when this node does not have the block. */
   heightOf(ref: BlockRef): number | null {
     if ('height' in ref) return ref.height <= this.head ? ref.height : null
     if ('hash' in ref) return this.byHash(ref.hash)?.height ?? null
     return Math.max(0, this.head - depths[ref.tag])
   }
 
-  /** The block, `pending` included; null when this node has no such block. */
+  /** The block of a reference, which may be `pending`; null when this node does not have it. */
   block(ref: BlockRef): MinedBlock['block'] | ReturnType<typeof asPending> | null {
     if ('tag' in ref && ref.tag === 'pending') return asPending(this.chain.pendingBlock(this.head))
     return this.mined(ref)?.block ?? null
   }
 
-  /** The mined block with its receipts; null when this node has no such block. */
+  /** A mined block with its receipts; null when this node does not have it. */
   mined(ref: BlockRef): MinedBlock | null {
     if ('hash' in ref) return this.byHash(ref.hash)
     const height = this.heightOf(ref)
@@ -62,7 +62,7 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
     return this.at(found.mined.height).hash === found.mined.hash ? found.mined : null
   }
 
-  /** A mined transaction with its receipt; null when this node has not seen it in a block. */
+  /** A mined transaction with its receipt; null when no block of this node has it. */
   transaction(hash: string): { transaction: Transaction; receipt: Receipt } | null {
     const found = this.chain.find(hash)
     if (!found?.canonical || found.index === null || found.mined.height > this.head) return null
@@ -70,7 +70,7 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
     return { transaction: block.transactions[found.index]!, receipt: receipts[found.index]! }
   }
 
-  /** The height whose state is asked for. Throws geth's error when this node does not have it. */
+  /** The height of a state request. @throws geth's error when this node does not have the state */
   stateHeight(ref: BlockRef): number {
     const height = this.heightOf(ref)
     if (height === null)

@@ -22,21 +22,21 @@ export interface DraftLog {
 }
 
 /** The effects of a transaction. */
-interface Deed {
+interface Effects {
   readonly gasUsed: number
   readonly logs: readonly DraftLog[]
   readonly fails?: true
 }
 
-/** Transaction `ordinal` of the population, as `branch` has it: a transfer, a call, a deployment. */
+/** The generated transaction with this ordinal on a branch: a transfer, a call or a deployment. */
 export function draftOf(
   chain: { readonly seed: string; readonly chainId: number; readonly population: Population },
-  place: { readonly branch: number; readonly ordinal: number },
+  position: { readonly branch: number; readonly ordinal: number },
   baseFeeWei: number,
 ): Draft {
   const { seed, chainId, population } = chain
-  const dice = digest(seed, 'draft', place.branch, place.ordinal)
-  const { from, nonce } = population.senderOf(place.ordinal)
+  const dice = digest(seed, 'draft', position.branch, position.ordinal)
+  const { from, nonce } = population.senderOf(position.ordinal)
   const pick = (list: readonly Hex[], at: number) => list[dice[at]! % list.length]!
   const peer = pick(population.accounts, 0)
   const contract = pick(population.contracts, 1)
@@ -51,21 +51,24 @@ export function draftOf(
     data: `0x${word(amount)}`,
   })
   const kind = dice[8]! % 16
-  const pays = { body: { to: peer, value: amount }, deed: { gasUsed: 21_000, logs: [] } }
+  const pays = { body: { to: peer, value: amount }, effects: { gasUsed: 21_000, logs: [] } }
   const transfers = {
     body: call(transfer),
-    deed: { gasUsed: 51_000, logs: [log(contract, transferTopic)] },
+    effects: { gasUsed: 51_000, logs: [log(contract, transferTopic)] },
   }
   const approves = {
     body: call(approve),
-    deed: {
+    effects: {
       gasUsed: 87_000,
       logs: [log(contract, approvalTopic), log(pick(population.contracts, 9), transferTopic)],
     },
   }
-  const fails = { body: call(transfer), deed: { gasUsed: 32_000, logs: [], fails: true } as const }
-  const deploys = { body: { to: null, data: '0x6080' }, deed: { gasUsed: 120_000, logs: [] } }
-  const { body, deed }: { readonly body: object; readonly deed: Deed } =
+  const fails = {
+    body: call(transfer),
+    effects: { gasUsed: 32_000, logs: [], fails: true } as const,
+  }
+  const deploys = { body: { to: null, data: '0x6080' }, effects: { gasUsed: 120_000, logs: [] } }
+  const { body, effects }: { readonly body: object; readonly effects: Effects } =
     kind < 4 ? pays : kind < 12 ? transfers : kind < 14 ? approves : kind < 15 ? fails : deploys
   const priorityWei = (1 + (dice[6]! % 3)) * gwei
   const fees =
@@ -77,18 +80,23 @@ export function draftOf(
           maxPriorityFeePerGas: priorityWei,
         }
   const half = (name: string) =>
-    `0x1${toData(digest(seed, name, place.branch, place.ordinal)).slice(3)}`
+    `0x1${toData(digest(seed, name, position.branch, position.ordinal)).slice(3)}`
   const signature = { r: half('r'), s: half('s'), v: 27 + (dice[10]! % 2) }
-  const unsigned = { chainId, nonce, gasLimit: deed.gasUsed + 20_000, ...body, ...fees }
-  return draftOfSigned(SignedTransaction.from({ ...unsigned, signature }), baseFeeWei, from, deed)
+  const unsigned = { chainId, nonce, gasLimit: effects.gasUsed + 20_000, ...body, ...fees }
+  return draftOfSigned(
+    SignedTransaction.from({ ...unsigned, signature }),
+    baseFeeWei,
+    from,
+    effects,
+  )
 }
 
-/** A transaction as a node writes it. Without a deed it succeeds without logs. */
+/** A transaction in the node's JSON. By default it succeeds without logs. */
 export function draftOfSigned(
   signed: SignedTransaction,
   baseFeeWei: number,
   from = signed.from!.toLowerCase() as Hex,
-  deed: Deed = { gasUsed: intrinsicGas(signed.data, signed.to === null), logs: [] },
+  effects: Effects = { gasUsed: intrinsicGas(signed.data, signed.to === null), logs: [] },
 ) {
   const { chainId, nonce, data, to, value } = signed
   const { yParity, v, r, s } = signed.signature!
@@ -112,24 +120,24 @@ export function draftOfSigned(
         : {}),
       ...(type === 0 ? {} : { accessList: signed.accessList ?? [], yParity: toQuantity(yParity) }),
       input: data as Hex,
-      // EIP-155: with a chain id it is part of `v`.
+      // EIP-155 includes a chain id in `v`.
       v: toQuantity(type !== 0 ? yParity : chainId === 0n ? v : chainId * 2n + 8n + BigInt(v)),
       r: toQuantity(BigInt(r)),
       s: toQuantity(BigInt(s)),
     },
-    gasUsed: deed.gasUsed,
-    succeeds: !deed.fails,
+    gasUsed: effects.gasUsed,
+    succeeds: !effects.fails,
     contractAddress: to === null ? (getCreateAddress({ from, nonce }).toLowerCase() as Hex) : null,
-    logs: deed.logs,
+    logs: effects.logs,
   }
 }
 
-/** The gas of a transaction before it runs: 21,000, its data, and a creation. */
+/** Intrinsic gas: 21,000, plus the data, plus a contract creation. */
 export function intrinsicGas(data: string, creates: boolean): number {
   return 21_000 + (creates ? 32_000 : 0) + 16 * ((data.length - 2) / 2)
 }
 
-/** As one word of the ABI. */
+/** Encodes a value as an ABI word, without `0x`. */
 function word(value: Hex | bigint): string {
   const digits = typeof value === 'bigint' ? value.toString(16) : value.slice(2)
   return digits.padStart(64, '0')

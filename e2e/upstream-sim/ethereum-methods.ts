@@ -19,7 +19,7 @@ const callObject = z.object({
   data: data.optional(),
   input: data.optional(),
 })
-/** State that is other for one call: not simulated. */
+/** State overrides of a call are accepted, but not simulated. */
 const overrides = z.unknown().optional()
 
 const transactionIn = (found: ReturnType<ChainView['block']>, index: number) =>
@@ -27,7 +27,7 @@ const transactionIn = (found: ReturnType<ChainView['block']>, index: number) =>
 
 /** The methods of an Ethereum node. */
 export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
-  /** Transactions that clients sent to this node. */
+  /** Transactions that this node received. */
   const received = new Set<string>()
   return {
     // The node
@@ -110,7 +110,7 @@ function waiting({ chain }: ChainView, of: string): unknown {
   return { ...transaction, blockHash: null, blockNumber: null, transactionIndex: null }
 }
 
-/** The contract whose code runs. Throws for the contract that reverts. */
+/** The contract to run. @throws for the reverting contract */
 function runnable({ chain }: ChainView, to: string | null | undefined): string | null {
   if (to !== chain.population.revertingContract) return to ?? null
   throw new RpcError(3, 'execution reverted: always', revert)

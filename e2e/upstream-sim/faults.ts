@@ -3,31 +3,31 @@
 import type { Random } from '../../proxy/clock/random.ts'
 import type { RpcCall } from './json-rpc.ts'
 
-/** A call with a forged answer. */
+/** A call that a test answers with a forged reply. */
 type Forged = RpcCall & { readonly id: unknown; readonly params: readonly unknown[] }
 
-/** A fault in the answer to one call. In a batch each item draws on its own. */
+/** A fault in the answer to one call. Each batch item is a separate draw. */
 export type AnswerFault =
-  /** The reply carries an id that the client did not send. */
+  /** The reply has an id that the client did not send. */
   | { readonly kind: 'wrong-id' }
   | { readonly kind: 'null-result' }
-  /** A JSON-RPC error with HTTP 200; `quota` for a ready-made one. */
+  /** A JSON-RPC error with HTTP 200, such as `quota`. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
-  /** A wrong answer by the test: the text of the reply, or null for the honest one. */
+  /** A wrong answer. `forge` returns the text of the reply, or null for the honest reply. */
   | { readonly kind: 'forged'; readonly forge: (call: Forged, honest: string) => string | null }
 
-/** A fault in how the reply travels. One draw for a whole request. */
+/** A transport fault. One draw applies to the whole request. */
 export type WireFault =
   | { readonly kind: 'slow'; readonly delayMs: number }
-  /** Takes the request and never answers, until the node stops. */
+  /** Accepts the request and never answers, until the node stops. */
   | { readonly kind: 'hang' }
-  /** TCP reset, before anything was sent or after the head and half the body. */
+  /** TCP reset, before the first byte or after the head and half the body. */
   | { readonly kind: 'reset'; readonly when: 'before-head' | 'after-head' }
-  /** Half a body, then the connection closes: a short content-length, or chunks without an end. */
+  /** Half a body, then a close: the content length or the last chunk is never reached. */
   | { readonly kind: 'half-body'; readonly framing: 'content-length' | 'chunked' }
   /** HTTP 429. `retryAfter`: seconds, or a date. */
   | { readonly kind: 'rate-limit'; readonly retryAfter?: number | Date }
-  /** Any other HTTP status, with a body as gateways send it. `retryAfter`: as in the header. */
+  /** Any other HTTP status, with a gateway's body. `retryAfter` is the value of the header. */
   | {
       readonly kind: 'status'
       readonly status: number
@@ -36,18 +36,18 @@ export type WireFault =
     }
   | { readonly kind: 'empty-body' }
   | { readonly kind: 'invalid-json' }
-  /** A valid reply, gzip-encoded, whether or not the client asked for it. */
+  /** A valid reply in gzip, whether or not the client accepts it. */
   | { readonly kind: 'gzip' }
 
 export type Fault = AnswerFault | WireFault
 
 /** When a fault applies. Default: always. */
 export interface FaultRule {
-  /** Only requests that call one of these methods. */
+  /** Applies only to requests that call one of these methods. */
   readonly methods?: readonly string[]
-  /** This many times, then never again. */
+  /** Applies at most this many times. */
   readonly times?: number
-  /** In this share of the cases, drawn from the node's seed. */
+  /** Share of cases, from 0 to 1, drawn from the node's seed. */
   readonly probability?: number
 }
 
@@ -59,14 +59,14 @@ interface Active {
 
 const answerKinds = new Set<Fault['kind']>(['wrong-id', 'null-result', 'error', 'forged'])
 
-/** A provider's answer when the quota is spent, with HTTP 200. */
+/** A provider's error for an exhausted quota, with HTTP 200. */
 export const quota: AnswerFault = {
   kind: 'error',
   code: -32005,
   message: 'daily request count exceeded, request rate limited',
 }
 
-/** The faults of one node. A test switches them while the node runs. */
+/** The faults of one node, which a test may change while the node runs. */
 export class FaultSwitch {
   readonly #random: Random
   readonly #active = new Set<Active>()
@@ -87,12 +87,12 @@ export class FaultSwitch {
     this.#active.clear()
   }
 
-  /** The answer faults that strike this call. */
+  /** Draws the answer faults of a call. */
   drawForCall(method: string): AnswerFault[] {
     return this.#draw([method], (fault) => answerKinds.has(fault.kind)) as AnswerFault[]
   }
 
-  /** The wire faults that strike a request of these methods. */
+  /** Draws the wire faults of a request with these methods. */
   drawForRequest(methods: readonly string[]): WireFault[] {
     return this.#draw(methods, (fault) => !answerKinds.has(fault.kind)) as WireFault[]
   }

@@ -18,7 +18,7 @@ test('the head rises with the clock', async () => {
   expect(chain.head).toBe(106)
 })
 
-test('a transaction waits for the next block, and is taken once', () => {
+test('a transaction waits for the next block, and is mined once', () => {
   const chain = new GrowingChain<string>({}, usual)
   chain.submit('a', 'first')
   chain.submit('a', 'again')

@@ -3,24 +3,24 @@
 import type { Clock } from '../../proxy/clock/clock.ts'
 
 export interface ChainOptions {
-  /** Same seed, same chain: on every node, in every process. Default `upstream-sim`. */
+  /** The same seed gives the same chain in every process. Default: `upstream-sim`. */
   readonly seed?: string
   readonly blockTimeMs?: number
-  /** The newest block at the start. */
+  /** Height of the newest block at the start. */
   readonly head?: number
-  /** When given, the head rises with it; without it only `mine` moves the head. */
+  /** Clock by which the head rises. Without it only `mine` moves the head. */
   readonly clock?: Clock
 }
 
-/** A transaction of a client, and the height of its block; null while it waits for one. */
+/** A client transaction, and the height of its block, which is null while it is pending. */
 interface Placed<Sent> {
   readonly sent: Sent
   height: number | null
 }
 
 /**
- * The common part of all simulated chains: heights, and the transactions of clients. Each chain
- * defines its blocks, as a function of the seed, the height and the branch of the height.
+ * The common part of all simulated chains: heights, branches and client transactions. Each chain
+ * defines its blocks as a function of seed, height and branch.
  */
 export class GrowingChain<Sent> {
   readonly seed: string
@@ -50,15 +50,15 @@ export class GrowingChain<Sent> {
     return this.#head
   }
 
-  /** Adds blocks by hand, beside those that the clock adds. Waiting transactions go into the first. */
+  /** Adds blocks to those that the clock adds. The first includes all pending transactions. */
   mine(count = 1): void {
     this.#follow()
     this.#grow(count)
   }
 
   /**
-   * Replaces the newest `depth` blocks by others of the same heights. Transactions of clients stay
-   * where they are.
+   * Replaces the newest `depth` blocks by others at the same heights. Client transactions remain at
+   * their heights.
    */
   reorg(depth: number): void {
     this.#follow()
@@ -67,46 +67,46 @@ export class GrowingChain<Sent> {
     this.#branches.push(this.#head - depth + 1)
   }
 
-  /** The canonical branch as it is now, by a name that stays when it is left. */
+  /** Number of the canonical branch, which the branch retains after a reorganisation. */
   get branch(): number {
     return this.#branches.length - 1
   }
 
-  /** The branch that the block of a branch at this height belongs to. */
+  /** The branch where a branch's block at this height was first made. */
   branchAt(height: number, branch = this.branch): number {
     let at = branch
     while (this.#branches[at]! > height) at--
     return at
   }
 
-  /** When a block was made, in milliseconds since 1970. */
+  /** Timestamp of a block, in milliseconds since 1970. */
   wallMsOf(height: number): number {
     return this.#originMs + height * this.blockTimeMs
   }
 
-  /** Takes a client's transaction; the next block has it. A known one changes nothing. */
+  /** Adds a client transaction to the pool for the next block. A known one changes nothing. */
   submit(id: string, sent: Sent): void {
     this.#follow()
     if (!this.#sent.has(id)) this.#sent.set(id, { sent, height: null })
   }
 
-  /** A client's transaction; null for one that was never sent. */
+  /** A client transaction; null for an unknown one. */
   sent(id: string): Readonly<Placed<Sent>> | null {
     this.#follow()
     return this.#sent.get(id) ?? null
   }
 
-  /** What clients sent that is in the block at this height, in the order in which it came. */
+  /** Client transactions in the block at this height, in order of arrival. */
   sentIn(height: number): readonly Sent[] {
     return this.#sentWhere((at) => at === height)
   }
 
-  /** Everything that clients sent, in blocks up to this height. */
+  /** Client transactions in all blocks up to this height. */
   sentUpTo(height: number): readonly Sent[] {
     return this.#sentWhere((at) => at !== null && at <= height)
   }
 
-  /** What clients sent that waits for a block. */
+  /** Pending client transactions. */
   get waiting(): readonly Sent[] {
     this.#follow()
     return this.#sentWhere((at) => at === null)
@@ -116,7 +116,7 @@ export class GrowingChain<Sent> {
     return [...this.#sent.values()].filter(({ height }) => is(height)).map(({ sent }) => sent)
   }
 
-  /** Makes the blocks that are due by the clock. */
+  /** Adds the blocks that the clock has made due. */
   #follow(): void {
     if (this.#clock === null) return
     const due = Math.floor((this.#clock.nowMs() - this.#startedMs) / this.blockTimeMs)

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 /** Text that starts with `0x`. */
 export type Hex = `0x${string}`
 
-/** SHA-256 over the parts: the source of everything in the chain that has to look random. */
+/** SHA-256 over the parts: the source of all pseudorandom values in the chain. */
 export function digest(...parts: readonly (string | number)[]): Buffer {
   return hash('sha256', parts.join('/'), 'buffer')
 }

@@ -12,7 +12,7 @@ const json = 'application/json'
 const html =
   '<html><head><title>Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n'
 
-/** Sends a reply to the client, in the way that the faults say. */
+/** Sends a reply to the client with these faults. */
 export async function sendReply(
   response: ServerResponse,
   { status: wholeStatus, contentType, body, headers = {}, id }: NodeReply,
@@ -87,7 +87,7 @@ export function send(
   response.end(body)
 }
 
-/** The first half: never whole JSON, because a reply is an object or an array. */
+/** The first half, which is never valid JSON, because a reply is an object or an array. */
 function half(body: string): string {
   return body.slice(0, Math.max(1, Math.floor(body.length / 2)))
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** One call of a request. Without an `id` it is a notification. */
+/** One call of a request. A call without an `id` is a notification. */
 export interface RpcCall {
   readonly id?: unknown
   readonly method: string
-  /** By position, or by name. */
+  /** Params by position or by name. */
   readonly params?: unknown
 }
 
@@ -18,7 +18,7 @@ export interface RpcRequest {
 /** The outcome of a call. */
 export type Outcome = { readonly result: unknown } | RpcError
 
-/** A node's error instead of a result. */
+/** An error that a node returns instead of a result. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -35,13 +35,13 @@ export function invalidParams(message: string): RpcError {
   return new RpcError(-32602, message)
 }
 
-/** Reads a request body. @throws SyntaxError when it is no JSON */
+/** Reads a request body. @throws SyntaxError on invalid JSON */
 export function readRequest(body: string): RpcRequest {
   const value = JSON.parse(body) as RpcCall | RpcCall[]
   return Array.isArray(value) ? { isBatch: true, items: value } : { isBatch: false, items: [value] }
 }
 
-/** The text of one answer. Version 1.0 has both `result` and `error` in each. */
+/** The text of one answer. Version 1.0 always has both `result` and `error`. */
 export function replyText(id: unknown, outcome: Outcome, version: '1.0' | '2.0' = '2.0'): string {
   const isError = outcome instanceof RpcError
   const { code, message, data } = isError ? outcome : ({} as Partial<RpcError>)

@@ -8,7 +8,7 @@ import { address, block, hash } from './params.ts'
 
 const maxRangeBlocks = 2_000
 
-/** One value or several alternatives; empty: any. */
+/** One value or several alternatives. An empty list matches any value. */
 function anyOf<Value>(type: z.ZodType<Value>) {
   return z
     .union([type.transform((value) => [value]), z.array(type)])
@@ -18,7 +18,7 @@ function anyOf<Value>(type: z.ZodType<Value>) {
 
 const logParts = z.object({
   address: anyOf(address),
-  /** One set of alternatives a position. */
+  /** Alternatives per position. */
   topics: z
     .array(anyOf(hash))
     .max(4, 'exceed max topics')
@@ -33,15 +33,15 @@ export const logCriteria = logParts.extend({
   blockHash: hash.nullish(),
 })
 
-/** The part of a filter that a log must match, as a client writes it. */
+/** Addresses and topics that a log must match, as a client writes them. */
 export type LogFilter = z.input<typeof logParts>
 
-/** Whether a log matches a filter. */
+/** Reports whether a log matches a filter. */
 export function fitsFilter(log: Pick<Log, 'address' | 'topics'>, filter: LogFilter = {}): boolean {
   return fits(log, logParts.parse(filter))
 }
 
-/** `eth_getLogs`: the logs of a range or of one block that fit addresses and topics. */
+/** The result of `eth_getLogs`: logs of a range or a block that match addresses and topics. */
 export function logsOf(view: ChainView, criteria: z.output<typeof logCriteria>): Log[] {
   const { fromBlock, toBlock, blockHash } = criteria
   const all = ({ receipts }: { readonly receipts: readonly { readonly logs: readonly Log[] }[] }) =>

@@ -17,10 +17,10 @@ import type { ChainOptions } from './growing-chain.ts'
 import { type ChainNode, serveNode } from './served-node.ts'
 import { EthereumNode } from './sim-node.ts'
 
-/** Starts one more node of a chain, and returns its URL. */
+/** Starts a node of a chain, and returns its URL. */
 type StartNode = (name: string, host: string, port: number) => Promise<string>
 
-/** Nodes of one chain. */
+/** Returns the starter for nodes that share one chain. */
 function nodesOf<Chain>(
   Chain: new (options: ChainOptions) => Chain,
   node: (chain: Chain, faults: FaultSwitch) => ChainNode,
@@ -37,7 +37,7 @@ function nodesOf<Chain>(
 
 const ethereumNode = (chain: ChainModel, faults: FaultSwitch) => new EthereumNode({ chain, faults })
 
-/** The chains that can be simulated, each by the name of its interface where it has several. */
+/** Simulated chains by name, with the interface where a chain has several. */
 const simulatedChains = new Map([
   ['eth', nodesOf(ChainModel, ethereumNode)],
   ['perp', nodesOf(ChainModel, ethereumNode, { chainId: 999 })],

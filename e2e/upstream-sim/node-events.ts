@@ -9,13 +9,12 @@ export type NodeEvent =
   | { readonly kind: 'head'; readonly head: object; readonly mined: MinedBlock }
   | { readonly kind: 'log'; readonly log: Log }
 
-/** Number of remembered blocks, to find where another branch begins. */
-const rememberedBlocks = 4_096
+/** Number of retained blocks, which limits the depth of a detectable fork. */
+const retainedBlocks = 4_096
 
 /**
- * The events of one node for new blocks, like geth's: each block that becomes part of its chain, from
- * the fork of a new branch on. Logs of replaced blocks come first, marked as removed. Each call returns
- * the events since the call before.
+ * New-block events of one node, like geth's: one for each block that joins its chain, from the fork
+ * on. Logs of replaced blocks come first, marked as removed.
  */
 export class NodeEvents {
   readonly #view: ChainView
@@ -26,11 +25,15 @@ export class NodeEvents {
     this.#sent.push(view.at(view.head))
   }
 
-  /** Everything since the last time, in order. */
+  /** Events since the last call, in order. */
   next(): readonly NodeEvent[] {
     const removed: MinedBlock[] = []
     const { head } = this.#view
-    for (let tip = this.#sent.at(-1); tip && !this.#isStill(tip, head); tip = this.#sent.at(-1)) {
+    for (
+      let tip = this.#sent.at(-1);
+      tip && !this.#isCanonical(tip, head);
+      tip = this.#sent.at(-1)
+    ) {
       removed.push(tip)
       this.#sent.pop()
     }
@@ -38,7 +41,7 @@ export class NodeEvents {
     const added: MinedBlock[] = []
     for (let height = first; height <= head; height++) added.push(this.#view.at(height))
     this.#sent.push(...added)
-    this.#sent.splice(0, this.#sent.length - rememberedBlocks)
+    this.#sent.splice(0, this.#sent.length - retainedBlocks)
     return [
       ...removed.flatMap((mined) => logsOf(mined).toReversed().map(asRemoved)),
       ...added.flatMap((mined) => [
@@ -48,13 +51,13 @@ export class NodeEvents {
     ]
   }
 
-  /** A view that falls behind removes no block. */
-  #isStill({ height, hash }: MinedBlock, head: number): boolean {
+  /** Whether a block is still part of the chain. A view that falls behind removes no block. */
+  #isCanonical({ height, hash }: MinedBlock, head: number): boolean {
     return height > head || this.#view.at(height).hash === hash
   }
 }
 
-/** Whether an event belongs to a topic. */
+/** Reports whether an event belongs to a topic. */
 export function isOfTopic(event: NodeEvent, params: readonly unknown[]): boolean {
   if (event.kind === 'head') return params[0] === 'newHeads'
   return params[0] === 'logs' && fitsFilter(event.log, params[1] as LogFilter | undefined)

@@ -3,9 +3,9 @@
 
 /** One node's view of the chain. A test may change it while the node runs. */
 export interface ViewSettings {
-  /** Blocks that the node is behind the chain's head. */
+  /** Number of blocks behind the chain's head. */
   lagBlocks: number
-  /** The node's head does not rise above this height; null when it does. */
+  /** Maximum height of the node's head; null: no maximum. */
   frozenAt: number | null
 }
 
@@ -32,7 +32,7 @@ export class NodeView<
   }
 }
 
-/** The view of a node that sees all of the chain, but for these settings. */
+/** The view of a node with these settings. By default it sees the whole chain. */
 export function viewOf<Chain extends { readonly head: number }>(
   chain: Chain,
   settings: Partial<ViewSettings> = {},

@@ -6,11 +6,11 @@ import type { Hex } from './hex.ts'
 import { invalidParams } from './json-rpc.ts'
 import type { Method } from './rpc-node.ts'
 
-/* The parameters of Ethereum's methods. Others are refused. */
+/* Parameters of Ethereum methods. All others are refused. */
 
 const tags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
 
-/** A block as a client asks for it. */
+/** A client's block reference. */
 export type BlockRef =
   { readonly tag: (typeof tags)[number] } | { readonly height: number } | { readonly hash: Hex }
 
@@ -35,7 +35,7 @@ export const block = z.union([
   z.enum(tags).transform((tag): BlockRef => ({ tag })),
 ])
 
-/** Also a hash, bare or in an object of EIP-1898. */
+/** A tag, a height, or a hash, which may be in an EIP-1898 object. */
 export const blockOrHash = z.union([
   block,
   byHash,
@@ -43,7 +43,7 @@ export const blockOrHash = z.union([
   z.object({ blockNumber: block }).transform(({ blockNumber }) => blockNumber),
 ])
 
-/** Default: the latest block. */
+/** An optional block reference that defaults to the latest block. */
 export const blockOrLatest = blockOrHash
   .nullish()
   .transform((ref): BlockRef => ref ?? { tag: 'latest' })
@@ -52,7 +52,7 @@ type Values<Types extends readonly z.ZodType[]> = {
   [At in keyof Types]: z.output<Types[At]>
 }
 
-/** A method whose parameters are of these types. */
+/** A method with parameters of these types. */
 export function method<const Types extends readonly z.ZodType[]>(
   types: Types,
   run: (view: ChainView, ...values: Values<Types>) => unknown,

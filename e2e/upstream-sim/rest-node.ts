@@ -5,11 +5,11 @@ import type { ChainNode, NodeReply, NodeRequest } from './served-node.ts'
 /** One call of a route. */
 export interface RouteCall<View> extends NodeRequest {
   readonly view: View
-  /** The value of `{name}` in the path, percent-encoding as sent. */
+  /** The raw value of `{name}` in the path, with its percent-encoding. */
   readonly segment: (name: string) => string
 }
 
-/** The document of an answer. An answer with another status than 200 is a `RestReply`, returned or thrown. */
+/** Returns a document. For a status other than 200 it returns or throws a `RestReply`. */
 export type Route<View> = (call: RouteCall<View>) => unknown
 
 export class RestReply extends Error {
@@ -27,7 +27,7 @@ export class RestReply extends Error {
 /** The REST interface of a chain's nodes. */
 export interface RestDialect<View> {
   readonly prefix: string
-  /** By verb and path below the prefix: `GET /blocks/{height}`. Of two that match, the first. */
+  /** Routes by verb and path below the prefix: `GET /blocks/{height}`. The first match wins. */
   readonly routes: Readonly<Record<string, Route<View>>>
   readonly headersOf: (view: View) => Readonly<Record<string, string>>
   readonly notFound: RestReply
@@ -79,7 +79,7 @@ function written<View>(
   return { status, contentType: json, body: JSON.stringify(document), methods: [name], headers }
 }
 
-/** The parameters of a path; null for a path of another form. */
+/** The parameters of a path; null if the path does not match the pattern. */
 function segmentsOf(path: string, pattern: string): ReadonlyMap<string, string> | null {
   const parts = (text: string) => text.split('/').slice(1, text.endsWith('/') ? -1 : undefined)
   const [given, wanted] = [parts(path), parts(pattern)]

@@ -6,24 +6,24 @@ import type { RpcCall, RpcRequest } from './json-rpc.ts'
 import type { ChainNode, NodeReply, NodeRequest } from './served-node.ts'
 import type { SocketFeed } from './socket-face.ts'
 
-/** The params of one call by position. */
+/** Params of one call by position. */
 export type RpcParams = readonly unknown[]
 
-/** The result of a call. Throws an `RpcError` for the node's own errors. */
+/** Returns the result of a call. @throws RpcError for the node's own errors */
 export type Method<View> = (view: View, params: RpcParams) => unknown
 
 /** The JSON-RPC interface of a chain's nodes. */
 export interface RpcDialect<View> {
   readonly methods: Readonly<Record<string, Method<View>>>
-  /** Of params given by name, their order. */
+  /** Order of the named params, by method. */
   readonly names?: Readonly<Record<string, readonly string[]>>
-  /** Version 1.0 has an HTTP status with each error. Default 2.0. */
+  /** Default: 2.0. Version 1.0 sends errors with an HTTP error status. */
   readonly version?: '1.0' | '2.0'
-  /** In place of -32601, "Method not found". */
+  /** Error for an unknown method. Default: -32601, "Method not found". */
   readonly notFound?: (method: string) => RpcError
 }
 
-/** A node that speaks JSON-RPC, single calls and batches, with the faults of its calls. */
+/** A JSON-RPC node that serves single calls and batches, and applies answer faults. */
 export class RpcNode<View> implements ChainNode {
   readonly view: View
   readonly feed: SocketFeed | null
@@ -31,7 +31,7 @@ export class RpcNode<View> implements ChainNode {
   readonly #methods: ReadonlyMap<string, Method<View>>
   readonly #faults: FaultSwitch
 
-  /** @param feed its subscriptions over WebSockets; null: it has none */
+  /** @param feed subscriptions over WebSockets; null: none */
   constructor(
     view: View,
     dialect: RpcDialect<View>,
@@ -56,7 +56,7 @@ export class RpcNode<View> implements ChainNode {
     return { status, contentType: 'application/json', body: body ?? '', methods, id }
   }
 
-  /** The text of the reply; null when the request holds notifications only. */
+  /** The text of the reply; null when the request has only notifications. */
   reply(request: RpcRequest): string | null {
     return this.#replyTo(request).body
   }

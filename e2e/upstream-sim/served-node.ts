@@ -20,41 +20,41 @@ import { SocketFace, type SocketNode } from './socket-face.ts'
 
 const keepAliveTimeout = 120_000
 
-/** A request for a node without a wire. */
+/** A request without its transport. */
 export interface NodeRequest {
   readonly verb: string
-  /** Without the query, percent-encoding as sent. */
+  /** Raw path without the query. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
 }
 
-/** The answer of a node without a wire. */
+/** An answer without its transport. */
 export interface NodeReply {
   readonly status: number
   readonly contentType: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The requested methods, for the record and for faults of some methods only. */
+  /** Requested methods, for the call record and for fault rules. */
   readonly methods: readonly string[]
-  /** Of a single call of JSON-RPC. */
+  /** Id of a single JSON-RPC call. */
   readonly id?: unknown
 }
 
-/** A node without a wire: requests in, answers out. */
+/** A node without its transport: requests in, answers out. */
 export interface ChainNode extends SocketNode {
   answer(request: NodeRequest): NodeReply
 }
 
 export interface ServeOptions {
-  /** The node's name, which seeds its faults. Default `sim`. */
+  /** Name of the node, which seeds its faults. Default: `sim`. */
   readonly name?: string
   /** Default: a reserved port that survives `stop` and `start`. 0: any free port. */
   readonly port?: number
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly host?: string
-  /** Times slow answers. The default clock stands still while this thread is held up. */
+  /** Clock for slow answers. The default clock stops while this thread is blocked. */
   readonly clock?: Clock
 }
 
@@ -63,19 +63,19 @@ export interface ServedNode<Node extends ChainNode> extends AsyncDisposable {
   readonly name: string
   readonly port: number
   readonly url: string
-  /** The same port by WebSocket. */
+  /** WebSocket URL on the same port. */
   readonly socketUrl: string
   readonly node: Node
   readonly faults: FaultSwitch
   readonly calls: CallRecord
   readonly sockets: SocketFace
-  /** Opens the port again after `stop`. Harmless when it is open. */
+  /** Reopens the port after `stop`. Does nothing while it is open. */
   start(): Promise<void>
-  /** Closes the port and every connection: the node is down, connections are refused. */
+  /** Closes the port and every connection. New connections are refused. */
   stop(): Promise<void>
 }
 
-/** Puts a node on HTTP, and on WebSockets when it has a feed. `make` gets the switch of its faults. */
+/** Serves a node over HTTP, and over WebSockets if it has a feed. `make` gets its fault switch. */
 export async function serveNode<Node extends ChainNode>(
   make: (faults: FaultSwitch) => Node,
   { name = 'sim', port: wantedPort, host = '127.0.0.1', clock = patientClock }: ServeOptions = {},
@@ -96,7 +96,7 @@ export async function serveNode<Node extends ChainNode>(
     await once(opened.listen(port, host), 'listening')
     return opened
   }
-  /** A program that reserves no port may have taken the free one meanwhile. */
+  /** Retries, since a program that reserves no port may take a free port first. */
   const openAnywhere = async (tries = 3): Promise<http.Server> => {
     const opening = open(await freePort())
     return opening.catch((error: unknown) =>

@@ -38,7 +38,7 @@ async function ask(method: string, params: unknown[] = [], url = node.url) {
   }
 }
 
-/** The newest block that has a transaction with a log. */
+/** The newest block with a log. */
 function blockWithLogs() {
   for (let height = chain.head - 5; height > chain.head - 100; height--) {
     const mined = chain.block(height)
@@ -118,7 +118,7 @@ describe('real clients', () => {
 })
 
 describe('several nodes', () => {
-  test('serve one chain, each its own view of it', async () => {
+  test('each node serves its own view of one chain', async () => {
     await using behind = await startSimNode({ chain, name: 'behind', lagBlocks: 10 })
     await using pruned = await startSimNode({
       chain,
@@ -179,7 +179,7 @@ describe('eth_getLogs', () => {
     }
   })
 
-  test('a range is the logs of its blocks', async () => {
+  test('a range returns the logs of its blocks', async () => {
     const { mined } = all()
     const range = { fromBlock: `0x${(mined.height - 3).toString(16)}`, toBlock: mined.block.number }
     const expected = [3, 2, 1, 0].flatMap((back) =>
@@ -192,7 +192,7 @@ describe('eth_getLogs', () => {
 describe('what a node refuses', () => {
   test.each<[string, string, unknown[], number, RegExp]>([
     ['an unknown method', 'eth_none', [], -32601, /^the method eth_none does not exist/],
-    ['one that only objects have', 'constructor', [], -32601, /^the method constructor does not/],
+    ['a property of every object', 'constructor', [], -32601, /^the method constructor does not/],
     ['no params', 'eth_getBalance', [], -32602, /^invalid argument 0/],
     ['too many params', 'eth_blockNumber', [1], -32602, /^too many arguments, want at most 0/],
     ['leading zeros', 'eth_getBlockByNumber', ['0x01', false], -32602, /^invalid argument 0/],
@@ -231,7 +231,7 @@ describe('what a node refuses', () => {
 })
 
 describe('faults', () => {
-  test('answers have the faults that are switched on', async () => {
+  test('answer faults apply until they are used up', async () => {
     node.faults.add({ kind: 'wrong-id' }, { times: 1 })
     expect((await ask('eth_chainId')).id).toBe('not-what-you-asked')
     node.faults.add({ kind: 'null-result' }, { times: 1 })
@@ -298,7 +298,7 @@ describe('faults', () => {
     expect(failure).toMatch(reason)
   })
 
-  test('a hanging request ends when the node stops; a stopped node refuses; started, it is back', async () => {
+  test('a stopped node ends hanging requests and refuses new ones until a restart', async () => {
     node.faults.add({ kind: 'hang' }, { methods: ['eth_call'] })
     const hanging = ask('eth_call', [{}]).then(
       () => 'answered',
@@ -317,7 +317,7 @@ describe('faults', () => {
     expect((await ask('eth_chainId')).result).toBe('0x1')
   })
 
-  test('a probability draws the same lots for the same node name', async () => {
+  test('a probability has the same outcomes for the same node name', async () => {
     const outcomes = async () => {
       await using one = await startSimNode({ chain, name: 'lots' })
       one.faults.add({ kind: 'null-result' }, { probability: 0.5 })
@@ -331,10 +331,10 @@ describe('faults', () => {
   })
 })
 
-test('a client that leaves before its answer is on record', async () => {
+test('a client that disconnects before its answer is recorded as unanswered', async () => {
   node.faults.add({ kind: 'hang' }, { times: 1 })
   const client = new AbortController()
-  const asking = fetch(node.url, {
+  const call = fetch(node.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
@@ -342,7 +342,7 @@ test('a client that leaves before its answer is on record', async () => {
   })
   while (node.calls.total === 0) await new Promise((done) => setImmediate(done))
   client.abort()
-  await expect(asking).rejects.toThrow('aborted')
+  await expect(call).rejects.toThrow('aborted')
   while (node.calls.unanswered === 0) await new Promise((done) => setImmediate(done))
   expect((await ask('eth_chainId')).result).toBe('0x1')
   expect(node.calls.unanswered).toBe(1)
@@ -357,7 +357,7 @@ test('a test can add methods to a node', async () => {
   expect((await ask('trace_block', ['latest'])).error?.code).toBe(-32601)
 })
 
-test('requests are on record', async () => {
+test('the node records requests', async () => {
   await ask('eth_chainId')
   await post([{ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }])
   expect(node.calls.count('eth_chainId')).toBe(2)

@@ -14,11 +14,11 @@ import type { SocketFeed } from './socket-face.ts'
 export interface EthereumNodeOptions extends Partial<EthereumViewSettings> {
   readonly chain: ChainModel
   readonly faults: FaultSwitch
-  /** Methods beside the standard ones, or in their place: `debug_traceCall` and the like. */
+  /** Methods such as `debug_traceCall` that extend or replace the standard methods. */
   readonly methods?: Readonly<Record<string, Method<ChainView>>>
 }
 
-/** An Ethereum node without a wire: requests in, answers out. A simulation can ask it directly. */
+/** An Ethereum node without its transport, which a simulation can call directly. */
 export class EthereumNode extends RpcNode<ChainView> {
   constructor({ chain, faults, methods = {}, ...settings }: EthereumNodeOptions) {
     const view = new ChainView(chain, settings)
@@ -31,7 +31,7 @@ export class EthereumNode extends RpcNode<ChainView> {
   }
 }
 
-/** New heads and logs. */
+/** The feed of `newHeads` and `logs`. */
 function feedOf(view: ChainView): SocketFeed {
   let events: NodeEvents | null = null
   return {
@@ -55,7 +55,7 @@ export interface SimNodeOptions extends Omit<EthereumNodeOptions, 'faults'>, Ser
 
 /** A simulated Ethereum node on loopback. `await using` stops it. */
 export interface SimNode extends ServedNode<EthereumNode> {
-  /** The node's view of the chain: lag, pruning. Change it at any time. */
+  /** The node's view of the chain, such as lag and pruning. May change at any time. */
   readonly view: EthereumViewSettings
 }
 

@@ -7,59 +7,59 @@ import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
 import { readRequest, replyText, RpcError } from './json-rpc.ts'
 import type { RpcCall, RpcRequest } from './json-rpc.ts'
 
-/** How often the node checks its chain for new blocks. */
-const lookMs = 10
+/** Interval at which the node polls its chain for new blocks. */
+const pollMs = 10
 
 /** One subscription. */
 export interface Topic {
-  /** The method of its notifications. */
+  /** Method of the notifications. */
   readonly notification: string
-  /** The results to send for one piece of news. */
-  resultsOf(news: unknown): readonly unknown[]
-  /** It ends with its first event. */
+  /** The results to send for an event. */
+  resultsOf(event: unknown): readonly unknown[]
+  /** Ends the subscription after its first event. */
   readonly isOnce?: boolean
 }
 
 /** The subscriptions of a node over its WebSockets. */
 export interface SocketFeed {
-  /** The events since the last call, in order. */
+  /** Events since the last call, in order. */
   news(): readonly unknown[]
-  /** Opens a topic; null for a call that does not subscribe, which the node answers. */
+  /** Opens a topic; null for a call that does not subscribe. */
   subscribe(call: RpcCall): Topic | RpcError | null
-  /** How its subscriptions are numbered. */
+  /** The subscription id for a number. */
   idOf(number: number): string | number
 }
 
 /** A node that may have WebSockets. */
 export interface SocketNode {
-  /** Null, or absent: it has none. */
+  /** Null or absent: no WebSockets. */
   readonly feed?: SocketFeed | null
-  /** The text of the reply to a call that is about no subscription. */
+  /** The text of the reply to a call other than for subscriptions. */
   reply?(request: RpcRequest): string | null
 }
 
-/** How the WebSocket side of a node behaves. Change it at any time. */
+/** Behaviour of the node's WebSockets. May change at any time. */
 export interface SocketSettings {
-  /** Calls are answered, but subscriptions get no events. */
+  /** Answers calls, but sends no events. */
   isStalled: boolean
-  /** Connections stay open without data: a machine that lost its network. */
+  /** Leaves connections open without data, like a machine that lost its network. */
   isHalfOpen: boolean
 }
 
 interface Client {
   readonly socket: WebSocket
-  /** By their ids. */
+  /** Topics by subscription id. */
   readonly topics: Map<unknown, Topic>
 }
 
-/** A node's WebSockets. */
+/** The WebSockets of a node. */
 export class SocketFace {
   readonly settings: SocketSettings = { isStalled: false, isHalfOpen: false }
   readonly #node: SocketNode
   readonly #clock: Clock
   readonly #server = new WebSocketServer({ noServer: true })
   readonly #clients = new Set<Client>()
-  #cancelLook: Cancel | null = null
+  #cancelPoll: Cancel | null = null
   #ids = 0
 
   constructor(node: SocketNode, clock: Clock) {
@@ -82,18 +82,18 @@ export class SocketFace {
       socket.on('message', (data: Buffer) => {
         if (!this.settings.isHalfOpen) this.#receive(client, data.toString())
       })
-      this.#look()
+      this.#poll()
     })
   }
 
-  /** Ends every connection. @param code the code of the close frame; absent: no close frame */
+  /** Ends every connection. @param code of the close frame; absent: no close frame */
   cut(code?: number): void {
     for (const { socket } of this.#clients)
       if (code === undefined) socket.terminate()
       else socket.close(code)
   }
 
-  /** Ends every subscription, as a node does for a client that is too slow. Connections stay. */
+  /** Ends every subscription, as a node does for a slow client. Connections remain open. */
   endSubscriptions(): void {
     const error = { code: -32_000, message: 'subscription was closed: too slow' }
     for (const { socket, topics } of this.#clients) {
@@ -104,8 +104,8 @@ export class SocketFace {
   }
 
   stop(): void {
-    this.#cancelLook?.()
-    this.#cancelLook = null
+    this.#cancelPoll?.()
+    this.#cancelPoll = null
     this.cut()
   }
 
@@ -131,14 +131,14 @@ export class SocketFace {
     return replyText(id, { result })
   }
 
-  #look(): void {
-    this.#cancelLook ??= this.#clock.after(lookMs, () => {
-      this.#cancelLook = null
+  #poll(): void {
+    this.#cancelPoll ??= this.#clock.after(pollMs, () => {
+      this.#cancelPoll = null
       const news = this.#node.feed?.news() ?? []
       const { isStalled, isHalfOpen } = this.settings
       if (!isStalled && !isHalfOpen)
         for (const one of news) for (const client of this.#clients) notify(client, one)
-      if (this.#clients.size > 0) this.#look()
+      if (this.#clients.size > 0) this.#poll()
     })
   }
 }

@@ -6,8 +6,8 @@ import { type NodeReply, type NodeRequest, serveNode } from '../../upstream-sim/
 import { EthereumNode } from '../../upstream-sim/sim-node.ts'
 
 /*
- * An Ethereum node of a provider that gives out keys: `/KEY` is answered while the key is good. `GET /accept/a,b` says
- * which ones are, and answers with how often each key was used since it was asked last.
+ * An Ethereum node that requires a valid key in the path: `/KEY`. `GET /accept/a,b` sets the valid
+ * keys, and returns the number of uses per key since the last such request.
  */
 
 class KeyedNode extends EthereumNode {

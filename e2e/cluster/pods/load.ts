@@ -4,15 +4,15 @@ import { createServer } from 'node:http'
 import { SteadyLoad } from '../../demo/steady-load.ts'
 
 /*
- * Reads at a steady rate: load.mjs URL REQUESTS-A-SECOND. Every second request is the last of its connection, so that both
- * old and new connections meet what happens to pods. Port 8080 takes `/enter/NAME`, `/now` and `/leave`, and answers with
- * the stretch of load that this ends, or that is under way.
+ * Reads at a steady rate: load.mjs URL REQUESTS-A-SECOND. Every second request closes its
+ * connection, so that the load has both old and new connections. Port 8080 accepts `/enter/NAME`,
+ * `/now` and `/leave`, and returns the stretch of load that has just ended, or the current stretch.
  */
 
 const [, , url = '', perSecond = ''] = process.argv
 const isHex = (result: unknown) =>
   /^0x[0-9a-f]/.test(String(result)) ? null : `a result is ${JSON.stringify(result)}`
-/** The nth: balances are of other accounts each time, since equal calls that are in flight share one attempt. */
+/** The nth request. Accounts are distinct, since equal in-flight calls share an attempt. */
 function question(n: number) {
   const account = `0x${n.toString(16).padStart(40, '0')}`
   const all = [

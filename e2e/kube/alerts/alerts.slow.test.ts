@@ -10,8 +10,8 @@ import { printed, run } from '../kubectl.ts'
 import { cases } from './cases.fixture.ts'
 
 /*
- * The alerts in Prometheus' own engine: each comes when it should, not a step before, says what it should, and stays away where
- * all is well.
+ * The alerts in the engine of Prometheus: each fires in time, not a step earlier, with its labels
+ * and annotations, and does not fire in a healthy state.
  */
 
 interface Rule {
@@ -49,12 +49,12 @@ const inputs = (lines: readonly string[]) =>
     return { series, values }
   })
 
-test('the rules are such as Prometheus takes, and its linter has nothing to say', async () => {
+test('Prometheus accepts the rules without lint warnings', async () => {
   const check = ['check', 'rules', '--lint=all', '--lint-fatal', ...files]
   expect(await run('promtool', check)).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('the example has a config that Prometheus takes, with these rules', async () => {
+test('Prometheus accepts the config of the example, with these rules', async () => {
   const example = readFileSync(join(root, 'examples/observability/prometheus.yml'), 'utf8')
   const path = aside('prometheus.yml', example)
   copyFileSync(files[0]!, join(path, '../prometheus-rules.yaml'))
@@ -62,7 +62,7 @@ test('the example has a config that Prometheus takes, with these rules', async (
   expect(stdout).toContain('1 rule files found')
 })
 
-test('each alert has a case, and each case an alert', () => {
+test('each alert has a case, and each case has an alert', () => {
   expect(Object.keys(cases).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
 })
 
@@ -99,7 +99,7 @@ test.each(Object.entries(cases))('%s', async (alert, { broken, well, gone, at, l
   expect(code).toBe(0)
 })
 
-test('what the dashboards ask is PromQL', async () => {
+test('the queries of the dashboards are valid PromQL', async () => {
   const dashboards = ['fleet', 'chain', 'upstream', 'operator'].map((name) =>
     readFileSync(join(root, `charts/rpc-router/files/dashboards/${name}.json`), 'utf8'),
   )

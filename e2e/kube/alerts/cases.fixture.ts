@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 interface Case {
-  /** Series with which the alert comes, a value for each minute. */
+  /** Series with which the alert fires, a value per minute. */
   readonly broken: readonly string[]
-  /** Series with which it does not. */
+  /** Series with which the alert does not fire. */
   readonly well: readonly string[]
-  /** Other series with which it comes after five minutes, without labels. */
+  /** Other series with which it fires after five minutes, without labels. */
   readonly gone?: readonly string[]
-  /** The first minute at which it fires. */
+  /** The first minute in which it fires. */
   readonly at: number
   readonly labels: Readonly<Record<string, string>>
   readonly says: string
@@ -52,7 +52,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RouterErrorRatioHigh: {
     broken: [calls('success', '0+900x30'), calls('timeout', '0+100x30')],
-    // What is the node's own answer, and clients that left, are no failures.
+    // Errors of the node and disconnects of clients do not count as failures.
     well: [
       calls('success', '0+900x30'),
       calls('timeout', '0+40x30'),
@@ -136,7 +136,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RouterCacheHitsLow: {
     broken: [lookups('hit', '0+5x90'), lookups('coalesced', '0+5x90'), lookups('miss', '0+90x90')],
-    // Calls that may not be kept say nothing about the cache.
+    // Calls that bypass the cache do not count.
     well: [lookups('hit', '0+30x90'), lookups('miss', '0+70x90'), lookups('bypass', '0+900x90')],
     at: 31,
     labels: fleet,
@@ -173,7 +173,7 @@ export const cases: Readonly<Record<string, Case>> = {
     // Another operator leads in its own namespace.
     broken: [leads('a', '1x4 0x20'), leads('b', '0x30'), leads('c', '1x30', 'other')],
     well: [leads('a', '0x30'), leads('b', '0x3 1x30')],
-    // One that runs nowhere has no series.
+    // An operator without pods has no series.
     gone: ['up{job="rpc-router-operator"} 0x30'],
     at: 10,
     labels: { namespace: 'rpc-router-system', job: 'rpc-router-operator' },

@@ -6,9 +6,9 @@ import { watchFaults, type WatchFault } from './watch.ts'
 /** The kinds of requests that the chaos proxy distinguishes. */
 export type RequestKind = 'list' | 'watch' | 'get' | 'write'
 
-/** The fault of one request that is no watch. */
+/** The fault of a request other than a watch. */
 export type AnswerFault =
-  /** The proxy refuses the request itself. */
+  /** The proxy refuses the request. */
   | {
       readonly do: 'refuse'
       readonly status: number
@@ -21,13 +21,13 @@ export type AnswerFault =
   | { readonly do: 'cut-after' }
   /** The connection breaks in the middle of the answer. */
   | { readonly do: 'cut-within' }
-  /** Half of the answer, as if it were whole. */
+  /** The proxy sends half of the answer as a whole answer. */
   | { readonly do: 'truncate' }
   | { readonly do: 'slow'; readonly delayMs: number }
-  /** A watch begins at its first version: a lagging API server repeats known events. */
+  /** The watch starts at its first version, like a lagging API server that repeats known events. */
   | { readonly do: 'rewind' }
 
-/** The fault for a request; null lets it pass. */
+/** Returns the fault for a request, or null for none. */
 export interface FaultSource {
   answer(kind: RequestKind): AnswerFault | null
   watch(): WatchFault | null
@@ -45,7 +45,7 @@ const ofAll: readonly AnswerFault[] = [
   { do: 'refuse', status: 503, reason: 'ServiceUnavailable' },
   { do: 'refuse', status: 429, reason: 'TooManyRequests', retryAfterSeconds: 0 },
   { do: 'refuse', status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 },
-  // A token that is being rotated.
+  // Simulates the rotation of a token.
   { do: 'refuse', status: 401, reason: 'Unauthorized' },
   { do: 'cut-before' },
   { do: 'cut-after' },
@@ -56,7 +56,7 @@ const ofAll: readonly AnswerFault[] = [
 const ofLists: readonly AnswerFault[] = [
   ...ofAll,
   { do: 'refuse', status: 410, reason: 'Expired' },
-  // A kind that is being replaced.
+  // Simulates the replacement of a kind.
   { do: 'refuse', status: 404, reason: 'NotFound' },
 ]
 const answerFaults: Readonly<Record<RequestKind, readonly AnswerFault[]>> = {
@@ -66,12 +66,12 @@ const answerFaults: Readonly<Record<RequestKind, readonly AnswerFault[]>> = {
   write: [
     ...ofAll,
     { do: 'refuse', status: 409, reason: 'Conflict' },
-    // A quota that is used up, or a webhook that denies.
+    // Simulates an exhausted quota, or a webhook that denies.
     { do: 'refuse', status: 403, reason: 'Forbidden' },
   ],
 }
 
-/** Faults drawn from a seed: each request gets the next one. */
+/** Faults from a seed: each request gets the next draw. */
 export function drawnFaults(random: Random): FaultSource {
   const below = (most: number) => Math.floor(random.next() * most)
   const pick = <T>(all: readonly T[]): T => all[below(all.length)] as T

@@ -16,20 +16,20 @@ import { namespaces } from '../resources.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
- * The whole operator through schedules of faults: afterwards the cluster reaches the state of an undisturbed run,
- * and stays in it. `make chaos-kube SEEDS=200 FROM=1` runs more of them.
+ * The whole operator under schedules of faults. Afterwards the cluster reaches the state of an
+ * undisturbed run, and remains in it. `make chaos-kube SEEDS=200 FROM=1` runs more schedules.
  */
 
 const { namespace, client, access, kubeconfig, signal } = useNamespace()
 const seeds = Number(process.env['SEEDS'] || 12)
 const from = Number(process.env['FROM'] || 1)
 const steps = 25
-/** A watch that falls silent must not make the test wait. */
+/** Silence of a watch, short so that the test does not wait. */
 const silenceMs = 15_000
 
 beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
 
-/** The record of an operator: the number of its writes, and a line for each reconcile and each failure. */
+/** The record of an operator: the number of writes, and a line per reconcile and failure. */
 class Journal {
   writes = 0
   readonly lines: string[] = []
@@ -51,9 +51,9 @@ class Journal {
   }
 }
 
-/** Runs the operator and the pretended kubelet in one namespace until the signal is aborted. */
+/** Runs the operator and a fake kubelet in one namespace until the signal is aborted. */
 async function live(through: Access, where: string, stop: AbortSignal, { observer }: Journal) {
-  // Ten times faster, so that its backoffs do not delay the test.
+  // A clock ten times faster keeps backoffs from delaying the test.
   const clock = hastyClock(10)
   const own = impatient(clientOf(through, { observer }), silenceMs)
   const operator = createOperator(own, { namespaces: [where], observer, clock })
@@ -72,7 +72,7 @@ async function withNamespace<T>(name: string, use: () => Promise<T>): Promise<T>
   }
 }
 
-/** Each difference between two pictures, in a line. */
+/** The differences between two pictures, one per line. */
 function differences(actual: Picture, expected: Picture): string[] {
   const names = new Set([...Object.keys(actual), ...Object.keys(expected)])
   return [...names]
@@ -82,7 +82,7 @@ function differences(actual: Picture, expected: Picture): string[] {
     )
 }
 
-describe.concurrent('after a schedule of faults the cluster is as without faults', () => {
+describe.concurrent('after a schedule of faults the cluster equals an undisturbed one', () => {
   test.each(Array.from({ length: seeds }, (_, at) => from + at))(
     'seed %i',
     async (seed) => {
@@ -111,7 +111,7 @@ describe.concurrent('after a schedule of faults the cluster is as without faults
               if (step === steps - 1) await script.heal(seededRandom(seed))
             },
             async afterwards(stop) {
-              // The same objects, at once, for an operator without faults.
+              // Creates the same objects at once for an operator without faults.
               await script.replayIn(reference)
               return live(access, reference, stop, new Journal())
             },

@@ -10,13 +10,13 @@ import { relayWatch } from './watch.ts'
 import type { Access } from '../access.ts'
 
 /**
- * A proxy between a client and an API server that injects faults. Plain HTTP on loopback for the
- * client; for the server it has the given credentials.
+ * A proxy between a client and an API server that injects faults. It serves plain HTTP on loopback,
+ * and authenticates to the server with the given credentials.
  */
 export class ChaosProxy implements AsyncDisposable {
-  /** The count of each fault. */
+  /** Number of injections per fault. */
   readonly tally = new Map<string, number>()
-  /** The access to the server through this proxy. */
+  /** Access to the server through this proxy. */
   readonly access: Access
   readonly #server: Server
   readonly #agent: Agent
@@ -44,23 +44,23 @@ export class ChaosProxy implements AsyncDisposable {
     return new ChaosProxy(target, faults, server)
   }
 
-  /** Ends all faults; silenced watches are cut. */
+  /** Ends all faults, and cuts silenced watches. */
   calm(): void {
     this.#faults = noFaults
     this.#stop.abort()
   }
 
-  /** Sets the faults of later requests. */
+  /** Sets the faults for later requests. */
   disturb(faults: FaultSource): void {
     this.#faults = faults
   }
 
-  /** Breaks every connection. */
+  /** Cuts every connection. */
   cutAll(): void {
     this.#server.closeAllConnections()
   }
 
-  /** Calls the listener for every later connection of a client. */
+  /** Calls the listener on every later client connection. */
   onConnection(listener: () => void): void {
     this.#server.on('connection', listener)
   }
@@ -94,7 +94,7 @@ export class ChaosProxy implements AsyncDisposable {
     await relayWatch(response, answer, inside, version, this.#stop.signal)
   }
 
-  /** Remembers the first version of a watch of each kind. */
+  /** Stores the first version of a watch per kind. */
   #remember(url: string): void {
     const { pathname, searchParams } = new URL(url, 'http://any')
     const version = searchParams.get('resourceVersion')

@@ -8,38 +8,37 @@ import { ChaosProxy } from './proxy.ts'
 import { eventually } from '../../processes/eventually.ts'
 import type { Access } from '../access.ts'
 
-/** One run of a client of an API server, through faults drawn from a seed. */
+/** A run of an API client with faults from a seed. */
 export interface Schedule {
   readonly seed: number
-  /** The API server without faults, and the credentials. */
+  /** Access to the API server without faults. */
   readonly access: Access
-  /** The client under test: it reaches the server by `through`, and runs until the signal is aborted. */
+  /** Runs the client under test with the access `through` until the signal is aborted. */
   readonly start: (through: Access, signal: AbortSignal) => Promise<void>
-  /** Makes one of `steps` random changes at the server, without faults. */
+  /** Makes one of `steps` random changes on the server, without faults. */
   readonly act: (random: Random, step: number) => Promise<void>
   readonly steps?: number
-  /** Runs beside it after the faults, such as a second client to compare with. */
+  /** Runs concurrently after the faults, such as a reference client. */
   readonly afterwards?: (signal: AbortSignal) => Promise<void>
-  /** Throws or returns false until the state is that of an undisturbed run. */
+  /** Throws or returns false until the state equals that of an undisturbed run. */
   readonly settled: () => boolean | void | Promise<boolean | void>
-  /** Limit of the time to reach that state after the faults. */
+  /** Time limit for reaching that state after the faults. */
   readonly settleMs?: number
 }
 
 /**
  * Makes changes and faults, then ends the faults and waits for the state of an undisturbed run. The
- * seed draws changes, faults and pauses. Threads and sockets have their own timing, so a seed repeats
- * the plan exactly, but the run only nearly.
- * @throws Error that names the seed and the faults, if that state does not come in time
+ * seed determines changes, faults and pauses, but not the timing of threads and sockets.
+ * @throws Error with the seed and the faults if the run does not reach that state in time
  */
 export async function runSchedule(schedule: Schedule): Promise<void> {
   const { seed, access, start, act, steps = 20, afterwards, settled, settleMs = 20_000 } = schedule
   const random = seededRandom(seed)
-  // Changes and faults have separate draws: the number of requests must not affect the changes.
+  // Changes and faults draw separately, so that the number of requests does not affect the changes.
   await using proxy = await ChaosProxy.start(access, drawnFaults(seededRandom(seed ^ 0x5eed)))
   const stop = new AbortController()
   let running: Promise<unknown> = start(proxy.access, stop.signal)
-  // An error is thrown when it is awaited below; until then it must not count as unhandled.
+  // The await below throws any error. Until then it must not count as unhandled.
   running.catch(() => {})
   try {
     for (let step = 0; step < steps; step++) {

@@ -3,14 +3,14 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 
-/** A watch under way. */
+/** An open watch. */
 interface Watching {
   readonly response: ServerResponse
-  /** The event that was sent last. */
+  /** The last sent event. */
   readonly last: string
-  /** The version at which the watch began. */
+  /** The version at which the watch started. */
   readonly version: string
-  /** Ends a silence. */
+  /** Aborts a silence. */
   readonly calm: AbortSignal
 }
 
@@ -21,17 +21,17 @@ function sendError({ response }: Watching, code: number, reason: string): void {
 
 const halfOf = (text: string) => text.slice(0, text.length / 2)
 
-/** The faults inside of a watch. All but `twice` end its events. */
+/** Faults inside a watch. All except `twice` end its events. */
 export const watchFaults = {
   /** The connection breaks. */
   cut: ({ response }: Watching) => void response.destroy(),
-  /** The server ends the watch in order. */
+  /** The server ends the watch cleanly. */
   end: ({ response }: Watching) => void response.end(),
   /** An ERROR event: the version is too old. */
   expired: (watching: Watching) => sendError(watching, 410, 'Expired'),
   /** An ERROR event: an internal error. */
   failed: (watching: Watching) => sendError(watching, 500, 'InternalError'),
-  /** A bookmark for the version at which the watch began, and then a cut. */
+  /** A bookmark for the version at which the watch started, and then a cut. */
   'stale-bookmark': ({ response, version }: Watching) => {
     const object = { kind: 'Stale', apiVersion: 'v1', metadata: { resourceVersion: version } }
     response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`, () => response.destroy())
@@ -40,21 +40,21 @@ export const watchFaults = {
   'broken-line': ({ response, last }: Watching) => void response.write(`${halfOf(last)}\n`),
   /** Half of an event and the end of the stream. */
   'half-line': ({ response, last }: Watching) => void response.end(halfOf(last)),
-  /** Nothing more comes, and the connection stays. */
+  /** The watch sends nothing more, but the connection remains open. */
   silence: ({ response, calm }: Watching) =>
     calm.addEventListener('abort', () => response.destroy(), { once: true }),
-  /** The last event comes twice, and then what follows. */
+  /** The watch repeats the last event, and continues. */
   twice: ({ response, last }: Watching) => void response.write(`${last}\n`),
 }
 
-/** When a fault comes: after a number of events or a time, whichever is first. */
+/** A fault after a number of events or a time, whichever is first. */
 export interface WatchFault {
   readonly do: keyof typeof watchFaults
   readonly afterEvents: number
   readonly afterMs: number
 }
 
-/** Passes a watch on event by event, until it is time for the fault. */
+/** Relays a watch event by event until the fault is due. */
 export async function relayWatch(
   response: ServerResponse,
   answer: Dispatcher.ResponseData,

@@ -9,7 +9,7 @@ import { helm, kubectlFor, printed } from '../kubectl.ts'
 import { startCluster, type TestCluster } from '../test-cluster.ts'
 
 /*
- * The chart with Helm 3.19, which many have: it gives what Helm 4 gives.
+ * The chart renders and installs with the widespread Helm 3.19 as it does with Helm 4.
  */
 
 const chart = join(import.meta.dirname, '../../../charts/rpc-router')
@@ -26,7 +26,7 @@ afterAll(() => cluster[Symbol.asyncDispose]())
 
 const helm3 = (args: readonly string[], kubeconfig?: string) => helm(args, kubeconfig, 'helm3')
 
-/** The objects of a rendered text, in its order. */
+/** The objects in a rendered text, in order. */
 const objectsOf = (text = '') =>
   parseAllDocuments(text)
     .map((document) => document.toJS() as object | null)
@@ -46,13 +46,13 @@ test.each(globSync(join(chart, 'ci/*-values.yaml')).map((path) => [basename(path
   },
 )
 
-test('it refuses values that do not exist', async () => {
+test('Helm 3 refuses unknown values', async () => {
   const { code, stderr } = await helm3([...release, '--set', 'metrics.nosuchvalue=1'])
   expect(code).toBe(1)
   expect(stderr).toMatch(/metrics.*nosuchvalue.*not allowed/s)
 })
 
-test('it installs the chart, upgrades it and takes it away, and Helm 4 takes over and goes back', async () => {
+test('Helm 3 installs, upgrades and uninstalls the chart, and Helm 4 can take over', async () => {
   const place = ['--namespace', namespace]
   const run = (...args: string[]) => printed(helm3([...args, ...place], cluster.kubeconfig))
   const kubectl = kubectlFor(cluster.kubeconfig, namespace)

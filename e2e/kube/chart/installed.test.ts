@@ -12,7 +12,7 @@ import { accessFor, startCluster, type TestCluster, writeKubeconfig } from '../t
 import { freePort } from '../../processes/free-ports.ts'
 
 /*
- * The chart on a real API server, which it has for itself: kinds and policies belong to all of a cluster.
+ * The chart on a separate real API server, because kinds and policies are cluster-wide.
  */
 
 const root = join(import.meta.dirname, '../../..')
@@ -35,9 +35,9 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]()
 })
 
-describe('what is rendered is accepted, with no unknown field', () => {
+describe('the API server accepts the rendered manifests, without unknown fields', () => {
   beforeAll(async () => {
-    // The kinds of the Prometheus operator, as its Go module has them.
+    // The Go module of the Prometheus operator has its kinds.
     const module = join(import.meta.dirname, '../modules/prometheus-operator')
     const name = 'github.com/prometheus-operator/prometheus-operator'
     const download = promisify(execFile)('go', ['mod', 'download', '-C', module, '-json', name])
@@ -45,7 +45,7 @@ describe('what is rendered is accepted, with no unknown field', () => {
     for (const plural of ['servicemonitors', 'podmonitors', 'prometheusrules']) {
       const file = `example/prometheus-operator-crd/monitoring.coreos.com_${plural}.yaml`
       await run('apply', '--server-side', '-f', join(dir, file))
-      // A definition without any condition yet is an error of kubectl.
+      // kubectl fails for a definition without conditions.
       await eventually(() =>
         run('wait', '--for=condition=Established', `crd/${plural}.monitoring.coreos.com`),
       )
@@ -57,7 +57,7 @@ describe('what is rendered is accepted, with no unknown field', () => {
     '%s',
     async (_, path = '') => {
       const args = ['template', 'rpc-router', chart, '-n', namespace, '--values', path]
-      // Some objects are in other namespaces than the release.
+      // Some objects are outside the release namespace.
       const apply = [...dryRun, '--namespace=', '-f', '-']
       const { code, stderr } = await kubectl(apply, await printed(helm(args)))
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -68,7 +68,7 @@ describe('what is rendered is accepted, with no unknown field', () => {
     ['install.yaml', ['-f', join(root, 'deploy/install.yaml')]],
     ['the kustomization', ['-k', join(root, 'deploy')]],
   ])('%s', async (_, source) => {
-    // The namespace was made by hand above.
+    // The test created the namespace above.
     const { code, stderr } = await kubectl([...dryRun, '--force-conflicts', ...source])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
@@ -78,7 +78,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   await printed(onCluster('install', 'rpc-router', chart))
   await run('wait', '--for=condition=Established', 'crd/rpcrouters.rpcrouter.dev')
 
-  // The profile of the namespace refuses nothing: no kubelet is here to start the pods, but they exist.
+  // The pods exist, so the profile of the namespace admits them. No kubelet starts them here.
   await eventually(async () => {
     const names = await run(
       'get',
@@ -91,7 +91,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
     expect(names.trim().split('\n')).toHaveLength(2)
   })
 
-  // The rights of its account let the operator lead and work.
+  // The RBAC rules of its service account let the operator lead and work.
   await run('-n', 'team-a', 'apply', '-f', join(root, 'samples/minimal.yaml'))
   const deployment = JSON.parse(
     await run('get', 'deployment', 'rpc-router-operator', '-o', 'json'),
@@ -121,7 +121,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   expect(log).toContain('Operator stopped')
   expect(log).not.toMatch(/orbidden/)
 
-  // Once its policy is in force, older definitions are refused, and newer ones are not.
+  // The active policy refuses older definitions, and accepts newer ones.
   const versioned = (version: string) =>
     kubectl(['annotate', '--overwrite', crd, `rpcrouter.dev/version=${version}`])
   const crd = 'crd/rpcrouters.rpcrouter.dev'
@@ -134,14 +134,14 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   const older = await onCluster('upgrade', 'rpc-router', chart, '--force-conflicts')
   expect(older.code).toBe(1)
   expect(older.stderr).toContain('fields that objects use would be lost')
-  // A rollback cannot set a value, so the way back is an upgrade to the older chart.
+  // A rollback cannot set a value, so a downgrade is an upgrade to the older chart.
   const rollback = await onCluster('rollback', 'rpc-router', '1', '--force-conflicts')
   expect(rollback.code).toBe(1)
   expect(rollback.stderr).toContain('fields that objects use would be lost')
   await printed(onCluster('upgrade', 'rpc-router', chart, '--set', 'crds.enabled=false'))
   expect(await run('get', crd, '-o', 'jsonpath={.metadata.annotations}')).toContain('0.10.0')
 
-  // The kinds and what users made of them outlive the release, and the next one takes them over.
+  // The kinds and their objects outlive the release, and the next release adopts them.
   await printed(onCluster('uninstall', 'rpc-router'))
   const left = await run(
     '-n',
@@ -155,7 +155,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   const roles = await run('get', 'clusterroles,clusterrolebindings', '-o', 'name')
   expect(roles).not.toContain('rpc-router')
   await run('-n', 'team-a', 'get', 'rpcr/minimal', 'upp/minimal-public')
-  // The API server enforces a deleted policy until its own watch has reported that it is gone.
+  // The API server enforces a deleted policy until its watch reports the deletion.
   await eventually(() => printed(versioned('0.1.0')))
   await printed(onCluster('install', 'rpc-router', chart))
 })

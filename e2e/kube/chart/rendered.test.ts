@@ -17,7 +17,7 @@ import { rbacManifests } from '../../../operator/rbac/rules.ts'
 import { helm, printed, run } from '../kubectl.ts'
 
 /*
- * What the chart renders, without a cluster.
+ * Rendering of the chart, without a cluster.
  */
 
 const root = join(import.meta.dirname, '../../..')
@@ -42,7 +42,7 @@ const render = async (...args: string[]) => objectsOf(await template(...args))
 
 function objectsOf(text: string): readonly Rendered[] {
   const documents = parseAllDocuments(text)
-  // Such as a key that is there twice.
+  // Parse errors include duplicate keys.
   expect(documents.flatMap(({ errors }) => errors)).toEqual([])
   return documents.map((document) => document.toJS() as Rendered | null).filter((it) => it !== null)
 }
@@ -58,7 +58,7 @@ function expectGolden(path: string, text: string): void {
   expect(text, 'make golden-chart writes the outputs anew').toBe(readFileSync(path, 'utf8'))
 }
 
-/** Definitions and dashboards as one line each: they have a drift check of their own. */
+/** Shortens definitions and dashboards to one line each, since another check covers their drift. */
 function withoutGenerated(text: string): string {
   return text
     .replaceAll(
@@ -77,12 +77,12 @@ describe.each(valuesFiles.map((path) => [basename(path, '-values.yaml'), path] a
       expect(code).toBe(0)
     })
 
-    test('render to what is written', async () => {
+    test('render to the golden file', async () => {
       const text = withoutGenerated(await template('--values', path))
       expectGolden(join(import.meta.dirname, `testdata/${name}.out.yaml`), text)
     })
 
-    test('give the operator a command line that it takes', async () => {
+    test('give the operator a valid command line', async () => {
       const { spec } = only(await render('--values', path), 'Deployment')
       expect(parseCommandLine(spec.template.spec.containers[0].args)).toMatchObject({
         command: 'run',
@@ -96,7 +96,7 @@ const installNote = `# Generated from charts/rpc-router by \`make golden-chart\`
 # To delete all of it also deletes the kinds, and with them every router and provider.
 `
 
-test('deploy/install.yaml is what the chart renders, without what only Helm needs', async () => {
+test('deploy/install.yaml equals the rendered chart, without parts for Helm only', async () => {
   const text = await template()
   const plain = text
     .replaceAll(/^ +(?:helm\.sh\/[\w-]+|app\.kubernetes\.io\/managed-by): .*\n/gm, '')
@@ -108,7 +108,7 @@ test('deploy/install.yaml is what the chart renders, without what only Helm need
   expectGolden(join(root, 'deploy/install.yaml'), `${installNote}${stringify(first)}${plain}`)
 })
 
-test('the sample of deploy/kustomization.yaml takes all images from another registry', async () => {
+test('the sample of deploy/kustomization.yaml moves all images to another registry', async () => {
   const text = readFileSync(join(root, 'deploy/kustomization.yaml'), 'utf8')
   const sample = text.slice(text.indexOf('#   images:')).replaceAll(/^# {3}/gm, '')
   const folder = mkdtempSync(join(tmpdir(), 'kustomization-'))
@@ -144,12 +144,12 @@ describe('values', () => {
     )
   }
 
-  test('each is described', () => {
+  test('each has a description', () => {
     for (const [path, { description = '' }] of leaves(schema))
       expect(description, path.join('.')).toMatch(/^[A-Z][^]*\.$/)
   })
 
-  test('those that do not exist are refused, at every depth', async () => {
+  test('unknown values are refused at every depth', async () => {
     const groups = leaves(schema).filter(
       ([path, { properties }]) => properties && path[0] !== 'global',
     )
@@ -164,7 +164,7 @@ describe('values', () => {
     }
   })
 
-  test('the registry of a parent chart is that of all images, and each may have another', async () => {
+  test("a parent chart's registry applies to all images, and each can override it", async () => {
     const imagesWith = async (...values: string[]) => {
       const { spec } = only(await render('--set', values.join()), 'Deployment')
       const [{ image, args }] = spec.template.spec.containers
@@ -182,7 +182,7 @@ describe('values', () => {
     expect(others[2]).toBe('docker.io/library/redis:8.2-alpine')
   })
 
-  test('the pull secrets of a parent chart are those of the operator and of routers, each once', async () => {
+  test("a parent chart's pull secrets apply to the operator and to routers, without duplicates", async () => {
     const secret = (name: string) => JSON.stringify([{ name }, { name: 'shared' }])
     const values = ['imagePullSecrets', 'routerImagePullSecrets', 'global.imagePullSecrets']
     const set = values.flatMap((value) => ['--set-json', `${value}=${secret(value.toLowerCase())}`])
@@ -199,7 +199,7 @@ describe('values', () => {
     })
   })
 
-  test('what a parent chart shares with others is let through', async () => {
+  test('other global values of a parent chart are accepted', async () => {
     await expect(template('--set', 'global.storageClass=fast')).resolves.toContain('Deployment')
   })
 
@@ -211,7 +211,7 @@ describe('values', () => {
     ['namespaces={a,a}', '/namespaces'],
     ['networkPolicy.apiServerPorts={0}', '/networkPolicy/apiServerPorts/0'],
     ['podDisruptionBudget.maxUnavailable=few', '/podDisruptionBudget/maxUnavailable'],
-  ])('%s is refused at its place', async (value, place) => {
+  ])('%s is refused with its path', async (value, place) => {
     const { code, stderr } = await helm([...release, '--set', value])
     expect(code).toBe(1)
     expect(stderr).toContain(`at '${place}'`)
@@ -228,10 +228,10 @@ describe('values', () => {
     },
   )
 
-  test('each changes what is rendered: the full values leave none at its default', async () => {
-    // So that a value which no template reads is found: without it, the output stays the same.
+  test('each value changes the output, and the full values leave no default', async () => {
+    // The output does not change without a value that no template reads.
     const full = parse(read('ci/full-values.yaml')) as Record<string, unknown>
-    // Without the definitions it takes half the time.
+    // Rendering without the definitions takes half the time.
     const small = ['--set', 'crds.enabled=false']
     const plain = await template(...small)
     const whole = await template()
@@ -279,7 +279,7 @@ describe('values', () => {
   })
 })
 
-test('no label of a user replaces one of the chart, and none is there twice', async () => {
+test('labels of users neither replace nor duplicate labels of the chart', async () => {
   const own = {
     'app.kubernetes.io/component': 'operator',
     'app.kubernetes.io/part-of': 'rpc-router',
@@ -302,7 +302,7 @@ test('no label of a user replaces one of the chart, and none is there twice', as
   })
 })
 
-describe('rights', () => {
+describe('RBAC rules', () => {
   const lease = { namespace: 'rpc-router-system', name: 'rpc-router-operator' }
   const serviceAccount = { namespace: 'rpc-router-system', name: 'rpc-router-operator' }
   const isRole = ({ kind }: Rendered) => /^(?:Cluster)?Role$/.test(kind)
@@ -310,7 +310,7 @@ describe('rights', () => {
     return { kind, name: metadata.name, namespace: metadata.namespace, rules }
   }
 
-  test('are those of the table of the operator, for all of the cluster', async () => {
+  test("equal the operator's table, for the whole cluster", async () => {
     const wanted = rbacManifests({ namespaces: null, serviceAccount, lease })
     const roles = await render('--set', 'rbac.userRoles=false')
     expect(roles.filter(isRole).map(shown)).toEqual(
@@ -318,7 +318,7 @@ describe('rights', () => {
     )
   })
 
-  test('with namespaces there is no ClusterRole, and a Role in each', async () => {
+  test('with namespaces there is a Role in each, and no ClusterRole', async () => {
     const namespaces = ['a', 'b']
     const own = { ...lease, name: 'rpc-router-operator.a.b' }
     const wanted = rbacManifests({ namespaces, serviceAccount, lease: own }) as readonly Rendered[]
@@ -332,7 +332,7 @@ describe('rights', () => {
     expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
   })
 
-  test('without managed Redis, Secrets and StatefulSets are read alone, and all else is as before', async () => {
+  test('without managed Redis, only access to Secrets and StatefulSets becomes read-only', async () => {
     const rulesWith = async (value: boolean) => {
       const args = ['--set', `rbac.managedRedis=${value},rbac.userRoles=false`]
       return only(await render(...args), 'ClusterRole')['rules'] as {
@@ -351,7 +351,7 @@ describe('rights', () => {
     )
   })
 
-  test('the lease has a bounded name, however many namespaces there are', async () => {
+  test('the name of the lease is bounded for any number of namespaces', async () => {
     const many = Array.from({ length: 30 }, (_, index) => `namespace-${index}`).join(',')
     const { spec } = only(await render('--set', `namespaces={${many}}`), 'Deployment')
     const flag = (spec.template.spec.containers[0].args as string[]).find((arg) =>
@@ -362,7 +362,7 @@ describe('rights', () => {
 })
 
 describe('the pods', () => {
-  test('meet the profile restricted, with a read-only root', async () => {
+  test('comply with the profile restricted, with a read-only root', async () => {
     const { spec } = only(await render(), 'Deployment')
     const pod = spec.template.spec
     expect(pod.securityContext).toEqual({
@@ -376,7 +376,7 @@ describe('the pods', () => {
     })
   })
 
-  test('one replica has no PodDisruptionBudget, which would keep its node from being drained', async () => {
+  test('a single replica has no PodDisruptionBudget, which would block node drains', async () => {
     const kinds = (await render('--set', 'replicas=1')).map(({ kind }) => kind)
     expect(kinds).not.toContain('PodDisruptionBudget')
   })
@@ -386,7 +386,7 @@ describe('the kinds', () => {
   const definitions = (objects: readonly Rendered[]) =>
     objects.filter(({ kind }) => kind === 'CustomResourceDefinition')
 
-  test('are those of crds/, and are kept', async () => {
+  test('equal those of crds/, with the keep policy', async () => {
     const wanted = [rpcRouterDefinition(), upstreamProviderDefinition()]
     const found = definitions(await render())
     expect(found.map(({ spec }) => spec)).toEqual(
@@ -401,7 +401,7 @@ describe('the kinds', () => {
       })
   })
 
-  test('can go with the release, or be left to others', async () => {
+  test('can be deleted with the release, or excluded from it', async () => {
     const gone = definitions(await render('--set', 'crds.keep=false'))
     expect(JSON.stringify(gone.map(({ metadata }) => metadata))).not.toContain('resource-policy')
     expect(gone).toHaveLength(2)
@@ -435,12 +435,12 @@ describe('Chart.yaml', () => {
       `rpc-router:${version}`,
       imagesOf(parseCommandLine([]).values, version).redis,
     ])
-    // Without the chart, the operator takes the same.
+    // The operator has the same default without the chart.
     const { redisImage } = parse(read('values.yaml')) as { redisImage: Record<string, string> }
     expect(part('images')[2].image).toBe(`${redisImage['repository']}:${redisImage['tag']}`)
   })
 
-  test('names the kinds, with examples that hold', () => {
+  test('lists the kinds, with valid examples', () => {
     const named = part('crds').map(({ name, kind, version: of }) => [name, kind, of])
     expect(named).toEqual(
       [rpcRouterDefinition(), upstreamProviderDefinition()].map(({ metadata, spec }) => [
@@ -458,7 +458,7 @@ describe('Chart.yaml', () => {
 })
 
 describe('the notes', () => {
-  test('name the next commands, with manifests that hold', async () => {
+  test('list the next commands, with valid manifests', async () => {
     const args = ['install', 'rpc-router', chart, '-n', 'rpc-router-system', '--dry-run=client']
     const notes = (await printed(helm(args))).split('NOTES:\n')[1] ?? ''
     expect(notes).toContain('rollout status deployment/rpc-router-operator')

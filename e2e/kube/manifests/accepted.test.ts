@@ -18,7 +18,7 @@ describe.each([
 ])('%s', (file, schema) => {
   const rows = readManifests(file)
 
-  test('the API server takes them all', async () => {
+  test('the API server accepts all of them', async () => {
     const manifests = rows.map(({ manifest }) => manifest)
     const apply = ['apply', '--dry-run=server', '-f', '-']
     const { stderr, stdout } = await kubectl(apply, ...manifests)

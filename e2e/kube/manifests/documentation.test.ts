@@ -13,18 +13,18 @@ const manifests = projectFiles()
   .flatMap((path) =>
     [...projectText(path).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
       .map(([, text = '']) => text)
-      // Manifests, but for those of kinds that other programs bring.
+      // Manifests, except those of third-party kinds.
       .filter((text) => /^apiVersion: (?!argoproj|keda|\w+\.toolkit)/m.test(text))
       .map((text) => [path, text] as const),
   )
 
 beforeAll(() => installCrds(kubectl))
 
-test('there are manifests in the documentation', () => {
+test('the documentation has manifests', () => {
   expect(manifests.length).toBeGreaterThan(0)
 })
 
-test.each(manifests)('a manifest of %s is accepted by the API server', async (_, text) => {
+test.each(manifests)('the API server accepts a manifest of %s', async (_, text) => {
   const output = await printed(kubectl(['apply', '--dry-run=server', '-f', '-'], text))
   expect(output).toContain('created (server dry run)')
 })

@@ -8,7 +8,7 @@ import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
- * The two kinds in kubectl, as a user sees them.
+ * Both kinds in kubectl.
  */
 
 const { kubeconfig, namespace } = useNamespace()
@@ -65,7 +65,7 @@ test('the roles view and edit of a namespace include routers and providers', asy
   }
   for (const role of ['view', 'edit'])
     await run('create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`)
-  // The cluster adds them to its own roles after a while.
+  // The cluster aggregates roles with a delay.
   await expect.poll(() => may('edit', 'patch', 'rpcrouters')).toBe('yes')
   await expect.poll(() => may('view', 'list', 'upstreamproviders')).toBe('yes')
   expect(await may('edit', 'patch', 'rpcrouters', '--subresource=scale')).toBe('yes')
@@ -197,8 +197,8 @@ test('an empty spec gets its defaults from the API server, as from our own schem
   expect(rpcRouterSchema.parse(stored).spec).toEqual(ours.spec)
 })
 
-test('an object that is older than a rule can be changed in other fields', async () => {
-  // A copy of the kind in another group, so that no other test meets the rule.
+test('other fields of an object that predates a rule can be changed', async () => {
+  // A copy of the kind in another group keeps the rule from affecting other tests.
   const group = 'ratcheting.rpcrouter.dev'
   const original = JSON.parse(await run('get', 'crd', crd, '-o', 'json')) as Definition
   const copy = copyOf(original, group)

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-/** A manifest, as the tables hold it. */
+/** A row of a table. */
 interface Row {
   readonly case: string
-  /** Merged over the base and applied before, for immutable fields. */
+  /** Patch of the base for a manifest to apply first, for immutable fields. */
   readonly after?: Patch
-  /** Merged over the base. */
+  /** Patch of the base. */
   readonly patch: Patch
-  /** For a refused manifest: the lines of the answer, without the value that the server repeats. */
+  /** Lines of the answer to a refused manifest, without the value that the server repeats. */
   readonly says?: readonly string[]
 }
 
@@ -23,10 +23,10 @@ interface Patch {
 /** A manifest of a table. */
 export interface Manifest {
   readonly name: string
-  /** Applied before it. */
+  /** A manifest to apply first. */
   readonly before: Json | null
   readonly manifest: Json
-  /** The lines of the answer when it is applied. */
+  /** Lines of the answer to the apply. */
   readonly says: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function readManifests(file: string): readonly Manifest[] {
   }))
 }
 
-/** A merge patch, as of RFC 7396. */
+/** Applies a merge patch (RFC 7396). */
 function merge(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch
   const merged: Record<string, Json> = isObject(target) ? { ...target } : {}
@@ -57,7 +57,7 @@ function isObject(value: Json | undefined): value is Patch {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The output of kubectl for each object that it could not apply, in order. */
+/** Splits kubectl's output by refused object, in order. */
 export function splitRefusals(stderr: string): readonly string[] {
   return stderr.split(/^(?=The \w+ "|Error from server)/m).filter((text) => text !== '')
 }
@@ -66,7 +66,7 @@ export function splitRefusals(stderr: string): readonly string[] {
 export interface Difference {
   /** Expected lines that are missing. */
   readonly unsaid: readonly string[]
-  /** Output that is not expected. */
+  /** Unexpected output. */
   readonly beyond: string
 }
 

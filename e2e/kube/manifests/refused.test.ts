@@ -16,7 +16,7 @@ describe.each([['rpc-router.refused.yaml'], ['upstream-provider.refused.yaml']])
   const atOnce = refusals.filter(({ before }) => before === null)
   const complaints = new Map<string, string>()
 
-  // One kubectl for all manifests, since its start takes most of its time.
+  // One kubectl applies all manifests, since its start takes most of the time.
   const outcome = Promise.withResolvers<ToolRun>()
   beforeAll(async () => {
     const manifests = atOnce.map(({ manifest }) => manifest)

@@ -17,7 +17,7 @@ interface Saying {
   readonly of: string
   readonly condition: string
   readonly reason: string
-  /** A part of it. */
+  /** A part of the message. */
   readonly message?: string
 }
 
@@ -95,7 +95,7 @@ describe.each(rows)('$case', ({ name, says }) => {
   )
 })
 
-test('no message has a value of a Secret', async () => {
+test('no message contains a value of a Secret', async () => {
   const all = await printed(kubectl(['get', 'rpc,events', '-o', 'yaml']))
   expect(all).toContain('X-Key')
   expect(all).not.toMatch(/secret-of-alpha|first\\?nsecond/)

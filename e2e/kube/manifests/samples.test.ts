@@ -38,14 +38,14 @@ describe.each(samples)('%s', (sample) => {
     .filter(({ kind }) => kind === 'UpstreamProvider')
     .map((manifest) => upstreamProviderSchema.parse(manifest))
 
-  test('says when to use it', () => {
+  test('has a comment about its use', () => {
     const [, second = ''] = readFileSync(file, 'utf8').split('# Use it ')
     expect(readFileSync(file, 'utf8')).toMatch(/^# /)
     expect(second).not.toBe('')
   })
 
-  test('is accepted by the API server, and changes nothing the second time', async () => {
-    // Controllers of Kubernetes may write the status of a policy meanwhile, and of an autoscaler.
+  test('is accepted by the API server, and a repeated apply changes nothing', async () => {
+    // Controllers may write the status of a policy or an autoscaler in the meantime.
     const counter = sample === 'house-rules.yaml' ? 'generation' : 'resourceVersion'
     const judged = manifests.filter(({ kind }) => kind !== autoscaler)
     const output = ['-o', `jsonpath={.items[?(@.kind!="${autoscaler}")].metadata.${counter}}`]

@@ -13,7 +13,7 @@ import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
- * kubectl reads YAML 1.1, in which words such as off are no strings.
+ * kubectl reads YAML 1.1, in which words such as off are not strings.
  */
 
 const { kubeconfig, namespace } = useNamespace()
@@ -21,7 +21,7 @@ const kubectl = kubectlFor(kubeconfig, namespace)
 
 beforeAll(() => installCrds(kubectl))
 
-/** The words and the defaults of every field, by its path. */
+/** The enum values and the defaults of every field, by path. */
 function constantsOf(path: string, schema: StructuralSchema): readonly object[] {
   const { enum: words, default: value, properties = {}, items, additionalProperties } = schema
   const own = words === undefined && value === undefined ? [] : [{ path, words, value }]
@@ -61,14 +61,14 @@ spec:
   const tryOut = (integrity: string) =>
     kubectl(['apply', '--dry-run=server', '-o', 'json', '-f', '-'], router(integrity))
 
-  test.each(["'off'", '"off"', 'envelope', 'full'])('%s is a word', async (integrity) => {
+  test.each(["'off'", '"off"', 'envelope', 'full'])('%s is a string', async (integrity) => {
     const stored = JSON.parse(await printed(tryOut(integrity))) as {
       spec: { relay: { integrity: unknown } }
     }
     expect(stored.spec.relay.integrity).toBe(integrity.replaceAll(/['"]/g, ''))
   })
 
-  test('off without quotes is none', async () => {
+  test('off without quotes is not a string', async () => {
     expect(await tryOut('off')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
@@ -78,7 +78,7 @@ spec:
   })
 })
 
-test('kubectl reads values without quotes as we do', async () => {
+test('kubectl parses values without quotes as the project does', async () => {
   const words = [
     ...['y', 'Yes', 'ON', 'n', 'No', 'off', 'OFF', 'oFF', '~', '', 'Null', '010', '0x1F', '0b11'],
     ...[
@@ -104,7 +104,7 @@ test('kubectl reads values without quotes as we do', async () => {
   expect(readDocuments(text)).toEqual([{ place: 'document 1, line 1', value: theirs }])
 })
 
-test('kubectl reads the YAML that the project writes with the same values', async () => {
+test('kubectl parses YAML of the project with the same values', async () => {
   const texts = [
     'off',
     'y',

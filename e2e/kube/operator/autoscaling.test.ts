@@ -21,7 +21,7 @@ import { quiet, type RunningOperator, runOperator } from './running-operator.ts'
 
 const place = useNamespace()
 const fleet = new Fleet(place)
-/** Every count that a Deployment ever had, by name. */
+/** Every replica count of a Deployment, by name. */
 const counts = new Map<string, number[]>()
 let running: RunningOperator
 
@@ -49,7 +49,7 @@ afterAll(() => running.stop())
 
 const autoscaling = { minReplicas: 2, maxReplicas: 10 }
 
-/** Writes the count through the scale subresource, like an autoscaler. */
+/** Writes the replica count through the scale subresource, like an autoscaler. */
 async function scale(router: string, replicas: number): Promise<void> {
   const ref = { namespace: place.namespace, name: `${router}-router` }
   await place.client.mergePatch(deployments, ref, { spec: { replicas } }, place.signal, 'scale')
@@ -59,7 +59,7 @@ async function count(router: string): Promise<number | undefined> {
   return (await fleet.get(deployments, `${router}-router`)).spec.replicas
 }
 
-test('switched on, the count stays what it was, and is the autoscaler’s from then on', async () => {
+test('turning autoscaling on leaves the replica count to the autoscaler', async () => {
   await fleet.provider('on', 'on-a')
   await fleet.router('on', { replicas: 5 })
   await fleet.routerIs('on', 'Programmed', 'Programmed')
@@ -76,7 +76,7 @@ test('switched on, the count stays what it was, and is the autoscaler’s from t
   expect(counts.get('on-router')?.every((each) => each >= 5)).toBe(true)
 })
 
-test('switched on at 0 replicas, it begins with the minimum', async () => {
+test('turning autoscaling on at 0 replicas starts with the minimum', async () => {
   await fleet.provider('asleep', 'asleep-a')
   await fleet.router('asleep', { replicas: 0 })
   await fleet.routerIs('asleep', 'Available', 'ScaledToZero')
@@ -87,7 +87,7 @@ test('switched on at 0 replicas, it begins with the minimum', async () => {
   expect(await count('asleep')).toBe(2)
 })
 
-test('switched off, the count is the one of the spec, and the autoscaler is gone', async () => {
+test('turning autoscaling off restores the count of the spec and deletes the autoscaler', async () => {
   await fleet.provider('off', 'off-a')
   await fleet.router('off', { autoscaling: { minReplicas: 3, maxReplicas: 10 } })
   await fleet.routerIs('off', 'Programmed', 'Programmed')
@@ -102,7 +102,7 @@ test('switched off, the count is the one of the spec, and the autoscaler is gone
   expect(counts.get('off-router')?.every((each) => each >= 3)).toBe(true)
 })
 
-test('switched off without another count, the present one stays', async () => {
+test('turning autoscaling off without a count retains the current count', async () => {
   await fleet.provider('left', 'left-a')
   await fleet.router('left', { autoscaling })
   await fleet.routerIs('left', 'Programmed', 'Programmed')
@@ -116,7 +116,7 @@ test('switched off without another count, the present one stays', async () => {
   await fleet.routerIs('left', 'Programmed', 'Programmed')
   await quiet(running)
   expect(await count('left')).toBe(5)
-  // Nor does a count that the router named itself.
+  // A count in the spec changes nothing either.
   await fleet.patch(rpcRouters, 'left', { spec: { replicas: 4 } })
   await eventually(async () => expect(await count('left')).toBe(4))
   await fleet.patch(rpcRouters, 'left', { spec: { replicas: null } })
@@ -129,7 +129,7 @@ test('switched off without another count, the present one stays', async () => {
   expect(await count('left')).toBe(4)
 })
 
-test('switched on and off again and again, the count never falls below what both sides want', async () => {
+test('turning autoscaling on and off repeatedly never changes the count', async () => {
   await fleet.provider('flip', 'flip-a')
   await fleet.router('flip', { replicas: 4 })
   await fleet.routerIs('flip', 'Programmed', 'Programmed')
@@ -144,11 +144,11 @@ test('switched on and off again and again, the count never falls below what both
   expect(await count('flip')).toBe(4)
 })
 
-test('what the autoscaler says is in the status of the router, as long as there is one', async () => {
+test('the router has the status of its autoscaler until the autoscaler is deleted', async () => {
   await fleet.provider('seen', 'seen-a')
   await fleet.router('seen', { autoscaling })
   const status = async () => (await fleet.get(rpcRouters, 'seen')).status?.autoscaling
-  // Nobody measures the pods here, and the autoscaler says so.
+  // The autoscaler reports missing metrics, since this cluster has no metrics server.
   await eventually(async () => {
     const { conditions = [] } = (await status()) ?? {}
     const active = conditions.find(({ type }) => type === 'ScalingActive')
@@ -158,7 +158,7 @@ test('what the autoscaler says is in the status of the router, as long as there 
   await eventually(async () => expect(await status()).toBeUndefined())
 })
 
-test('scaled by kubectl, the router follows its own spec', async () => {
+test('kubectl scale changes the spec of the router', async () => {
   await fleet.provider('hand', 'hand-a')
   await fleet.router('hand', { replicas: 2 })
   await fleet.routerIs('hand', 'Programmed', 'Programmed')

@@ -21,7 +21,7 @@ async function count(router: string): Promise<number | undefined> {
   return (await fleet.get(deployments, `${router}-router`)).spec.replicas
 }
 
-test('the operator restores the count of a Deployment that was scaled by hand', async () => {
+test('the operator restores the count of a manually scaled Deployment', async () => {
   await fleet.provider('once', 'once-a')
   await fleet.router('once', { replicas: 2 })
   await fleet.routerIs('once', 'Ready', 'Ready')
@@ -33,7 +33,7 @@ test('the operator restores the count of a Deployment that was scaled by hand', 
   await fleet.routerIs('once', 'Programmed', 'Programmed')
 })
 
-test('an autoscaler beside a fixed count writes no more once the spec agrees with it', async () => {
+test('an autoscaler beside a fixed count stops writing once the spec agrees with it', async () => {
   await fleet.provider('twice', 'twice-a')
   await fleet.router('twice', { replicas: 2 })
   await fleet.routerIs('twice', 'Ready', 'Ready')
@@ -46,7 +46,7 @@ test('an autoscaler beside a fixed count writes no more once the spec agrees wit
   await fleet.delete(horizontalPodAutoscalers, 'twice-router')
 })
 
-test('other fields are restored as often as another writer sets them', async () => {
+test('other fields are restored each time that another writer sets them', async () => {
   await fleet.provider('other', 'other-a')
   await fleet.router('other')
   await fleet.routerIs('other', 'Ready', 'Ready')

@@ -29,7 +29,7 @@ const [grantedRoles, bindings] = (['Role', 'RoleBinding'] as const).map((kind): 
   return { group, version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced: true }
 }) as [Resource, Resource]
 
-/** The rights of an operator in the namespace, to grant them again after its deletion. */
+/** The RBAC objects of an operator in a namespace, to restore them after its deletion. */
 async function rightsIn({ client, namespace, signal }: TestNamespace) {
   const found = [grantedRoles, bindings].map(async (resource) => {
     const { items } = await listAll(client, resource, { namespace }, signal)
@@ -95,7 +95,7 @@ test.each([
 ] as const)(
   'a namespace that is deleted is no failure, for an operator of %s',
   async (_, where) => {
-    // An operator of all namespaces would work on those of the other test files too.
+    // An operator for all namespaces would also work on those of other test files.
     const cluster = where === null ? await ownCluster() : null
     const { fleet, running } = await startFleet(where === null ? null : [place.namespace])
     try {
@@ -106,19 +106,19 @@ test.each([
       const refused = running.requests.filter(
         ({ verb, outcome }) => verb !== 'list' && outcome === 403,
       )
-      // Only requests that were under way, and not one for each deleted object.
+      // Only in-flight requests fail, not one per deleted object.
       const objects = refused.filter(({ resource }) => resource !== 'events')
       if (where === null)
         expect(objects.length, JSON.stringify(refused)).toBeLessThan(2 * routers.length)
     } finally {
-      // A refusal by a namespace in deletion is no missing right.
+      // A terminating namespace refuses requests without any missing RBAC rule.
       await Promise.allSettled([running.stop()])
       await cluster?.[Symbol.asyncDispose]()
     }
   },
 )
 
-test('one that is gone before the operator starts holds up no other, and comes when it is back', async () => {
+test('a missing namespace blocks no other, and is served once it exists', async () => {
   const both = { ...place, namespaces: [shared.namespace, place.namespace] }
   const access = await grantRules(both)
   const rights = await rightsIn(place)
@@ -149,7 +149,7 @@ test('one that is gone before the operator starts holds up no other, and comes w
   }
 })
 
-test('routers and providers that are deleted all at once are no failure', async () => {
+test('deleting all routers and providers at once causes no failure', async () => {
   const { fleet, running } = await startFleet([place.namespace])
   const kubectl = kubectlFor(place.kubeconfig, place.namespace)
   await printed(kubectl(['delete', 'rpcr,upp', '--all']))

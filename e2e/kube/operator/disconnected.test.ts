@@ -26,7 +26,7 @@ async function whileAway(change: () => Promise<void>): Promise<AsyncDisposable> 
   return runOperator({ ...place, namespaces: [place.namespace] })
 }
 
-test('a router that was deleted and recreated under its name gets new objects', async () => {
+test('a router that is deleted and recreated under its name gets new objects', async () => {
   const as = await grantRules({ ...place, namespaces: [place.namespace] })
   const first = await runOperator({ ...place, namespaces: [place.namespace] }, { as })
   await fleet.provider('again', 'again-a')
@@ -48,7 +48,7 @@ test('a router that was deleted and recreated under its name gets new objects', 
   })
 })
 
-test('changes of the meantime are applied', async () => {
+test('changes made without an operator are applied', async () => {
   const first = await runOperator({ ...place, namespaces: [place.namespace] })
   await fleet.secret('meanwhile-keys', { key: 'first' })
   await fleet.provider('meanwhile', 'meanwhile-a', keyHeader('meanwhile-keys'))

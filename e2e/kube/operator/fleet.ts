@@ -17,7 +17,7 @@ import {
 import { eventually } from '../../processes/eventually.ts'
 import type { TestNamespace } from '../test-namespace.ts'
 
-/** A minimal RpcRouter, with `spec` merged over its own. */
+/** A minimal RpcRouter with `spec` merged over the defaults. */
 export function routerObject(
   namespace: string | undefined,
   name: string,
@@ -66,13 +66,13 @@ export function secretObject(
   return { apiVersion: 'v1', kind: 'Secret', metadata, stringData } as KubeObject
 }
 
-/** A key of a Secret in a header. */
+/** A header with a key of a Secret. */
 export function keyHeader(secret: string, key = 'key'): object {
   const header = { name: 'x-api-key', valueFrom: { secretKeyRef: { name: secret, key } } }
   return { nodeUrls: [{ url: 'https://node.example', auth: { headers: [header] } }] }
 }
 
-/** Short methods for the objects of a test's namespace. */
+/** Helpers for the objects in a test's namespace. */
 export class Fleet {
   readonly namespace: string
   readonly client: KubeClient
@@ -119,7 +119,7 @@ export class Fleet {
     return (await listAll(this.client, resource, { namespace }, this.signal)).items
   }
 
-  /** All objects of the namespace that a router can consist of, and our own kinds. */
+  /** All objects of the namespace of our kinds and of the kinds of a router's children. */
   async everything(): Promise<readonly KubeObject[]> {
     const kinds: readonly Resource[] = [...childKinds, replicaSets, rpcRouters, upstreamProviders]
     const known = kinds.filter((kind) => !monitorKinds.includes(kind))

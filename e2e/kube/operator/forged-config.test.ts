@@ -14,8 +14,8 @@ import { useOperatedFleet } from './operated-fleet.ts'
 import { quiet } from './running-operator.ts'
 
 /*
- * An attacker who may delete and create ConfigMaps, but neither read Secrets nor write Deployments, replaces the config
- * of a router.
+ * An attacker may delete and create ConfigMaps, but neither read Secrets nor write Deployments, and
+ * replaces the config of a router.
  */
 
 const operated = useOperatedFleet()
@@ -65,7 +65,7 @@ test('changes of the ConfigMaps open no port', async () => {
   await fleet.router('p')
   await fleet.routerIs('p', 'Ready', 'Ready')
   const old = (await configMapOf('p')).metadata.name
-  // Another config, with the first kept for its ReplicaSet.
+  // This makes another config. The first remains for its ReplicaSet.
   await fleet.provider('p', 'p-b')
   await fleet.providerIs('p-b', 'Ready', 'Ready')
   await quiet(operated.running)

@@ -15,8 +15,8 @@ import { pods } from '../resources.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 
 /*
- * The objects are on a real API, and so are the pods, by name and IP address; behind each address a router runs as a
- * process of this machine. Its port is not that of a pod, which other tests of the machine may use.
+ * Objects and pods are on a real API server. Behind the IP address of each pod a router runs as a
+ * process of this machine, on a different port, which no other test uses.
  */
 
 const ports = new Map<string, number>()
@@ -43,7 +43,7 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.stop()))
 })
 
-/** Gives each pod an address, and a router behind it. */
+/** Gives each pod an address with a router. */
 async function runRouters(): Promise<void> {
   const running = await eventually(async () => {
     const all = await fleet.list(pods)
@@ -69,7 +69,7 @@ async function conditionsOf(provider: string): Promise<Readonly<Record<string, s
   return Object.fromEntries(all.map(({ type, reason }) => [type, reason]))
 }
 
-test('what the routers see of a node comes into the status of its provider, and goes', async () => {
+test('problems of a node appear in the status of its provider, and disappear', async () => {
   await fleet.provider('r', 'a')
   await fleet.provider('r', 'b')
   await fleet.router('r')
@@ -80,7 +80,7 @@ test('what the routers see of a node comes into the status of its provider, and 
   })
   await nodes[1]?.stop()
   await eventually(async () => {
-    // Only b may serve these calls: a router that chose between both could leave b alone for minutes.
+    // Only b may serve these calls, since a free selection may not use b for minutes.
     const headers = { 'content-type': 'application/json', 'rpc-providers-block': 'a' }
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice"}'
     for (const { urls } of programs) await fetch(urls[0] ?? '', { method: 'POST', headers, body })

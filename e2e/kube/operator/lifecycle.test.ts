@@ -29,11 +29,11 @@ async function deployment(router: string): Promise<Deployment> {
 }
 
 describe('a router', () => {
-  test('with a provider becomes Ready, and so does the provider', async () => {
+  test('becomes Ready together with its provider', async () => {
     await fleet.provider('simple', 'simple-a')
     await fleet.router('simple')
     await fleet.routerIs('simple', 'Ready', 'Ready')
-    // Ready comes with the first ready pod.
+    // The first ready pod sets Ready.
     await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')
     const { status } = await fleet.get(rpcRouters, 'simple')
     expect(status).toMatchObject({
@@ -47,7 +47,7 @@ describe('a router', () => {
     expect(provider.status?.summary).toEqual({ routers: '1/1', urls: 1 })
   })
 
-  test('that is reconciled again changes no resourceVersion', async () => {
+  test('keeps every resourceVersion in another reconcile', async () => {
     await fleet.provider('steady', 'steady-a')
     await fleet.router('steady', { autoscaling: { maxReplicas: 4 } })
     await fleet.routerIs('steady', 'Ready', 'Ready')
@@ -70,7 +70,7 @@ describe('a router', () => {
     expect(await fleet.versions()).toEqual(before)
   })
 
-  test('goes with all that it consists of', async () => {
+  test('is deleted with all its children', async () => {
     await fleet.provider('gone', 'gone-a')
     await fleet.router('gone')
     await fleet.routerIs('gone', 'Ready', 'Ready')
@@ -101,7 +101,7 @@ describe('a router', () => {
     await eventually(() => fleet.get(services, 'drift-router'))
   })
 
-  test('that is paused is not changed until the pause ends', async () => {
+  test('is not changed while it is paused', async () => {
     await fleet.provider('paused', 'paused-a')
     await fleet.router('paused')
     await fleet.routerIs('paused', 'Ready', 'Ready')
@@ -169,7 +169,7 @@ describe('a router', () => {
   )
 })
 
-test('a Redis gets or loses its storage while the router does without it for a moment', async () => {
+test('a Redis gets or loses its storage while the router briefly runs without it', async () => {
   const redis = async () => {
     const { metadata, spec } = await fleet.get(statefulSets, 'vol-redis')
     return { uid: metadata.uid, volumes: spec.volumeClaimTemplates?.length ?? 0 }
@@ -185,7 +185,7 @@ test('a Redis gets or loses its storage while the router does without it for a m
   await expect(share({ managed: { storage: null } })).rejects.toThrow(
     'set sharedState.mode to None',
   )
-  // Pods that use the old one are still there.
+  // Pods that use the old Redis still run.
   await share({ mode: 'None', managed: null })
   await share({ mode: 'Managed', managed: {} })
   await eventually(async () => expect((await redis()).volumes).toBe(0))
@@ -194,7 +194,7 @@ test('a Redis gets or loses its storage while the router does without it for a m
   expect((await redis()).uid).not.toBe(before.uid)
 })
 
-test('nothing is built for a router that is refused, nor a Redis', async () => {
+test('an invalid router gets no children and no Redis', async () => {
   await fleet.router('bare', { sharedState: { mode: 'Managed' } })
   const { message } = await fleet.routerIs('bare', 'Programmed', 'NotAccepted')
   expect(message).toBe('Nothing runs yet.')
@@ -206,7 +206,7 @@ test('nothing is built for a router that is refused, nor a Redis', async () => {
 })
 
 describe('providers', () => {
-  test('an invalid one beside five valid ones is left out, and only that one', async () => {
+  test('only the invalid one of six is excluded', async () => {
     for (const name of ['five-a', 'five-b', 'five-c', 'five-d', 'five-e'])
       await fleet.provider('five', name)
     await fleet.provider('five', 'five-x', {
@@ -221,7 +221,7 @@ describe('providers', () => {
     await fleet.routerIs('five', 'Accepted', 'PartiallyAccepted')
   })
 
-  test('many that come at once make few rollouts', async () => {
+  test('many new providers at once cause few rollouts', async () => {
     await fleet.provider('burst', 'burst-0')
     await fleet.router('burst')
     await fleet.routerIs('burst', 'Programmed', 'Programmed')
@@ -234,7 +234,7 @@ describe('providers', () => {
     expect(((await deployment('burst')).metadata.generation ?? 0) - first).toBeLessThan(6)
   })
 
-  test('after the deletion of the last one the last good config stays', async () => {
+  test('after the deletion of the last provider the last good config remains', async () => {
     await fleet.provider('last', 'last-a')
     await fleet.router('last')
     await fleet.routerIs('last', 'Ready', 'Ready')
@@ -257,7 +257,7 @@ describe('Secrets', () => {
     await fleet.providerIs('late-a', 'Ready', 'Ready')
   })
 
-  test('one of a service account can be referred to', async () => {
+  test('references to a service account Secret work', async () => {
     const { namespace } = place
     await fleet.create(serviceAccounts, {
       apiVersion: 'v1',
@@ -280,7 +280,7 @@ describe('Secrets', () => {
     expect(status).toBe('True')
   })
 
-  test('pods take over a rotated key, and are not replaced; a key without references changes nothing', async () => {
+  test('pods reload a rotated key without a rollout, and an unused key changes nothing', async () => {
     await fleet.secret('turn-keys', { key: 'first', other: 'x' })
     await fleet.provider('turn', 'turn-a', keyHeader('turn-keys'))
     await fleet.router('turn')
@@ -304,7 +304,7 @@ describe('Secrets', () => {
 })
 
 describe('configs', () => {
-  test('old ones are kept as long as a ReplicaSet refers to them', async () => {
+  test('old configs are retained while a ReplicaSet refers to them', async () => {
     await fleet.provider('kept', 'kept-a')
     await fleet.router('kept', {
       pod: { rollout: { revisionHistoryLimit: 1, minReadySeconds: 0 } },

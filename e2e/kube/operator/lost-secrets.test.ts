@@ -26,7 +26,7 @@ function canStart({ spec }: Pod): boolean {
   return ![...gone].some(refers)
 }
 
-/** A router with the providers a and b, each with its own Secret; the Secret of a is deleted. */
+/** A router with providers a and b, and a Secret for each. The Secret of a is deleted. */
 async function routerWithLostSecret(name: string, spec: object = {}): Promise<void> {
   await fleet.secret(`${name}-s1`, { key: 'first' })
   await fleet.secret(`${name}-s2`, { key: 'first' })
@@ -52,7 +52,7 @@ function deployment(router: string) {
   return fleet.get(deployments, `${router}-router`)
 }
 
-/** The providers in the config that the Deployment has. */
+/** The providers in the Deployment's config. */
 async function providersOf(router: string): Promise<readonly string[]> {
   const { spec } = await deployment(router)
   const name = spec.template.spec?.volumes?.find(({ configMap }) => configMap)?.configMap?.name
@@ -62,7 +62,7 @@ async function providersOf(router: string): Promise<readonly string[]> {
   )
 }
 
-test('a provider whose Secret is gone is left out until it is back', async () => {
+test('a provider is excluded while its Secret is missing', async () => {
   await routerWithLostSecret('beside')
   await eventually(async () => {
     expect(await providersOf('beside')).toEqual(['beside-b'])
@@ -77,13 +77,13 @@ test('a provider whose Secret is gone is left out until it is back', async () =>
   await settled('beside')
 })
 
-describe('a provider that alone serves an endpoint', () => {
+describe('the only provider of an endpoint', () => {
   const endpoints = [
     { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
     { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' },
   ]
 
-  /** A router with a for eth1 and b for sepolia, each with a Secret of its own. */
+  /** A router with a for eth1 and b for sepolia, and a Secret for each. */
   async function routerOfTwo(name: string): Promise<void> {
     await fleet.secret(`${name}-s1`, { key: 'first' })
     await fleet.secret(`${name}-s2`, { key: 'first' })
@@ -93,7 +93,7 @@ describe('a provider that alone serves an endpoint', () => {
     await settled(name)
   }
 
-  test('holds its router back while its Secret is gone; deleting it closes the endpoint', async () => {
+  test('blocks its router while its Secret is missing, and its deletion closes the endpoint', async () => {
     await routerOfTwo('lost')
     const { spec } = await deployment('lost')
     await lose('lost-s1')
@@ -109,7 +109,7 @@ describe('a provider that alone serves an endpoint', () => {
     await fleet.routerIs('lost', 'Programmed', 'Programmed')
   })
 
-  test('holds its router back while its Secret has a bad value', async () => {
+  test('blocks its router while its Secret has a bad value', async () => {
     await routerOfTwo('bad')
     await fleet.patch(secrets, 'bad-s1', { stringData: { key: 'first\nsecond' } })
     await fleet.routerIs('bad', 'Accepted', 'NoProviders')

@@ -13,14 +13,15 @@ import { type Pod, pods } from '../resources.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 
 /*
- * A mistake never takes a running fleet down. After a bad change, each test deletes all pods one by one, and the service
- * answers throughout. The pods are simulated; their routers have an older image that refuses some settings.
+ * A mistake never takes a running fleet down. After a bad change each test deletes all pods one by
+ * one, and the service answers throughout. The simulated pods have an older image that refuses some
+ * settings.
  */
 
 const unknownToTheImage = /max-relay-attempts: 3|log-level: debug/
 
 const texts = new Store<ConfigMap>()
-/** Pod uid to the config that its router serves. */
+/** The config that each pod serves, by pod uid. */
 const served = new Map<string, string>()
 const byAddress = new Map<string, Pod>()
 
@@ -86,13 +87,13 @@ async function readyOf(router: string): Promise<readonly Pod[]> {
   return (await podsOf(router)).filter(isReady)
 }
 
-/** Deletes every present pod, each after the previous one was replaced. The service answers throughout. */
+/** Deletes every pod, each after the replacement of the previous one. The service must answer. */
 async function replaceAll(router: string): Promise<void> {
   const before = await podsOf(router)
   for (const { metadata } of before) {
     await fleet.delete(pods, metadata.name)
     await eventually(async () => {
-      // Restarts the containers that ended.
+      // Restarts ended containers.
       kubelet.decide(kubelet.fateOf)
       const ready = await readyOf(router)
       expect(ready.length).toBeGreaterThan(0)

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await installCrds(kubectlFor(place.kubeconfig, place.namespace))
   const namespaces = [place.namespace]
   const access = await grantRules({ ...place, namespaces })
-  // A minute is two seconds.
+  // A minute takes two seconds on this clock.
   const client = clientOf(access)
   const operator = createOperator(client, { namespaces, clock: hastyClock(30) })
   running = run(operator, stop.signal).then(() => client.close())
@@ -32,7 +32,7 @@ afterAll(async () => {
   await deleteDefinition(place.client, podMonitors, place.signal)
 })
 
-test('a kind of monitors that is installed later is discovered', async () => {
+test('a monitor kind that is installed later is discovered', async () => {
   await fleet.provider('late', 'late-a')
   await fleet.router('late', { monitoring: { type: 'PodMonitor' } })
   await fleet.routerIs('late', 'Programmed', 'ProgrammedWithoutMonitor')
@@ -45,7 +45,7 @@ test('a kind of monitors that is installed later is discovered', async () => {
   })
 })
 
-test('a removed kind blocks nothing, and is discovered when it is back', async () => {
+test('a removed kind blocks nothing, and is discovered again', async () => {
   await fleet.provider('gone', 'gone-a')
   await fleet.router('gone', { monitoring: { type: 'PodMonitor' } })
   await fleet.routerIs('gone', 'Programmed', 'Programmed')

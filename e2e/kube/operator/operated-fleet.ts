@@ -8,14 +8,14 @@ import { useNamespace, type TestNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
 import { runOperator, type RunningOperator, type RunOptions } from './running-operator.ts'
 
-/** A namespace in which an operator runs and pods become ready. */
+/** A namespace with an operator, in which pods become ready. */
 export interface OperatedFleet {
   readonly place: TestNamespace
   readonly fleet: Fleet
   readonly kubelet: PretendKubelet
-  /** Runs from before the first test; the present one is stopped at the end. */
+  /** Runs from before the first test to after the last. A test may replace it. */
   running: RunningOperator
-  /** One more operator for the namespace. */
+  /** Starts another operator for the namespace. */
   run(): Promise<RunningOperator>
 }
 

@@ -29,7 +29,7 @@ function pods({ spec }: Deployment) {
   return { ...spec.template.spec, env: container?.env ?? [], envFrom: container?.envFrom ?? [] }
 }
 
-test('after a roll-back that was undone pods want no key that the spec does not name', async () => {
+test('after an undone rollback pods refer to no key outside the spec', async () => {
   await fleet.secret('back-key', { key: 'secret' })
   await fleet.provider('back', 'back-a', keyHeader('back-key'))
   await fleet.router('back', { pod: { nodeSelector: { disk: 'fast' } } })
@@ -43,7 +43,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
   await eventually(async () => expect(await wantsKey()).not.toContain('back-key'))
   await fleet.routerIs('back', 'Progressing', 'RolloutComplete')
   await pause('back', 'true')
-  // To the first revision: the two changes may have been one rollout, or two.
+  // Undoes to the first revision, since the two changes may be one rollout or two.
   await printed(kubectl(['rollout', 'undo', 'deployment/back-router', '--to-revision=1']))
   const undone = await fleet.get(deployments, 'back-router')
   expect(JSON.stringify(undone)).toContain('back-key')
@@ -103,7 +103,7 @@ test('manual changes are reverted, and a new operator has nothing to write', asy
   expect(writes(second.requests)).toEqual([])
 })
 
-test('a manual change that no pause covers is reverted at once; a restart is not', async () => {
+test('a manual change without a pause is reverted at once, but a restart is not', async () => {
   await fleet.provider('now', 'now-a')
   await fleet.router('now')
   await fleet.routerIs('now', 'Ready', 'Ready')
@@ -119,7 +119,7 @@ test('a manual change that no pause covers is reverted at once; a restart is not
   expect(metadata?.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt'])
 })
 
-test('objects that --cascade=orphan left are adopted by the next router of the name', async () => {
+test('the next router of the name adopts objects that --cascade=orphan left', async () => {
   await fleet.provider('orphan', 'orphan-a')
   await fleet.router('orphan')
   await fleet.routerIs('orphan', 'Ready', 'Ready')

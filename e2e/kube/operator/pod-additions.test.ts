@@ -17,7 +17,7 @@ async function podSpec() {
   return { pod: spec.template.spec, version: metadata.resourceVersion }
 }
 
-test('what a user adds is in the pods, is written once, and can be taken away', async () => {
+test('additions of users are in the pods, are written once, and can be removed', async () => {
   await printed(kubectlFor(place.kubeconfig, place.namespace)(['apply', '-f', sample]))
   await fleet.routerIs('additions', 'Ready', 'Ready')
   const { pod } = await podSpec()
@@ -38,7 +38,7 @@ test('what a user adds is in the pods, is written once, and can be taken away', 
   await fleet.patch(rpcRouters, 'additions', { metadata: { labels: { touched: 'yes' } } })
   await quiet(operated.running)
   expect((await podSpec()).version).toBe(version)
-  // A merge patch takes a null for itself: the list is the last that says it.
+  // A merge patch consumes a null, so only a list can contain one.
   const topology = [
     { op: 'add', path: '/spec/pod/patch', value: { topologySpreadConstraints: null } },
   ]
@@ -51,7 +51,7 @@ test('what a user adds is in the pods, is written once, and can be taken away', 
   })
 })
 
-test('a patch that makes no pod is refused by the API server: the pods go on, and the router says why', async () => {
+test('a patch that the API server refuses leaves the pods running, and the router reports it', async () => {
   const { pod } = await podSpec()
   const broken = { containers: [{ name: 'router', image: '' }] }
   await fleet.patch(rpcRouters, 'additions', { spec: { pod: { patch: broken } } })

@@ -75,8 +75,7 @@ async function leads({ url }: Program): Promise<boolean> {
 }
 
 /**
- * A kubeconfig of a service account with the rules for the namespace alone, and the flags that go
- * with it.
+ * A kubeconfig of a service account with rules for only the namespace, and the matching flags.
  */
 async function account(): Promise<{ kubeconfig: string; flags: readonly string[] }> {
   const before = await roleNames()
@@ -140,7 +139,7 @@ describe('the program', () => {
     )
   })
 
-  test('a second one waits with full caches, and takes over at once', async () => {
+  test('a standby waits with full caches, and takes over at once', async () => {
     const { kubeconfig, flags } = await account()
     const first = await start(kubeconfig, ...flags)
     await eventually(() => leads(first))
@@ -156,7 +155,7 @@ describe('the program', () => {
     await fleet.routerIs('over', 'Programmed', 'Programmed')
   })
 
-  test('stays while the API server is away, also without an address of its own', async () => {
+  test('survives an outage of the API server, even without an admin address', async () => {
     const proxy = await ChaosProxy.start(place.access, noFaults)
     const { folder, namespace } = place
     const kubeconfig = await writeKubeconfig(folder, `away-${namespace}`, proxy.access, namespace)
@@ -168,7 +167,7 @@ describe('the program', () => {
     await fleet.routerIs('away', 'Programmed', 'Programmed')
     await proxy[Symbol.asyncDispose]()
     const failures = () => running.log().split('Watch failed').length - 1
-    // Each kind is requested again in vain: only a living process does so.
+    // Repeated failed requests for each kind prove that the process is alive.
     await eventually(() => failures() > 30)
     expect(running.child.exitCode).toBeNull()
     running.child.kill('SIGTERM')
@@ -176,7 +175,7 @@ describe('the program', () => {
   })
 })
 
-test('if its port is taken it ends, and names the port and the flag to choose another', async () => {
+test('a port in use ends the program, and the error names the port and the flag', async () => {
   const { kubeconfig, flags } = await account()
   const first = await start(kubeconfig, ...flags)
   await eventually(async () => expect(await statusOf(first, '/readyz')).toBe(200))
@@ -189,7 +188,7 @@ test('if its port is taken it ends, and names the port and the flag to choose an
   expect(await statusOf(first, '/readyz')).toBe(200)
 })
 
-test('without its kinds in the cluster the error says what to install', async () => {
+test('without its kinds in the cluster the error explains the installation', async () => {
   await using bare = await startCluster()
   const running = await start(bare.kubeconfig)
   expect(await running.ended).toBe(1)

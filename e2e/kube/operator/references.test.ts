@@ -25,7 +25,7 @@ async function resolvedIs(
   return (await is).message
 }
 
-test('every field reports a missing reference, and resolves it once it exists', async () => {
+test('every field reports a missing reference until it exists', async () => {
   for (const { kind, name, specWith } of fields)
     if (kind === 'RpcRouter') await fleet.router(name, specWith(`of-${name}`))
     else await fleet.provider('nobody', name, specWith(`of-${name}`))

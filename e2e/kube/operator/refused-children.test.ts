@@ -51,7 +51,7 @@ async function egress(router: string): Promise<readonly unknown[]> {
 
 const urlOf = (port: number) => `http://node.example:${port}`
 
-/** The name of the config with a port of a node. */
+/** The name of the config that contains a port of a node. */
 function configWith(router: string, port: number): Promise<string> {
   return eventually(async () => {
     const found = (await fleet.list(configMaps)).find(
@@ -63,15 +63,15 @@ function configWith(router: string, port: number): Promise<string> {
   })
 }
 
-/** Gives a provider another port, and waits until there is a config with it. */
-async function wish(router: string, port: number): Promise<void> {
+/** Changes the port of a provider, and waits for a config with it. */
+async function changePort(router: string, port: number): Promise<void> {
   const nodeUrls = [{ url: urlOf(port) }]
   await fleet.patch(upstreamProviders, `${router}-a`, { spec: { nodeUrls } })
   await configWith(router, port)
 }
 
-/** Triggers a reconcile, which would otherwise come later. */
-async function lookAgain(router: string): Promise<void> {
+/** Triggers a reconcile at once. */
+async function requeue(router: string): Promise<void> {
   await fleet.patch(rpcRouters, router, {
     metadata: { annotations: { 'example.com/look': 'now' } },
   })
@@ -79,23 +79,23 @@ async function lookAgain(router: string): Promise<void> {
 
 test('a router whose NetworkPolicy is refused leaves no configs behind, and recovers afterwards', async () => {
   const networkPolicy = 'count/networkpolicies.networking.k8s.io'
-  // kube-root-ca.crt, and one to spare.
+  // The quota allows kube-root-ca.crt and two more ConfigMaps.
   await quota('few', { [networkPolicy]: '0', 'count/configmaps': '3' })
   await fleet.provider('new', 'new-a', { nodeUrls: [{ url: 'http://node.example:9000' }] })
   await fleet.router('new')
   const { message } = await fleet.routerIs('new', 'Programmed', 'ApplyFailed')
   expect(message).toContain('networkpolicies')
-  for (const port of [9001, 9002, 9003, 9004]) await wish('new', port)
+  for (const port of [9001, 9002, 9003, 9004]) await changePort('new', port)
   await eventually(async () => expect(await configsOf('new')).toHaveLength(1))
   await quota('few', { [networkPolicy]: '10', 'count/configmaps': '3' })
-  await lookAgain('new')
+  await requeue('new')
   await fleet.routerIs('new', 'Ready', 'Ready')
   expect(await egress('new')).toEqual([53, 53, 5353, 5353, 9004])
   expect(await configsOf('new')).toHaveLength(1)
   await fleet.delete(quotas, 'few')
 })
 
-test('a router whose autoscaler is refused is still changed, with its previous count', async () => {
+test('a router whose autoscaler is refused still rolls out, with its previous count', async () => {
   await fleet.provider('run', 'run-a', { nodeUrls: [{ url: 'http://node.example:8545' }] })
   await fleet.router('run', { replicas: 3 })
   await fleet.routerIs('run', 'Progressing', 'RolloutComplete')
@@ -105,7 +105,7 @@ test('a router whose autoscaler is refused is still changed, with its previous c
   const { message } = await fleet.routerIs('run', 'Programmed', 'ApplyFailed')
   expect(message).toMatch(/horizontalpodautoscalers.* All other objects are applied\.$/)
   for (const port of [9001, 9002]) {
-    await wish('run', port)
+    await changePort('run', port)
     await eventually(async () => {
       const { spec, status } = await fleet.get(deployments, 'run-router')
       const volumes = JSON.stringify(spec.template.spec?.volumes)
@@ -115,7 +115,7 @@ test('a router whose autoscaler is refused is still changed, with its previous c
     expect(await egress('run')).toContain(port)
   }
   await fleet.delete(quotas, 'none')
-  await lookAgain('run')
+  await requeue('run')
   await fleet.routerIs('run', 'Ready', 'Ready')
   expect((await fleet.get(deployments, 'run-router')).spec.replicas).toBe(3)
 })

@@ -12,38 +12,38 @@ import { eventually } from '../../processes/eventually.ts'
 import { createOperator, type OperatorSettings } from '../in-process-operator.ts'
 import { accessFor } from '../test-cluster.ts'
 
-/** One request of the operator, as the API server answered it. */
+/** A request of the operator with the outcome at the API server. */
 export interface ReceivedRequest {
   readonly resource: string
   readonly verb: string
   readonly outcome: number | string
 }
 
-/** The operator in this process, as a service account with only the operator's own rules. */
+/** An operator in this process, with a service account that has only the operator's RBAC rules. */
 export interface RunningOperator extends AsyncDisposable {
   readonly operator: Operator
   readonly metrics: Metrics
-  /** Every request that it made, reads and watches as well. */
+  /** Every request, including reads and watches. */
   readonly requests: readonly ReceivedRequest[]
   /** Failures of reconciles. */
   readonly failures: readonly string[]
-  /** @throws Error when the rules forbade it anything */
+  /** @throws Error if the RBAC rules denied a request */
   stop(): Promise<void>
 }
 
 export interface OperatorPlace {
-  /** As administrator: to grant the rules. */
+  /** Client of the administrator, which grants the rules. */
   readonly client: KubeClient
   readonly access: Access
   readonly folder: string
-  /** Null for all. */
+  /** Namespaces of the operator; null: all. */
   readonly namespaces: readonly string[] | null
   readonly signal: AbortSignal
-  /** Replaces `access` for the operator, e.g. by a proxy. */
+  /** Replaces `access` for the operator, for example by a proxy. */
   readonly through?: (access: Access) => Access
 }
 
-/** Grants a new service account the output of `rpc-operator rbac`, and returns its credentials. */
+/** Grants the output of `rpc-operator rbac` to a new service account. Returns its credentials. */
 export async function grantRules(place: OperatorPlace): Promise<Access> {
   const { client, access, folder, namespaces, signal } = place
   const account = { namespace: 'default', name: `operator-${randomBytes(4).toString('hex')}` }
@@ -65,7 +65,7 @@ export interface RunOptions extends Pick<
 > {
   readonly as?: Access
   readonly observer?: KubeObserver
-  /** Plurals of kinds that a quota refuses with the same message as missing rules. */
+  /** Plurals of kinds that a quota refuses with the message of missing RBAC rules. */
   readonly quotaOn?: readonly string[]
 }
 
@@ -106,7 +106,7 @@ export async function runOperator(
   return { operator, metrics, requests, failures, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** Resolves after two seconds without work of the operator, but that it looks again at pods which do not come. */
+/** Resolves after two seconds in which the operator does nothing but requeue for missing pods. */
 export async function quiet({ operator, requests }: RunningOperator): Promise<void> {
   const queues = [operator.routers.queue, operator.providers.queue]
   let since = performance.now()
@@ -120,7 +120,7 @@ export async function quiet({ operator, requests }: RunningOperator): Promise<vo
   }, 30_000)
 }
 
-/** Writes among the requests. */
+/** Filters the writes among the requests. */
 export function writes(requests: readonly ReceivedRequest[]): readonly ReceivedRequest[] {
   const verbs = ['create', 'update', 'patch', 'delete']
   return requests.filter(({ verb }) => verbs.includes(verb))

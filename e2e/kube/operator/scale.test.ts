@@ -13,7 +13,7 @@ beforeAll(async () => {
   await installCrds(kubectlFor(place.kubeconfig, place.namespace))
 })
 
-test('each object is written about once, and then the operator is silent', async () => {
+test('the operator writes each object about once, and then nothing', async () => {
   const { namespace, client, signal } = place
   const population = { namespace, routers: 30, providersEach: 10 }
   await populate(client, population, signal)

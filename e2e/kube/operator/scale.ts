@@ -22,12 +22,12 @@ import {
 } from '../../../operator/resources/kinds.ts'
 import { keyHeader, providerObject, routerObject, secretObject } from './fleet.ts'
 
-/** A population of routers with as many providers each, and a key for each pool of providers. */
+/** Routers with an equal number of providers each, and a key per pool of providers. */
 export interface Population {
   readonly namespace: string
   readonly routers: number
   readonly providersEach: number
-  /** All routers have the same providers. Default: each has its own. */
+  /** Whether all routers share their providers. Default: false. */
   readonly isShared?: boolean
 }
 
@@ -36,7 +36,7 @@ export function providersOf({ routers, providersEach, isShared }: Population): n
 }
 
 const atOnce = 32
-/** If no pod ever runs, that must not count as a stalled rollout. */
+/** Pods never run here, which must not count as a stalled rollout. */
 const rollout = { minReadySeconds: 0, progressDeadlineSeconds: 3_600 }
 
 /** Creates the population as fast as the server allows. */
@@ -69,7 +69,7 @@ export async function populate(
   await Promise.all(creators)
 }
 
-/** The operator's progress, by a watch: repeated lists would cost the server as much as the work. */
+/** The operator's progress from a watch, since repeated lists would cost the server too much. */
 export class Progress {
   readonly #routers = new Store<KubeObject>()
   readonly #providers = new Store<KubeObject>()
@@ -96,7 +96,7 @@ export class Progress {
   }
 }
 
-/** Counts the objects that the operator reads and those that it makes. */
+/** Counts the objects that the operator reads and creates. */
 export async function countObjects(
   client: KubeClient,
   namespace: string,

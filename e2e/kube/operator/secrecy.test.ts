@@ -20,7 +20,7 @@ beforeAll(async () => {
   await installCrds(kubectlFor(place.kubeconfig, place.namespace))
 })
 
-test('values of Secrets are in the Secrets and nowhere else', async () => {
+test('values of Secrets exist only in the Secrets', async () => {
   const lines: string[] = []
   const sink = new Writable({
     write(chunk: Buffer, _, done) {
@@ -30,7 +30,7 @@ test('values of Secrets are in the Secrets and nowhere else', async () => {
   })
   const observer = logObserver(createLogger('debug', sink))
   await using running = await runOperator({ ...place, namespaces: [place.namespace] }, { observer })
-  // Every use of a value, and every kind of invalid value.
+  // Covers every use of a value and every kind of invalid value.
   const values = {
     good: `${canary}-good`,
     'line-break': `${canary}-line\n`,

@@ -16,7 +16,7 @@ import { quiet, writes } from './running-operator.ts'
 
 const operated = useOperatedFleet()
 const { place, fleet, kubelet } = operated
-/** The count of each event of a router, by reason. */
+/** Counts of a router's events by reason. */
 async function eventCounts(router: string): Promise<Readonly<Record<string, number>>> {
   const all = (await fleet.list(events)).filter(({ regarding }) => regarding?.name === router)
   return Object.fromEntries(
@@ -24,7 +24,7 @@ async function eventCounts(router: string): Promise<Readonly<Record<string, numb
   )
 }
 
-test('while new pods are not ready, old ones serve: they keep their ports, and Ready reports it', async () => {
+test('while new pods are not ready, old pods serve on their ports, and Ready reports it', async () => {
   await fleet.provider('old', 'old-a', { nodeUrls: [{ url: 'http://old.example:8545' }] })
   await fleet.router('old')
   await fleet.routerIs('old', 'Ready', 'Ready')
@@ -50,7 +50,7 @@ test('while new pods are not ready, old ones serve: they keep their ports, and R
   await fleet.routerIs('old', 'Ready', 'Ready')
 })
 
-test('a pod that fails and comes back is no rollout, nor is another count', async () => {
+test('neither a pod that fails and recovers nor another count is a rollout', async () => {
   await fleet.provider('flap', 'flap-a')
   await fleet.router('flap')
   await fleet.routerIs('flap', 'Progressing', 'RolloutComplete')
@@ -78,7 +78,7 @@ const webhooks: Resource = {
   namespaced: false,
 }
 
-test('a webhook that is down is shown in the status of existing and new routers', async () => {
+test('the status of existing and new routers shows a failing webhook', async () => {
   await fleet.provider('hook', 'hook-a')
   await fleet.router('hook')
   await fleet.routerIs('hook', 'Ready', 'Ready')
@@ -118,7 +118,7 @@ test('a webhook that is down is shown in the status of existing and new routers'
   }
 })
 
-test('a field that the API does not know is shown in the status, though the API answers with a failure', async () => {
+test('the status shows an unknown field, which the API server reports as a failure', async () => {
   await fleet.provider('odd', 'odd-a')
   const affinity = { nodeAffinity: { noSuchField: true } }
   await fleet.router('odd', { pod: { affinity, rollout: { minReadySeconds: 0 } } })
@@ -127,7 +127,7 @@ test('a field that the API does not know is shown in the status, though the API 
   await fleet.delete(rpcRouters, 'odd')
 })
 
-test('a Service that is stuck in its deletion is named', async () => {
+test('the status names a Service that is stuck in deletion', async () => {
   await fleet.provider('stuck', 'stuck-a')
   await fleet.router('stuck')
   await fleet.routerIs('stuck', 'Ready', 'Ready')
@@ -142,11 +142,11 @@ test('a Service that is stuck in its deletion is named', async () => {
         `the Service stuck-router of ${owner} is still being deleted, held by its finalizers: example.com/load-balancer.`,
       )
     })
-  // Other objects of the earlier router are deleted first.
+  // The deletion of other objects of the earlier router comes first.
   await isWaitedFor('an earlier RpcRouter of this name')
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
   await fleet.routerIs('stuck', 'Programmed', 'Programmed')
-  // The same with its own Service.
+  // The same applies to its own Service.
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
   await fleet.delete(services, 'stuck-router')
   await isWaitedFor('this RpcRouter')
@@ -154,7 +154,7 @@ test('a Service that is stuck in its deletion is named', async () => {
   await fleet.routerIs('stuck', 'Programmed', 'Programmed')
 })
 
-test('amounts in another notation are written once, also by a new operator', async () => {
+test('quantities in another notation are written once, even by a new operator', async () => {
   await fleet.provider('words', 'words-a')
   const resources = { requests: { cpu: '0.5', memory: '1024Mi' }, limits: { memory: '1024Mi' } }
   await fleet.router('words', { pod: { resources, rollout: { minReadySeconds: 0 } } })

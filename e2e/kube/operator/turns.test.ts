@@ -20,10 +20,10 @@ const imageOf = ({ spec }: Pod) => spec?.containers[0]?.image ?? ''
 const operated = useOperatedFleet({}, (pod) => (bad.has(imageOf(pod)) ? 'waiting' : 'ready'), {
   maxRollingRouters: 1,
   clock: hastyClock(10),
-  observer: { reconciled: ({ key }) => void looks.push(key) },
+  observer: { reconciled: ({ key }) => void reconciles.push(key) },
 })
-/** The objects that were reconciled, each time. */
-const looks: string[] = []
+/** Keys of the reconciled objects, in order. */
+const reconciles: string[] = []
 const { fleet } = operated
 
 async function settled(...routers: readonly string[]): Promise<void> {
@@ -33,20 +33,20 @@ async function settled(...routers: readonly string[]): Promise<void> {
   }
 }
 
-/** A router that keeps the only turn, until it is deleted. */
-async function hold(router: string): Promise<void> {
+/** Makes a router occupy the only rollout slot until it is deleted. */
+async function occupySlot(router: string): Promise<void> {
   const pod = { image: 'localhost/rpc-router:bad' }
   await fleet.patch(rpcRouters, router, { spec: { pod } })
   await fleet.routerIs(router, 'Progressing', 'RolloutInProgress')
 }
 
-test('a router that waits for its turn takes over what replaces no pod', async () => {
+test('a router that waits for a rollout slot applies changes that replace no pod', async () => {
   for (const name of ['busy', 'waits']) {
     await fleet.provider(name, `${name}-a`)
     await fleet.router(name)
   }
   await settled('busy', 'waits')
-  await hold('busy')
+  await occupySlot('busy')
   const { spec: before } = await fleet.get(deployments, 'waits-router')
   const podSpec = { resources: { requests: { cpu: '300m' } } }
   await fleet.patch(rpcRouters, 'waits', { spec: { pod: podSpec } })
@@ -64,12 +64,12 @@ test('a router that waits for its turn takes over what replaces no pod', async (
     const texts = (await fleet.list(configMaps)).map(({ data }) => data?.['router.yml'] ?? '')
     expect(texts.filter((text) => text.includes('https://waits-b.example'))).toEqual([])
   })
-  // It looks again and again, and writes nothing.
+  // The operator requeues it repeatedly, and writes nothing.
   await fleet.routerIs('waits', 'Programmed', 'RolloutQueued')
   const lookedAgain = async () => {
-    const before = looks.length
+    const before = reconciles.length
     await eventually(() => {
-      const again = looks.slice(before).filter((key) => key === `${fleet.namespace}/waits`)
+      const again = reconciles.slice(before).filter((key) => key === `${fleet.namespace}/waits`)
       expect(again.length).toBeGreaterThan(3)
     })
   }
@@ -84,7 +84,7 @@ test('a router that waits for its turn takes over what replaces no pod', async (
   expect(spec.replicas).toBe(5)
 })
 
-test('a Redis whose pod does not start gets a new one when its image is corrected', async () => {
+test('a Redis whose pod does not start gets a new pod with a corrected image', async () => {
   const redis = (image: string) => ({ sharedState: { mode: 'Managed', managed: { image } } })
   const imageOfRedis = async () =>
     (await fleet.list(pods)).filter(({ metadata }) => metadata.name === 'r-redis-0').map(imageOf)

@@ -8,10 +8,10 @@ import { buildGo } from '../../processes/build-go.ts'
 import { type GoProgramName, goPrograms } from './go-programs.ts'
 import { modulesDirectory, type NodeCache } from './node-cache.ts'
 
-/** wasmd loads its VM from a library beside it in the cache, also after the cache is moved. */
+/** wasmd loads its VM from a library in its own folder, which works even in a moved cache. */
 const besideItself = process.platform === 'darwin' ? '@loader_path' : '$ORIGIN'
 
-/** Builds these programs, one after the other. Reports progress through `say`. */
+/** Builds these programs in sequence. Reports progress through `say`. */
 export async function buildPrograms(
   cache: NodeCache,
   names: readonly GoProgramName[],
@@ -40,7 +40,7 @@ async function copyFiles(name: GoProgramName, directory: string): Promise<void> 
   const { files, module } = goPrograms[name]
   const cwd = join(modulesDirectory, module)
   for (const file of files) {
-    // Fetches the module when it is not there yet, and prints where it is.
+    // Fetches the module if necessary, and prints its path.
     const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', file.module], {
       cwd,
     })
@@ -51,7 +51,7 @@ async function copyFiles(name: GoProgramName, directory: string): Promise<void> 
   }
 }
 
-/** Creates a file atomically, also if the process is interrupted. */
+/** Creates a file atomically, even if the process is interrupted. */
 async function appear(path: string, make: (path: string) => Promise<void>): Promise<void> {
   const unfinished = `${path}.${process.pid}`
   await make(unfinished)

@@ -20,7 +20,7 @@ test.each([
   expect(isRecent(version)).toBe(expected)
 })
 
-test('on a machine without tools the error names what to install', () => {
+test('on a machine without tools the error names the packages to install', () => {
   const path = process.env['PATH']
   onTestFinished(() => void (process.env['PATH'] = path))
   process.env['PATH'] = '/nowhere'
@@ -30,7 +30,7 @@ test('on a machine without tools the error names what to install', () => {
   ])
 })
 
-test('the cache knows what it lacks, and moves by RPC_ROUTER_CACHE', async () => {
+test('the cache lists missing programs, and RPC_ROUTER_CACHE moves it', async () => {
   const root = await mkdtemp(join(tmpdir(), 'rpc-router-cache-test-'))
   onTestFinished(async () => rm(root, { recursive: true }))
   const environment = { RPC_ROUTER_CACHE: root }

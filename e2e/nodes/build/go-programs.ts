@@ -2,26 +2,26 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 export interface GoProgram {
-  /** Its folder under `../modules`, which pins its version and those of its dependencies. */
+  /** Folder under `../modules` that pins the versions of the program and its dependencies. */
   readonly module: string
-  /** The package of its `main`. */
+  /** Package of `main`. */
   readonly source: string
-  /** Whether a C compiler is needed. */
+  /** Whether the build needs a C compiler. */
   readonly usesC: boolean
-  /** Files of its modules that are copied. */
+  /** Files of its modules to copy. */
   readonly files: readonly ModuleFile[]
 }
 
-/** A file that comes inside a Go module. */
+/** A file inside a Go module. */
 export interface ModuleFile {
   readonly module: string
-  /** Its path in that module. */
+  /** Path in the module. */
   readonly path: string
-  /** Its place in the cache. */
+  /** Path in the cache. */
   readonly to: string
 }
 
-/** wasmd's VM for contracts comes as a library, ready-made. */
+/** wasmd's contract VM is a prebuilt library. */
 const vmLibrary =
   process.platform === 'darwin'
     ? 'libwasmvm.dylib'
@@ -64,7 +64,7 @@ export const goPrograms = {
 
 export type GoProgramName = keyof typeof goPrograms
 
-/** Programs that build in a minute or two without a C compiler: their suites are part of `make test`. */
+/** Programs that build within two minutes without a C compiler. `make test` runs their suites. */
 export const quickPrograms = [
   'btcd',
   'btcctl',

@@ -7,20 +7,20 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type GoProgramName, goPrograms } from './go-programs.ts'
 
-/** Where each module of `goPrograms` pins its versions. */
+/** Folder of the modules that pin the versions of `goPrograms`. */
 export const modulesDirectory = fileURLToPath(new URL('../modules', import.meta.url))
 
-/** The programs that `make nodes` built. */
+/** The programs of `make nodes`. */
 export interface NodeCache {
   readonly directory: string
-  /** The path of a program, whether it is there or not. */
+  /** The path of a program, which may be missing. */
   program(name: GoProgramName): string
-  /** The programs that still have to be built. */
+  /** Programs without a build. */
   readonly missing: readonly GoProgramName[]
 }
 
 /**
- * The folder for these versions on this kind of machine: other versions have another folder.
+ * The cache for these versions on this platform. Other versions have other folders.
  * @param environment `RPC_ROUTER_CACHE` replaces `~/.cache/rpc-router`
  */
 export function nodeCache(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
@@ -45,7 +45,7 @@ export function nodeCache(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
   }
 }
 
-/** The cache, if it has these programs. @throws Error that says how to build them */
+/** The cache with these programs. @throws Error with instructions if one is missing */
 export function builtNodes(
   environment: Readonly<NodeJS.ProcessEnv>,
   needed: readonly GoProgramName[] = Object.keys(goPrograms) as GoProgramName[],

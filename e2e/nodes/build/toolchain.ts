@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { spawnSync } from 'node:child_process'
 
-/** The least version for the newest of the modules. */
+/** Minimum version for the newest module. */
 const minGo = { major: 1, minor: 25 }
 const goHelp = 'Get it from https://go.dev/dl (Debian: apt install golang; macOS: brew install go).'
 const compilerHelp = 'Get one (Debian: apt install gcc libc6-dev; macOS: xcode-select --install).'
 
-/** Missing tools to build the nodes: a sentence each, with what to install. */
+/** A sentence per missing build tool, with the package to install. */
 export function lackingTools(environment: Readonly<NodeJS.ProcessEnv>): string[] {
   const lacking: string[] = []
   const version = firstLine('go', ['env', 'GOVERSION'])
@@ -21,7 +21,7 @@ export function lackingTools(environment: Readonly<NodeJS.ProcessEnv>): string[]
   return lacking
 }
 
-/** Whether it is a Go such as `go1.26.8` that can build the modules. */
+/** Reports whether a Go version such as `go1.26.8` can build the modules. */
 export function isRecent(version: string): boolean {
   const [, major, minor] = /^go(\d+)\.(\d+)/.exec(version) ?? []
   // A development version such as `devel go1.27-abc` is newer than any release.

@@ -12,17 +12,17 @@ import { answeredOverHttp, specOf } from './spec-methods.ts'
 
 const ground = await openGround(quickPrograms)
 
-/** Methods that end the node, or change its state or its peers. */
+/** Methods that stop the node, or change its state or its peers. */
 const never = new Set([
   ...['stop', 'generate', 'generateblock', 'generatetoaddress', 'generatetodescriptor'],
   ...['setgenerate', 'invalidateblock', 'reconsiderblock', 'node', 'addnode', 'disconnectnode'],
   ...['setban', 'clearbanned', 'setnetworkactive', 'debuglevel', 'logging', 'ping'],
 ])
-/** Methods whose answers count bytes, seconds or attempts. */
+/** Methods with counters or times in their answers. */
 const restless =
   /"(?:getnettotals|getpeerinfo|getinfo|getmininginfo|getnetworkhashps|getblocktemplate|uptime|getblockchaininfo|createrawtransaction|getmempoolinfo)"/
 
-test('answers of btcd pass the router byte for byte', async () => {
+test('the router returns answers of btcd byte for byte', async () => {
   const [node, peer] = await startBtcdPair(ground)
   await peer.child.stop()
   const upstream = {
@@ -54,7 +54,7 @@ test('answers of btcd pass the router byte for byte', async () => {
     ]),
     decoderawtransaction: [[spending.hex], ['00']],
     decodescript: [['76a914751e76e8199196d454941c45d1b3a323f1433bd688ac']],
-    // For a known transaction the router answers with its id, the node with an error.
+    // For a known transaction the router returns its id, but the node an error.
     sendrawtransaction: [['00']],
     validateaddress: [['mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'], ['invalid']],
     getrawmempool: [[], [true]],

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 const log = { debug: () => {}, trace: () => {}, error: () => {}, info: () => {}, warn: () => {} }
 
-/** A client of the router needs no password: the router has it. */
+/** A client of the router, which needs no password because the router has it. */
 function connect(): Client {
   return new Client({ host: url, logger: log })
 }
@@ -53,7 +53,7 @@ test('bitcoin-core reads the chain', async () => {
   expect(await client.command('getblock', best, 0)).toMatch(/^[0-9a-f]{200,}$/)
 })
 
-test('bitcoin-core in a batch, with an answer for each and an error for one', async () => {
+test('a batch of bitcoin-core has an answer or an error for each item', async () => {
   const client = connect()
   const answers = await client.command<unknown[]>([
     { method: 'getblockcount', parameters: [] },
@@ -87,11 +87,11 @@ test.each([
   expect((await post('')).result).toMatchObject({ isvalid: true })
 })
 
-test('a transaction that is sent to the router is known to both nodes, and is mined', async () => {
+test('a transaction reaches both nodes, and is mined', async () => {
   const client = connect()
   const { id, hex } = await spendReward(nodes[0], 1)
   expect(await client.command('sendrawtransaction', hex)).toBe(id)
-  // The client has its answer when the first node has the transaction.
+  // The client gets its answer as soon as the first node has the transaction.
   for (const node of nodes)
     await expect.poll(() => askBtcd<string[]>(node, 'getrawmempool')).toContain(id)
   expect(await client.command('sendrawtransaction', hex)).toBe(id)
@@ -101,7 +101,7 @@ test('a transaction that is sent to the router is known to both nodes, and is mi
   expect(mined).toMatchObject({ blockhash: block, confirmations: 1 })
 })
 
-test('btcctl, with its own password, which does not reach the node', async () => {
+test('the password of btcctl does not reach the node', async () => {
   const file = join(ground.directory, 'btcctl.conf')
   const settings = ['notls=1', `rpcserver=${new URL(url).host}`, 'rpcuser=me', 'rpcpass=mine']
   await writeFile(file, ['[Application Options]', ...settings, ''].join('\n'))
@@ -116,7 +116,7 @@ test('btcctl, with its own password, which does not reach the node', async () =>
   expect([failed.code, failed.stderr]).toEqual([1, '-1: Block number out of range\n'])
 })
 
-test('when one node dies, no call fails, and when it is gone, the other serves alone', async () => {
+test('no call fails when one node dies, and the other node serves alone', async () => {
   const client = connect()
   const height = await askBtcd<number>(nodes[0], 'getblockcount')
   const seen: unknown[] = []

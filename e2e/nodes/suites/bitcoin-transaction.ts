@@ -9,13 +9,13 @@ const key = new SigningKey(miningKey)
 const publicKey = Buffer.from(key.compressedPublicKey.slice(2), 'hex')
 const everything = Buffer.from('01000000', 'hex')
 
-/** A signed transaction that sends the coins of a mined block back to their owner. */
+/** A signed transaction that returns the coins of a mined block to their owner. */
 export interface Spending {
   readonly id: string
   readonly hex: string
 }
 
-/** Spends what the block of a height was paid with; coins can be spent 100 blocks later. */
+/** Spends the reward of the block at a height. Coins become spendable 100 blocks later. */
 export async function spendReward(node: BtcdNode, height: number): Promise<Spending> {
   const hash = await askBtcd<string>(node, 'getblockhash', [height])
   const { tx } = await askBtcd<{ tx: string[] }>(node, 'getblock', [hash, 1])
@@ -35,7 +35,7 @@ export async function spendReward(node: BtcdNode, height: number): Promise<Spend
   return { id: reversed(twice(bytes)).toString('hex'), hex: bytes.toString('hex') }
 }
 
-/** One input, one output, as the protocol writes it. */
+/** Encodes a transaction with one input and one output. */
 function transaction(from: string, input: Buffer, satoshi: bigint, output: Buffer): Buffer {
   const value = Buffer.alloc(8)
   value.writeBigUInt64LE(satoshi)
@@ -51,12 +51,12 @@ function transaction(from: string, input: Buffer, satoshi: bigint, output: Buffe
   ])
 }
 
-/** Hashes are written backwards. */
+/** Reverses the bytes of a hash, which text shows in reverse. */
 function reversed(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toReversed())
 }
 
-/** With its length in front; all that is here is shorter than 76 bytes, or is no script. */
+/** Adds a length byte, which suffices because all scripts here are shorter than 76 bytes. */
 function pushed(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([bytes.length]), bytes])
 }

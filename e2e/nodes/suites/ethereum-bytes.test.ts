@@ -16,19 +16,19 @@ const isResent = (difference: string) =>
 const ground = await openGround()
 
 describe.each(Object.entries(ethereumNodes))('%s', (_name, start) => {
-  test('its answers pass the router byte for byte', async () => {
+  test('the router returns its answers byte for byte', async () => {
     const node: EthereumNode = await start(ground, 'still')
     const { url } = node.url
     const spec = await specOf(node.chain, 'jsonrpc')
     const methods = answeredOverHttp(spec, 'jsonrpc')
-    // For methods that it lacks, its own error is compared.
+    // For missing methods this compares the node's error.
     const all = { ...node.url, addons: [...spec.addons], 'skip-verifications': ['*'] }
     const router = await routeJsonRpc(ground, node.chain, node.name, all)
     const good = await goodEthereumParams(url)
     const calls = jsonRpcCalls({ methods, good, never: neverAskedOfEthereum })
     expect(calls.length).toBeGreaterThan(500)
     const found = await compare(calls, { node: { url }, router: { url: router } })
-    // For a mined transaction the node answers that its nonce is used, the router with its hash.
+    // For a mined transaction the node reports a used nonce, and the router returns its hash.
     const [resent, ...others] = found.differences.toSorted(
       (a, b) => Number(isResent(b)) - Number(isResent(a)),
     )

@@ -16,11 +16,11 @@ import { routeTo } from './routed.ts'
 
 const ground = await openGround(['geth'])
 const account = `0x${'b0'.repeat(20)}`
-/** A node that is no archive has the state of the last 128 blocks. */
+/** Height of the chain. A full node has the state of the last 128 blocks. */
 const height = 180
 const rounds = 5
 
-/** Mines a block with a payment to the account for each of its numbers. */
+/** Mines blocks, each with a payment to the account. */
 async function mine({ url, account: from }: GethNode): Promise<void> {
   const latest = async () => Number(await askRpc<string>(url, 'eth_blockNumber'))
   for (let block = await latest(); block < height; block = await latest()) {
@@ -33,7 +33,7 @@ async function mine({ url, account: from }: GethNode): Promise<void> {
 async function startArchive({ name: other, url }: GethNode): Promise<GethNode> {
   const own = ['--state.scheme', 'hash', '--gcmode', 'archive']
   const options = { name: `archive-of-${other}`, periodSeconds: 0, flags: own }
-  // The first start makes the genesis block.
+  // The first start creates the genesis block.
   await (await startGeth(ground, options)).child.stop()
   const last = Number(await askRpc<string>(url, 'eth_blockNumber'))
   const numbers = Array.from({ length: last }, (_, at) => toHex(at + 1))
@@ -51,7 +51,7 @@ async function startArchive({ name: other, url }: GethNode): Promise<GethNode> {
 }
 
 const at = (block: number) => toHex(block)
-/** Reads that need the state of a block. */
+/** Reads that depend on the state of a block. */
 const stateReads: readonly (readonly [string, (block: number) => unknown[]])[] = [
   ['eth_getBalance', (block) => [account, at(block)]],
   ['eth_getTransactionCount', (block) => [account, at(block)]],
@@ -60,14 +60,14 @@ const stateReads: readonly (readonly [string, (block: number) => unknown[]])[] =
   ['eth_getProof', (block) => [account, [], at(block)]],
   ['eth_call', (block) => [{ to: account }, at(block)]],
 ]
-/** Reads of blocks, which every node still has. */
+/** Reads of blocks, which every node has. */
 const blockReads: typeof stateReads = [
   ['eth_getBlockByNumber', (block) => [at(block), true]],
   ['eth_getBlockReceipts', (block) => [at(block)]],
   ['eth_getLogs', (block) => [{ fromBlock: at(block), toBlock: at(block) }]],
 ]
 
-describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', (scheme) => {
+describe.each(['hash', 'path'])('geth with pruned state in scheme %s', (scheme) => {
   let nodes: readonly GethNode[]
   let archive: string
   let program: Program
@@ -78,7 +78,7 @@ describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', 
     await mine(pruned)
     nodes = [pruned, await startArchive(pruned)]
     archive = nodes[1]!.url
-    // Its developer mode has a chain id of its own.
+    // The developer mode has a different chain id.
     const upstreams = nodes.map((node, at) => ({
       name: at === 0 ? 'pruned' : 'archive',
       urls: [{ url: node.url, 'skip-verifications': ['*'] }],
@@ -89,7 +89,7 @@ describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', 
     url = routed.urls[0]!
   })
 
-  /** Attempts at a node, by result. */
+  /** Number of attempts at a node, by result. */
   async function attempts(node: string): Promise<Record<string, number>> {
     const metrics = await (await fetch(`${program.adminUrl}/metrics`)).text()
     const lines = [...metrics.matchAll(/^router_attempts_total\{(.*)\} (\d+)$/gm)]
@@ -102,7 +102,7 @@ describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', 
     return counts
   }
 
-  test('the nodes have the same blocks, and one of them refuses old state', async () => {
+  test('both nodes have the same blocks, and the pruned node refuses old state', async () => {
     const heads = nodes.map((node) =>
       askRpc<{ hash: string }>(node.url, 'eth_getBlockByNumber', ['latest', false]),
     )
@@ -122,14 +122,14 @@ describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', 
 
   const refusals = async () => (await attempts('pruned'))['state-missing'] ?? 0
 
-  // The node reports its oldest state; a read that comes before the report costs a refusal.
-  test('the archive answers reads of old state: at most one of them is refused', async () => {
+  // A read before the node reports its oldest state may cost one refused attempt.
+  test('the archive answers reads of old state, with at most one refused attempt', async () => {
     for (let round = 0; round < rounds; round++) await readAll(stateReads, 30)
     const reads = rounds * stateReads.length
     const refused = await refusals()
     expect(refused).toBeLessThanOrEqual(1)
     expect(await attempts('archive')).toEqual({ answer: reads })
-    // The log of rpc-debug-relay names the same class.
+    // The debug log has the same class.
     const ended = () => program.stdout.split('\n').filter((line) => line.includes('attempt ended'))
     const attempted = reads + refused
     await waitUntil('the log has it', 20_000, ground.signal, () => ended().length === attempted)
@@ -141,7 +141,7 @@ describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', 
     ])
   })
 
-  test('older blocks cost no refusal, and a later one costs at most one', async () => {
+  test('older blocks cost no refused attempt, and a later block at most one', async () => {
     const before = await refusals()
     await readAll(stateReads, 5)
     expect(await refusals()).toBe(before)

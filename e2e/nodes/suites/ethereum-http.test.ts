@@ -30,7 +30,7 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
     url = await routeJsonRpc(ground, node.chain, node.name, node.url)
   })
 
-  test('viem sends, deploys, pays, and finds what it did', async () => {
+  test('viem sends, deploys, pays, and finds its transactions', async () => {
     const chain = defineChain({
       id: node.chainId,
       name: node.name,
@@ -70,7 +70,7 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
     expect(fees.baseFeePerGas.length).toBe(3)
   })
 
-  test('viem in batches of JSON-RPC', async () => {
+  test('viem sends JSON-RPC batches', async () => {
     const transport = http(url, { retryCount: 0, batch: true })
     const client = createPublicClient({ transport })
     const heights = Array.from({ length: 60 }, (_each, at) => BigInt(at % 3))

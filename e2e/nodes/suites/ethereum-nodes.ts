@@ -12,23 +12,23 @@ const genesisSeconds = 1_750_000_000
 const oneThousandCoins = `0x${(1_000n * 10n ** 18n).toString(16)}`
 
 export interface EthereumNode {
-  /** The chain that its router serves. */
+  /** Chain in the router. */
   readonly chain: 'ETH1' | 'PERPEVM'
-  /** The result of `eth_chainId`. */
+  /** Result of `eth_chainId`. */
   readonly chainId: number
   readonly name: string
-  /** As an upstream. */
+  /** URL entry of the upstream. */
   readonly url: NodeUrl
   readonly webSocketUrl: string
 }
 
 /**
- * `still`: a block for each transaction, and none otherwise. `moving`: a block every second, for
- * clients that wait for the next one.
+ * `still`: one block per transaction, and no others. `moving`: a block every second, for clients
+ * that wait for the next block.
  */
 type Pace = 'still' | 'moving'
 
-/** The nodes by program; `anvilKey`'s account has coins on each of them. */
+/** Nodes by program. The account of `anvilKey` has coins on each. */
 export const ethereumNodes = {
   anvil: async (ground: Ground, pace: Pace) => anvilFor(ground, pace, 'ETH1', 1),
   geth: async (ground: Ground, pace: Pace): Promise<EthereumNode> => {
@@ -40,7 +40,7 @@ export const ethereumNodes = {
     const url = {
       url: geth.url,
       addons: ['debug', 'archive'],
-      // Its developer mode has a chain id of its own.
+      // The developer mode has a different chain id.
       'skip-verifications': ['*'],
     }
     return { ...geth, chain: 'ETH1', chainId: 1337, url }

@@ -6,7 +6,7 @@ import { anvilKey } from '../anvil.ts'
 import type { GoodParams } from '../json-rpc-calls.ts'
 import { tillInitCode } from './till-contract.ts'
 
-/** Methods that change the node's own settings or its chain. */
+/** Methods that change the settings or the chain of the node. */
 export const neverAskedOfEthereum = new Set([
   'debug_setHead',
   'eth_sendTransaction',
@@ -24,7 +24,7 @@ interface Receipt {
   readonly transactionHash: string
 }
 
-/** Makes some blocks on a node, and returns params for calls about them. */
+/** Mines some blocks on a node, and returns params for calls about them. */
 export async function goodEthereumParams(url: string): Promise<GoodParams> {
   const [from = rich] = await askRpc<string[]>(url, 'eth_accounts')
   const send = async (transaction: object) => sendOn(url, { from, ...transaction })
@@ -120,7 +120,7 @@ export async function goodEthereumParams(url: string): Promise<GoodParams> {
   }
 }
 
-/** Sends a transaction that the node signs, and returns its receipt. */
+/** Sends a transaction for the node to sign, and returns its receipt. */
 async function sendOn(url: string, transaction: object): Promise<Receipt> {
   const hash = await askRpc<string>(url, 'eth_sendTransaction', [transaction])
   for (let at = 0; at < 100; at++) {

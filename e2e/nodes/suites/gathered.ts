@@ -4,7 +4,7 @@ import { waitUntil } from '../../processes/eventually.ts'
 
 const timeoutMs = 60_000
 
-/** The events of a client, in order. */
+/** Events of a client, in order. */
 export class Gathered<T> {
   readonly all: T[] = []
 
@@ -12,7 +12,7 @@ export class Gathered<T> {
     this.all.push(one)
   }
 
-  /** The first events, once there are `count`. */
+  /** Returns the first `count` events, once there are so many. */
   async take(count: number): Promise<T[]> {
     await waitUntil(`${count} events`, timeoutMs, undefined, () => this.all.length >= count)
     return this.all.slice(0, count)

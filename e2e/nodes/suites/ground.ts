@@ -9,15 +9,15 @@ import type { GoProgramName } from '../build/go-programs.ts'
 import { builtNodes } from '../build/node-cache.ts'
 import type { NodeSite } from '../node-site.ts'
 
-/** The nodes and routers of one test file; they end with its tests. */
+/** The nodes and routers of one test file, which end with its tests. */
 export interface Ground extends NodeSite {
-  /** What else is to be closed, in reverse order, before the nodes end. */
+  /** Other resources, which are closed in reverse order before the nodes end. */
   readonly stack: AsyncDisposableStack
 }
 
 /**
- * Opens the ground of a test file. The logs stay when one of its tests failed.
- * @param programs what it needs; all of them when not said
+ * Opens the ground of a test file. It retains the logs if a test failed.
+ * @param programs required programs; default: all
  */
 export async function openGround(programs?: readonly GoProgramName[]): Promise<Ground> {
   const cache = builtNodes(process.env, programs)
@@ -36,7 +36,7 @@ export async function openGround(programs?: readonly GoProgramName[]): Promise<G
   })
   afterAll(async () => {
     await stack.disposeAsync()
-    // No test has begun when what is before them has failed.
+    // After a failed setup no test has begun.
     if (hasBegun && !hasFailed) await rm(directory, { recursive: true, force: true })
     else process.stderr.write(`The logs of the nodes are kept in ${directory}\n`)
   })

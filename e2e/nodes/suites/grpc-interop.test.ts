@@ -13,7 +13,7 @@ import { runTool } from '../../processes/run-tool.ts'
 import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 
-/* The public interoperability cases of gRPC, without those that need cloud accounts. */
+/* The public interoperability cases of gRPC, except those that need cloud accounts. */
 
 const ground = await openGround(quickPrograms)
 const startMs = 10_000
@@ -48,7 +48,7 @@ function runCase(port: number, [name, ...flags]: readonly string[]) {
   return runTool(command, [...server, '-test_case', name ?? '', ...flags])
 }
 
-/** Flags with which the client reads the load reports of the server. */
+/** Client flags for reading load reports of the server. */
 const loadReports = [
   '-service_config_json',
   '{"loadBalancingConfig":[{"test_backend_metrics_load_balancer":{}}]}',
@@ -84,7 +84,7 @@ test.for([
     expect(await runCase(port, requests)).toMatchObject({ code: 0, stdout: '' })
 })
 
-/** A stream both ways of the interoperability service. */
+/** A bidirectional stream of the interoperability service. */
 function fullDuplex(body: AsyncIterable<Uint8Array>): Outgoing {
   return {
     verb: 'POST',
@@ -95,7 +95,7 @@ function fullDuplex(body: AsyncIterable<Uint8Array>): Outgoing {
 }
 const oneByte = Buffer.from('000000000412020801', 'hex')
 
-test('a stream is idle for three minutes at a server that ends connections for pings', async () => {
+test('a stream survives three idle minutes at a server that closes connections after pings', async () => {
   const clock = new VirtualClock()
   const url = nodeUrlConfig(`grpc://127.0.0.1:${direct}`)
   const transport = createGrpcTransport(url, { clock, budget: new ByteBudget(1e9) })
@@ -115,7 +115,7 @@ test('a stream is idle for three minutes at a server that ends connections for p
   expect(await answers.next()).toMatchObject({ done: false })
   for (let passedMs = 0; passedMs < 180_000; passedMs += 15_000) {
     await clock.advance(15_000)
-    // The request and its answer need a moment.
+    // Gives the request and its answer time.
     await new Promise((resolve) => setTimeout(resolve, 1_000))
   }
   more.resolve()

@@ -12,10 +12,10 @@ import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 
 const ground = await openGround(quickPrograms)
-/** Of h2spec 2.2.1. */
+/** Number of cases in h2spec 2.2.1. */
 const allCases = 145
 
-/** The cases of the HTTP/2 conformance suite that fail at a port. */
+/** Cases of the HTTP/2 conformance suite that fail at a port. */
 async function failuresAt(port: number): Promise<string[]> {
   const report = join(ground.directory, `h2spec-${port}.xml`)
   await runTool(ground.cache.program('h2spec'), ['-h', '127.0.0.1', '-p', `${port}`, '-j', report])
@@ -26,7 +26,7 @@ async function failuresAt(port: number): Promise<string[]> {
     .map((each) => /package="([^"]*)" classname="([^"]*)"/.exec(each)?.slice(1).join(' ') ?? each)
 }
 
-/** Answers anything at once, by what Node has. */
+/** A plain Node server that answers every request at once. */
 async function startBareServer(): Promise<number> {
   const server = createServer({ settings: { maxConcurrentStreams: 4_096 } })
   server
@@ -41,7 +41,7 @@ async function startBareServer(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('the listener passes every HTTP/2 case that a bare server of Node passes', async () => {
+test('the listener passes every HTTP/2 case that a plain Node server passes', async () => {
   const node = ground.stack.use(await new EchoServer().start())
   const router = await serveRouter({
     chainId: 'ECHO',

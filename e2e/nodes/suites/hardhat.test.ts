@@ -23,7 +23,7 @@ const account = privateKeyToAddress(anvilKey)
 
 beforeAll(installProject)
 
-/** Installs the packages of the project unless those of its lockfile are there. */
+/** Installs the packages of the project unless those of its lockfile exist. */
 async function installProject(): Promise<void> {
   const lockfile = await readFile(join(project, 'package-lock.json'), 'utf8')
   const stamp = join(project, 'node_modules/.installed')
@@ -33,7 +33,7 @@ async function installProject(): Promise<void> {
   await writeFile(stamp, lockfile)
 }
 
-/** Runs the tests of the project on a node. Returns the names of those that passed; rejects if one failed. */
+/** Runs the project's tests on a node. Returns the names of passed tests. Rejects on a failure. */
 async function passedOn(url: string): Promise<string[]> {
   const { PATH, HOME } = process.env
   const args = [hardhat, 'test', 'nodejs', '--network', 'rpc']
@@ -67,7 +67,7 @@ async function startHardhat(): Promise<string> {
 async function startInstantAnvil(chainId: number): Promise<AnvilNode> {
   const [name, port] = [`anvil-${chainId}`, await freePort()]
   const anvil = await startAnvil({ ...ground, name, port, chainId, mining: 'each-transaction' })
-  // Nothing about block 0 is cached.
+  // The router caches nothing about block 0.
   await askRpc(anvil.url, 'anvil_mine', ['0x10'])
   return anvil
 }
@@ -78,7 +78,7 @@ describe.each([
   ['the Hardhat node', 'HARDHAT', startHardhat],
   ['anvil', 'ANVIL', async () => (await startInstantAnvil(31_337)).url],
 ])('a Hardhat project on %s', (_, chainId, start) => {
-  test('passes through the router as directly, again and again', async () => {
+  test('passes repeatedly through the router, as it does directly', async () => {
     const url = await start()
     const direct = await passedOn(url)
     expect(direct.length).toBeGreaterThan(20)
@@ -109,7 +109,7 @@ describe.each([
       const target = ['--rpc-url', routed ?? anvil.url, account, '--value', String(at)]
       const args = ['send', '--async', '--private-key', anvilKey, ...flags, ...target]
       sent.add((await run(cast, args)).stdout.trim())
-      // The node mines a transaction after it has answered.
+      // The node answers before it mines a transaction.
       await expect.poll(count, { interval: 1 }).toBe(toHex(at))
     }
     expect(sent.size).toBe(sends)

@@ -63,7 +63,7 @@ test('cosmjs reads blocks, transactions, validators and state over Tendermint RP
   client.disconnect()
 })
 
-test('cosmjs in batches', async () => {
+test('cosmjs sends batches', async () => {
   const client = Comet38Client.create(new HttpBatchClient(tendermintUrl, { dispatchInterval: 20 }))
   const heights = Array.from({ length: 30 }, (_each, at) => 1 + (at % 10))
   const blocks = await Promise.all(heights.map((height) => client.block(height)))
@@ -110,7 +110,7 @@ test('cosmjs signs and sends, and both nodes have it', async () => {
   for (const expected of [12, 24]) {
     const sent = await client.sendTokens(address, recipient, coins, 'auto')
     expect(sent.code).toBe(0)
-    // A node that is a block behind lacks the transaction, and returns the sequence before it.
+    // A node that is a block behind lacks the transaction, and returns an older sequence.
     for (const node of [validator, follower])
       await expect.poll(() => heightOf(node)).toBeGreaterThan(sent.height)
     expect((await client.getTx(sent.transactionHash))?.height).toBe(sent.height)
@@ -125,7 +125,7 @@ test('cosmjs signs and sends, and both nodes have it', async () => {
   client.disconnect()
 })
 
-test('grpcurl lists, describes, calls, and gets errors as from the node', async () => {
+test('grpcurl lists, describes and calls as at the node, and gets the same errors', async () => {
   const grpcurl = async (address: string, ...words: string[]) => {
     const [flags, rest] = [words.slice(0, -1), words.slice(-1)]
     return runTool(ground.cache.program('grpcurl'), ['-plaintext', ...flags, address, ...rest])
@@ -145,10 +145,10 @@ test('grpcurl lists, describes, calls, and gets errors as from the node', async 
   expect(refused.stderr).toBe((await grpcurl(validator.grpcAddress, ...wrong)).stderr)
 })
 
-test('when a node dies, clients of all three interfaces go on', async () => {
+test('clients of all three interfaces continue when a node dies', async () => {
   const client = await StargateClient.connect(tendermintUrl)
   for (let at = 0; at < 30; at++) {
-    // The validator goes on: without it there would be no blocks.
+    // The validator must survive, because it makes the blocks.
     if (at === 10) follower.child.kill('SIGKILL')
     expect(await client.getHeight()).toBeGreaterThan(0)
     const supply = await fetch(`${restUrl}/cosmos/bank/v1beta1/supply`)

@@ -3,7 +3,7 @@
 import { hubDenomination } from '../hub-chain.ts'
 import type { WasmdNode } from '../wasmd.ts'
 
-/** Facts of the hub chain, for requests with an answer. */
+/** Facts of the hub chain, for requests with a result. */
 export interface HubFacts {
   readonly user: string
   readonly operator: string
@@ -51,7 +51,7 @@ async function answerOf<T>(url: string): Promise<T> {
   return (await response.json()) as T
 }
 
-/** Values for the parameters of REST paths, by their names there. */
+/** Values for the parameters of REST paths, by name. */
 export function restParameters(facts: HubFacts): Readonly<Record<string, readonly string[]>> {
   const { user, operator, consensusAddress, contract, transactions, head } = facts
   const smart = Buffer.from('{"verifier":{}}').toString('base64')

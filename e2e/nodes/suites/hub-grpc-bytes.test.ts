@@ -14,7 +14,7 @@ import { routeTo } from './routed.ts'
 import { specOf } from './spec-methods.ts'
 
 const ground = await openGround()
-/** Answers with the current time, or in another order each time. */
+/** Methods whose answers have the current time, or a random order. */
 const restless = /Service\/Status|ReflectionService\/List/
 
 let node: WasmdNode
@@ -25,7 +25,7 @@ beforeAll(async () => {
   node = await startHaltedHub(ground, 'hub')
   facts = await hubFacts(node)
   const spec = await specOf('HUBCHAIN', 'grpc')
-  // The streams have tests of their own.
+  // Separate tests cover the streams.
   methods = [...spec.methods]
     .filter((method) => !/ServerReflectionInfo|Health\/Watch/.test(method))
     .map((method) => method.replace(/^sdkwasm\./, 'cosmwasm.').replace(/^sdk\./, 'cosmos.'))
@@ -46,7 +46,7 @@ async function expectEqual(
   expect(found.equal).toBeGreaterThanOrEqual(atLeast)
 }
 
-test('every method of the spec, with messages that are understood and with others', async () => {
+test('every method of the spec, with valid and invalid messages', async () => {
   const { user, operator, contract, transactions } = facts
   const messages = {
     nothing: Buffer.alloc(0),

@@ -14,10 +14,10 @@ const ground = await openGround()
 /** Headers and trailers that the spec does not list. */
 const withheld = [
   'x-server-time',
-  // The content type of gRPC between the node and its gateway.
+  // The gRPC content type between the node and its gateway.
   'grpc-metadata-content-type',
   'grpc-trailer-content-type',
-  // A URL of the node, which clients must not use.
+  // A URL of the node that clients must not use.
   'location',
 ]
 
@@ -48,7 +48,7 @@ async function expectEqual(calls: readonly WireCall<HttpTarget>[], atLeast: numb
   expect(found.equal).toBeGreaterThanOrEqual(atLeast)
 }
 
-test('every path of the spec, with good parameters and with bad ones', async () => {
+test('every path of the spec, with valid and invalid parameters', async () => {
   const { methods } = await specOf('HUBCHAIN', 'rest')
   const paths = [...methods].flatMap((pattern) => [
     pattern,
@@ -63,7 +63,7 @@ test('every path of the spec, with good parameters and with bad ones', async () 
   await expectEqual(calls, 500)
 })
 
-/** The pattern with the first value of each parameter, the second of each, and so on. */
+/** The pattern with the first values of its parameters, then the second, and so on. */
 function fill(pattern: string, values: Readonly<Record<string, readonly string[]>>): string[] {
   const names = [...pattern.matchAll(/\{([^}=]+)(?:=\*\*)?\}/g)].map(([, name]) => name ?? '')
   const most = Math.max(1, ...names.map((name) => values[name]?.length ?? 0))

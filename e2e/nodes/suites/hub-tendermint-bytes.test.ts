@@ -12,9 +12,9 @@ import { routeTo } from './routed.ts'
 import { answeredOverHttp, specOf } from './spec-methods.ts'
 
 const ground = await openGround()
-/** Headers that the spec does not list: the node's clock, and headers for browsers. */
+/** Headers outside the spec: the node's clock, and headers for browsers. */
 const withheld = ['x-server-time', 'cache-control', 'x-content-type-options']
-/** Methods whose answers have the uptime of the node. */
+/** Methods whose answers contain the uptime of the node. */
 const restless = /net_info|consensus_state|status/
 
 let node: WasmdNode
@@ -74,7 +74,7 @@ test('JSON-RPC by POST', async () => {
     check_tx: [{ tx: 'AAEC' }],
     nosuch: [{}],
   }
-  // It waits for a block that never comes.
+  // This method waits for a block that never comes.
   const never = new Set(['broadcast_tx_commit'])
   await expectEqual(jsonRpcCalls({ methods, good, never }), 200)
 })
@@ -96,7 +96,7 @@ test('URI style', async () => {
   }
   const never = new Set([
     'broadcast_tx_commit',
-    // By GET the router itself answers.
+    // The router answers this path itself.
     'health',
   ])
   const requests = [...methods, 'nosuch', 'block/1'].filter((method) => !never.has(method))
@@ -118,7 +118,7 @@ test('batches', async () => {
     call(3, 'nosuch', {}),
     call(4, 'commit', { height: '2' }),
   ]
-  // Of one item the node makes a single answer; the router a list, as the standard has it.
+  // The node answers a batch of one with an object, and the router with a list, as in JSON-RPC 2.0.
   const calls = [items.slice(0, 2), items].map((some) =>
     postJson(`a batch of ${some.length}`, `[${some.join(',')}]`),
   )
@@ -129,6 +129,6 @@ test('batches', async () => {
         return JSON.parse(String(bodies[0])) as unknown
       }),
     )
-  // A batch is split and put together again: its white space is the router's.
+  // The router splits and reassembles a batch, so its whitespace may differ.
   expect(await parsed(router)).toEqual(await parsed(node.tendermintUrl))
 })

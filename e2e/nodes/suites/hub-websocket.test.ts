@@ -20,7 +20,7 @@ let followers: WasmdNode[]
 let routed: Routed
 let url: string
 beforeAll(async () => {
-  // It makes the blocks, and is not behind the router, so that any upstream may die.
+  // The validator makes the blocks and is no upstream, so that any upstream may die.
   const validator = await startHub(ground, { name: 'hub', blockMs })
   followers = await Promise.all(
     ['hub-a', 'hub-b'].map((name) => startHub(ground, { name, blockMs, peer: validator })),
@@ -34,7 +34,7 @@ beforeAll(async () => {
   url = routed.urls[0]!.replace('http', 'ws')
 })
 
-test('cosmjs calls over the connection', async () => {
+test('cosmjs sends calls over the connection', async () => {
   const client = await Comet38Client.connect(url)
   expect((await client.status()).nodeInfo.network).toBe(hubChainId)
   const heights = Array.from({ length: 30 }, (_each, at) => 1 + (at % 10))
@@ -44,7 +44,7 @@ test('cosmjs calls over the connection', async () => {
   client.disconnect()
 })
 
-test('cosmjs receives blocks, headers and transactions, also after the death of the subscribed node', async () => {
+test('cosmjs receives blocks, headers and transactions, even after the subscribed node dies', async () => {
   const client = await Comet38Client.connect(url)
   const [blocks, headers, transactions] = [
     new Gathered<{ height: number; time: string }>(),
@@ -97,7 +97,7 @@ test('cosmjs receives blocks, headers and transactions, also after the death of 
   client.disconnect()
 })
 
-/** The node at which the router has its subscriptions. */
+/** The node of the router's subscriptions. */
 async function sourceOf(): Promise<string> {
   let source = ''
   await waitUntil('the router subscribes', 60_000, ground.signal, async () => {

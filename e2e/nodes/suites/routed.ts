@@ -8,14 +8,14 @@ import type { Ground } from './ground.ts'
 
 const readyTimeoutMs = 60_000
 
-/** The router as its users start it, in front of real nodes. */
+/** The router program in front of real nodes. */
 export interface Routed {
   readonly program: Program
-  /** Where the listeners are, in the order of the legs, as `http://HOST:PORT`. */
+  /** URLs of the listeners in the order of the legs: `http://HOST:PORT`. */
   readonly urls: readonly string[]
 }
 
-/** Starts the router for these legs, with the settings of its file, and waits until all serve. */
+/** Starts the router with these legs and settings, and waits until all chains serve. */
 export async function routeTo(
   ground: Ground,
   legs: readonly Leg[],
@@ -33,7 +33,7 @@ export async function routeTo(
   return { program, urls: program.urls }
 }
 
-/** A chain that has one node and speaks JSON-RPC: where the listener is. */
+/** Starts a router for a JSON-RPC chain with one node. Returns the URL of the listener. */
 export async function routeJsonRpc(
   ground: Ground,
   chainId: string,

@@ -12,7 +12,7 @@ export async function specOf(chainId: string, through: ApiInterface): Promise<Ch
   return spec
 }
 
-/** Its methods that a node answers over HTTP; the router itself answers subscriptions. */
+/** Methods that a node answers over HTTP. The router itself answers subscriptions. */
 export function answeredOverHttp(
   spec: ChainInterface,
   through: 'jsonrpc' | 'tendermintrpc',

@@ -20,7 +20,7 @@ export const tillAbi = [
 
 const paidTopic = toEventSelector(tillAbi[0]).slice(2)
 
-/** With data it returns slot 0. Without, it logs `Paid(value)` and stores the value in slot 0. */
+/** Returns slot 0 for a call with data. Otherwise logs `Paid(value)`, and stores it in slot 0. */
 const code = [
   '366030', // CALLDATASIZE, PUSH1 0x30
   '57', // JUMPI

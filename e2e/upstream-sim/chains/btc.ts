@@ -11,7 +11,7 @@ import { type RpcDialect, RpcNode, type RpcParams } from '../rpc-node.ts'
 const genesisHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'
 const subsidy = 312_500_000
 
-/** A chain of blocks in Bitcoin's form with one transaction each; work and scripts are made up. */
+/** A chain of Bitcoin blocks with one transaction each, and fabricated work and scripts. */
 export class BitcoinChain extends GrowingChain<never> {
   constructor(options: ChainOptions = {}) {
     super(options, { blockTimeMs: 600_000, head: 300 })
@@ -25,13 +25,13 @@ export class BitcoinChain extends GrowingChain<never> {
     return this.word('transaction', height)
   }
 
-  /** The height of a block with this hash, or with this transaction; null when there is none. */
+  /** The height of the block with this hash or transaction id; null when it is unknown. */
   find(word: unknown, of: 'hashOf' | 'txidOf'): number | null {
     for (let height = this.head; height >= 0; height--) if (this[of](height) === word) return height
     return null
   }
 
-  /** 32 bytes that belong to a block. */
+  /** 32 deterministic bytes for a block, such as its hash. */
   word(name: string, height: number): string {
     return digest(this.seed, 'btc', name, this.branchAt(height), height).toString('hex')
   }
@@ -58,7 +58,7 @@ const dialect: RpcDialect<View> = {
   },
 }
 
-/** A Bitcoin node: JSON-RPC 1.0, errors with an HTTP status. */
+/** A Bitcoin node: JSON-RPC 1.0, where errors have an HTTP status. */
 export function bitcoinNode(
   chain: BitcoinChain,
   faults: FaultSwitch,

@@ -6,7 +6,7 @@ import type { NodeView } from '../node-view.ts'
 
 export const denom = 'uatom'
 /** The balance of every account. */
-export const givenAmount = '1000000000000'
+export const accountBalance = '1000000000000'
 
 /** A chain of the SDK family. Every block is final. */
 export class HubChain extends GrowingChain<never> {
@@ -16,7 +16,7 @@ export class HubChain extends GrowingChain<never> {
     super(options, { blockTimeMs: 6_000, head: 28_000_000 })
   }
 
-  /** Bytes that belong to a block: its hash, its app hash and so on. */
+  /** Deterministic bytes for a block, such as its hash and its app hash. */
   bytes(word: string, height: number): Buffer {
     return digest(this.seed, word, height)
   }
@@ -28,7 +28,7 @@ export class HubChain extends GrowingChain<never> {
 
 export type HubView = NodeView<HubChain>
 
-/* Blocks: Tendermint RPC writes hashes in hex, REST in base64. */
+/* Tendermint RPC encodes the hashes of blocks in hex, and REST in base64. */
 
 export type HashText = (bytes: Buffer) => string
 export const inHex: HashText = (bytes) => bytes.toString('hex').toUpperCase()

@@ -9,7 +9,7 @@ import { encode, type Fields } from './protobuf.ts'
 
 const service = '/cosmos.base.tendermint.v1beta1.Service'
 
-/** A node of the hub chain over gRPC: its network, and its latest block. Returns its URL. */
+/** Serves the network and the latest block of the hub chain over gRPC. Returns the URL. */
 export async function serveHubGrpc(chain: HubChain, host: string, port: number): Promise<string> {
   const answers: Readonly<Record<string, () => Fields>> = {
     [`${service}/GetNodeInfo`]: () => ({ 1: { 4: chain.network, 8: { 1: 'on' } } }),
@@ -19,7 +19,7 @@ export async function serveHubGrpc(chain: HubChain, host: string, port: number):
   server.on('stream', (stream: ServerHttp2Stream, { ':path': path = '' }) => {
     const fields = answers[path]?.()
     stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true })
-    // 12: not implemented.
+    // Status 12 is UNIMPLEMENTED.
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': fields ? '0' : '12' }))
     stream.end(fields && framed(encode(fields)))
   })

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ViewSettings, viewOf } from '../node-view.ts'
 import { RestNode, RestReply, type Route, type RouteCall } from '../rest-node.ts'
-import { blockIdJson, blockJson, denom, givenAmount, type HubChain } from './hub-chain.ts'
+import { blockIdJson, blockJson, denom, accountBalance, type HubChain } from './hub-chain.ts'
 import { type HubView, inBase64, nodeInfo } from './hub-chain.ts'
 
-/** A node of the hub chain as its REST gateway shows it, with paths below `/cosmos` or `/sdk`. */
+/** A REST gateway of the hub chain, with paths below `/cosmos` or `/sdk`. */
 export function hubRestNode(
   chain: HubChain,
   settings?: Partial<ViewSettings>,
@@ -32,7 +32,7 @@ const routes: Readonly<Record<string, Route<HubView>>> = {
     pagination,
   }),
   'GET /bank/v1beta1/balances/{address}': () => ({
-    balances: [{ denom, amount: givenAmount }],
+    balances: [{ denom, amount: accountBalance }],
     pagination,
   }),
 }
@@ -42,13 +42,13 @@ function blockAt({ chain }: HubView, height: number) {
   return { block_id: blockIdJson(chain, height, inBase64), block, sdk_block: block }
 }
 
-/** A height that the node has. */
+/** Parses a height that the node has. */
 function heightIn({ head }: HubView, text: string): number {
   if (/^\d{1,15}$/.test(text) && Number(text) <= head) return Number(text)
   throw refused(400, 3, 'requested block height is bigger then the chain length')
 }
 
-/** The height of the state of a query, from a header. */
+/** The height of a state query, which a header may set. */
 function stateHeight({ view, headers }: RouteCall<HubView>): number {
   const text = String(headers['x-cosmos-block-height'] ?? '0')
   return text === '0' ? view.head : heightIn(view, text)

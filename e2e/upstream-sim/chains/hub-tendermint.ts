@@ -4,11 +4,11 @@ import type { FaultSwitch } from '../faults.ts'
 import { RpcError } from '../json-rpc.ts'
 import { type ViewSettings, viewOf } from '../node-view.ts'
 import { type RpcDialect, RpcNode, type RpcParams } from '../rpc-node.ts'
-import { blockIdJson, blockJson, commitJson, denom, givenAmount } from './hub-chain.ts'
+import { blockIdJson, blockJson, commitJson, denom, accountBalance } from './hub-chain.ts'
 import { headerJson, type HubChain, type HubView, inHex, nodeInfo } from './hub-chain.ts'
 import { encode } from './protobuf.ts'
 
-/** A node of the hub chain as Tendermint RPC shows it. */
+/** A Tendermint RPC node of the hub chain. */
 export function hubTendermintNode(
   chain: HubChain,
   faults: FaultSwitch,
@@ -17,7 +17,7 @@ export function hubTendermintNode(
   return new RpcNode(viewOf(chain, settings), dialect, faults)
 }
 
-/** A method about the block of one height; default: the latest. */
+/** A method about the block at a height. Default: the latest block. */
 const ofHeight =
   (describe: (chain: HubChain, height: number) => unknown) =>
   (view: HubView, [height]: RpcParams) =>
@@ -84,7 +84,7 @@ function block(chain: HubChain, height: number) {
   return { block_id: blockIdJson(chain, height, inHex), block: blockJson(chain, height, inHex) }
 }
 
-/** Among the newest ones. @param hash in base64, or in hex */
+/** Finds one of the newest blocks. @param hash in base64 or hex */
 function blockByHash({ chain, head }: HubView, [hash]: RpcParams) {
   const text = String(hash)
   const wanted = /^[0-9a-f]{64}$/i.test(text) ? text : inHex(Buffer.from(text, 'base64'))
@@ -93,7 +93,7 @@ function blockByHash({ chain, head }: HubView, [hash]: RpcParams) {
   return { block_id: { hash: '', parts: { total: 0, hash: '' } }, block: null }
 }
 
-/** The one query that is simulated: the balance of an account. */
+/** The balance of an account, the only simulated query. */
 function abciQuery({ head }: HubView, [path]: RpcParams) {
   const isKnown = path === '/cosmos.bank.v1beta1.Query/Balance'
   const log = isKnown ? '' : `unknown query path: ${String(path)}`
@@ -104,5 +104,5 @@ function abciQuery({ head }: HubView, [path]: RpcParams) {
   }
 }
 
-/** The same for all accounts. */
-export const balanceAnswer = encode({ 1: { 1: denom, 2: givenAmount } })
+/** The answer to every balance query. */
+export const balanceAnswer = encode({ 1: { 1: denom, 2: accountBalance } })

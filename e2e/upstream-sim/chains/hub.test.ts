@@ -6,7 +6,7 @@ import { serveNode } from '../served-node.ts'
 import { HubChain } from './hub-chain.ts'
 import { hubRestNode } from './hub-rest.ts'
 
-test.each(['/cosmos', '/sdk'] as const)('REST of nodes with paths below %s', async (root) => {
+test.each(['/cosmos', '/sdk'] as const)('REST nodes with paths below %s', async (root) => {
   const chain = new HubChain()
   await using node = await serveNode(() => hubRestNode(chain, {}, root))
   await using router = await serveRouter({
@@ -14,7 +14,7 @@ test.each(['/cosmos', '/sdk'] as const)('REST of nodes with paths below %s', asy
     apiInterface: 'rest',
     primaries: [node],
   })
-  // The router found the height by the nodes' own names.
+  // The router finds the height under either prefix.
   expect(router.pool.tip).toBe(chain.head)
   const other = root === '/cosmos' ? '/sdk' : '/cosmos'
   const get = (path: string, headers: Record<string, string> = {}) =>

@@ -5,19 +5,19 @@ import { Deserializer, SignedTransaction } from '@aptos-labs/ts-sdk'
 import { type ChainOptions, GrowingChain } from '../growing-chain.ts'
 import { digest } from '../hex.ts'
 
-/** Ledger versions of every block: its head, the users' transactions, and a checkpoint. */
+/** Ledger versions per block: block metadata, user transactions, and a checkpoint. */
 export const versionsPerBlock = 10
 const gasUsed = 7
 const gasUnitPrice = 100
 
-/** A signed transaction that a client sent. */
+/** A signed client transaction. */
 export type MoveTransaction = ReturnType<typeof readTransaction>
 
-/** Reads a signed transaction from BCS. @throws when the bytes are none */
+/** Reads a signed transaction from BCS. @throws on invalid bytes */
 export function readTransaction(bytes: Buffer) {
   const { raw_txn: raw } = SignedTransaction.deserialize(new Deserializer(bytes))
   const prefix = digestOf('sha3-256', 'APTOS::Transaction', 'buffer')
-  // A user's transaction is the first kind of transaction.
+  // Variant 0 of the BCS enum is a user transaction.
   const whole = Buffer.concat([prefix, Buffer.from([0]), bytes])
   return {
     hash: `0x${digestOf('sha3-256', whole, 'hex')}`,
@@ -30,7 +30,7 @@ export function readTransaction(bytes: Buffer) {
   }
 }
 
-/** A ledger of versions in blocks. All of it is final. */
+/** A ledger of versions in blocks, all of them final. */
 export class MoveChain extends GrowingChain<MoveTransaction> {
   readonly chainId = 1
 
@@ -42,12 +42,12 @@ export class MoveChain extends GrowingChain<MoveTransaction> {
     return (height + 1) * versionsPerBlock - 1
   }
 
-  /** 32 bytes of a block or of a version, in hex. */
+  /** 32 deterministic bytes for a block or a version, in hex. */
   word(name: string, of: number): string {
     return `0x${digest(this.seed, name, of).toString('hex')}`
   }
 
-  /** The client's transaction at a version; null for the chain's own. */
+  /** The client transaction at a version; null for a generated entry. */
   sentAt(version: number): MoveTransaction | null {
     const place = version % versionsPerBlock
     if (place === 0 || place === versionsPerBlock - 1) return null
@@ -58,7 +58,7 @@ export class MoveChain extends GrowingChain<MoveTransaction> {
     return this.sentAt(version)?.hash ?? this.word('transaction', version)
   }
 
-  /** The version that has this hash, among those of clients and of the newest blocks. */
+  /** Finds a version by its hash, among client transactions and the newest blocks. */
   find(hash: string, head: number): number | null {
     const height = this.sent(hash)?.height
     const heights = height ? [height] : Array.from({ length: 50 }, (_, back) => head - back)
@@ -68,18 +68,18 @@ export class MoveChain extends GrowingChain<MoveTransaction> {
     return null
   }
 
-  /** How many transactions the account has sent, up to a height. */
+  /** Number of transactions that the account sent, up to a height. */
   sequenceNumber(address: string, height: number): number {
     return this.sentUpTo(height).filter(({ sender }) => sender === address).length
   }
 
-  /** Octas of an account: the same for all at the start, less the gas of its transactions. */
+  /** Balance in octas: the initial amount, the same for all accounts, less the gas spent. */
   balance(address: string, height: number): number {
     return 1_000_000_000 - this.sequenceNumber(address, height) * gasUsed * gasUnitPrice
   }
 }
 
-/** An entry of the ledger as the node shows it. */
+/** A ledger entry in the node's JSON. */
 export function entryJson(chain: MoveChain, version: number) {
   const height = Math.floor(version / versionsPerBlock)
   const place = version % versionsPerBlock
@@ -105,7 +105,7 @@ export function entryJson(chain: MoveChain, version: number) {
   return { type: 'block_metadata_transaction', ...common, id, epoch: '9000', round: String(height) }
 }
 
-/** A transaction that waits for its block. */
+/** A pending transaction in the node's JSON. */
 export function pendingJson(sent: MoveTransaction) {
   return { type: 'pending_transaction', hash: sent.hash, ...userFields(sent) }
 }

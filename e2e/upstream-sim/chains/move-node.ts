@@ -8,7 +8,7 @@ import { readTransaction, versionsPerBlock } from './move-chain.ts'
 type MoveView = NodeView<MoveChain>
 type Call = RouteCall<MoveView>
 
-/** A node of the move chain: REST below /v1. */
+/** A node of the move chain, with REST paths below `/v1`. */
 export function moveNode(chain: MoveChain, settings?: Partial<ViewSettings>): RestNode<MoveView> {
   return new RestNode(viewOf(chain, settings), dialect)
 }
@@ -82,7 +82,7 @@ const coinModule = {
   },
 }
 
-/** The view function that the SDK asks for balances, in BCS: its one argument is at the end. */
+/** The BCS view function that the SDK calls for balances. Its only argument is at the end. */
 function view(call: Call): unknown[] {
   const { body, view: seen } = call
   if (!body.includes('balance')) throw moveError(400, 'invalid_input', 'not simulated')
@@ -105,7 +105,7 @@ function blockAt({ view: { chain, head }, query }: Call, height: number) {
   }
 }
 
-/** Entries from a version on. */
+/** Ledger entries from a version on. */
 function entries(chain: MoveChain, first: number, count: number) {
   return Array.from({ length: count }, (_, at) => entryJson(chain, first + at))
 }
@@ -147,7 +147,7 @@ function versionOf({ view: { chain, head } }: Call, text: string): number {
   throw moveError(404, 'version_not_found', `Ledger version not found by Ledger version(${text})`)
 }
 
-/** The height of the state that a call asks about. */
+/** The height of a state request. */
 function stateHeight(call: Call): number {
   const version = call.query.get('ledger_version')
   return version === null ? call.view.head : Math.floor(versionOf(call, version) / versionsPerBlock)

@@ -7,7 +7,7 @@ import { serveNode } from '../served-node.ts'
 import { MoveChain } from './move-chain.ts'
 import { moveNode } from './move-node.ts'
 
-/** With `/v1` in the URL of the upstreams, or left to the client. */
+/** A router whose upstream URLs end in `path`: `/v1`, or nothing. */
 async function routed(chain: MoveChain, path: string) {
   const stack = new AsyncDisposableStack()
   const nodes = await Promise.all(

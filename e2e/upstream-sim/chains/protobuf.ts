@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Integers, texts and messages, by the numbers of their fields. */
+/** Integers, strings and messages by field number. */
 export interface Fields {
   readonly [number: number]: number | string | Fields
 }
 
-/** A message of these fields. */
+/** Encodes a protobuf message. */
 export function encode(fields: Fields): Buffer {
   return Buffer.concat(
     Object.entries(fields).flatMap(([number, value]: [string, Fields[number]]) => {

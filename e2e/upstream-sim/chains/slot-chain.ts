@@ -4,14 +4,14 @@ import { type ChainOptions, GrowingChain } from '../growing-chain.ts'
 import { digest } from '../hex.ts'
 import { type SlotTransaction, toBase58 } from './slot-transaction.ts'
 
-/** The cluster that the bundled spec means by SLOTCHAIN. */
+/** Genesis hash of the cluster that the bundled spec SLOTCHAIN describes. */
 const mainnetGenesis = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 const systemProgram = '11111111111111111111111111111111'
-/** One slot of this many has no block. */
+/** One slot in this many has no block. */
 const skipEvery = 20
 const skippedRest = 7
 const lamportsPerSignature = 5_000
-/** A slot this many slots behind the head is final. */
+/** Number of slots behind the head at which a slot is final. */
 export const finalizedBehind = 32
 
 /** A slot that has a block. */
@@ -25,7 +25,7 @@ export interface SlotBlock {
   readonly transactions: readonly SlotTransaction[]
 }
 
-/** A chain that counts in slots, one of twenty of which is skipped. Its head is a slot. */
+/** A chain that counts in slots and skips one in twenty. Its head is a slot. */
 export class SlotChain extends GrowingChain<SlotTransaction> {
   readonly genesisHash = mainnetGenesis
 
@@ -37,7 +37,7 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return slot % skipEvery === skippedRest
   }
 
-  /** The newest slot up to this one that has a block. */
+  /** The newest slot with a block, up to this slot. */
   filled(slot: number): number {
     return this.isSkipped(slot) ? slot - 1 : slot
   }
@@ -47,7 +47,7 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return slot - Math.floor((slot + skipEvery - skippedRest) / skipEvery)
   }
 
-  /** Null for a slot that was skipped. */
+  /** The block of a slot; null for a skipped slot. */
   block(slot: number): SlotBlock | null {
     if (this.isSkipped(slot)) return null
     const parentSlot = Math.max(0, this.filled(slot - 1))
@@ -66,14 +66,14 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return toBase58(digest(this.seed, 'slot', this.branchAt(slot), slot))
   }
 
-  /** The slot of a blockhash among the newest ones; null for one that is none, or too old. */
+  /** The slot of a recent blockhash; null for an unknown or old one. */
   slotOf(blockhash: string, head: number): number | null {
     for (let slot = head; slot > head - 160 && slot >= 0; slot--)
       if (this.blockhash(slot) === blockhash) return slot
     return null
   }
 
-  /** A transaction and its slot, which is null while it waits. */
+  /** Finds a transaction and its slot, which is null while the transaction is pending. */
   find(signature: string, head: number) {
     const placed = this.sent(signature)
     if (placed)
@@ -85,7 +85,7 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return null
   }
 
-  /** Lamports of an account: the same for all at the start, less what it sent. */
+  /** Balance in lamports: the initial amount, the same for all accounts, less the lamports sent. */
   balance(address: string, slot: number): number {
     if (address === systemProgram) return 1
     const given =
@@ -98,13 +98,13 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return this.isSkipped(slot) ? slot + 1 : slot
   }
 
-  /** Transactions of clients; those of a skipped slot go into the next one. */
+  /** Client transactions of a slot. Those of a skipped slot go into the next slot. */
   #sentFor(slot: number): readonly SlotTransaction[] {
     const left = this.isSkipped(slot - 1) ? this.sentIn(slot - 1) : []
     return [...left, ...this.sentIn(slot)]
   }
 
-  /** Two transfers in each block. */
+  /** Two generated transfers per block. */
   #own(slot: number): SlotTransaction[] {
     return [0, 1].map((index) => {
       const key = (word: string) => toBase58(digest(this.seed, word, slot, index))
@@ -132,7 +132,7 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
   }
 }
 
-/** An account as a node shows it. */
+/** An account in the node's JSON. */
 export function accountJson(chain: SlotChain, address: string, slot: number) {
   const isProgram = address === systemProgram
   return {

@@ -5,7 +5,7 @@ import type { SocketFeed } from '../socket-face.ts'
 import { accountJson, finalizedBehind, type SlotChain } from './slot-chain.ts'
 import type { SlotTransaction } from './slot-transaction.ts'
 
-/** The events of a node for processed slots. As on real nodes its WebSockets have no other methods. */
+/** Subscriptions to processed slots. As on real nodes, the WebSocket serves no other methods. */
 export function slotFeed(chain: SlotChain): SocketFeed {
   let reported = chain.head
   return {
@@ -29,7 +29,7 @@ export function slotFeed(chain: SlotChain): SocketFeed {
   }
 }
 
-/** The events of each topic for a processed slot, by the word before `Subscribe`. */
+/** Events of a processed slot per topic, by the prefix of its `Subscribe` method. */
 const topics: Readonly<
   Record<
     string,

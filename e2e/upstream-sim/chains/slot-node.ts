@@ -11,7 +11,7 @@ import { readTransaction, type SlotTransaction } from './slot-transaction.ts'
 
 type SlotView = NodeView<SlotChain>
 
-/** A node of the slot chain: JSON-RPC 2.0, errors with HTTP 200, and subscriptions. */
+/** A node of the slot chain: JSON-RPC 2.0 with HTTP 200 for errors, and subscriptions. */
 export function slotNode(
   chain: SlotChain,
   faults: FaultSwitch,
@@ -84,7 +84,7 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
   sendTransaction,
 }
 
-/** The slot of a commitment on this node. */
+/** The slot that a request's commitment refers to on this node. */
 function slotAt({ chain, head }: SlotView, params: RpcParams, at: number): number {
   const { commitment = 'finalized', minContextSlot = 0 } = settingsAt(params, at)
   const behind = { processed: 0, confirmed: 1, finalized: finalizedBehind }
@@ -95,12 +95,12 @@ function slotAt({ chain, head }: SlotView, params: RpcParams, at: number): numbe
   throw new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot })
 }
 
-/** The settings at a place of the params; empty where there are none. */
+/** The settings object at a position of the params; empty without one. */
 function settingsAt(params: RpcParams, at: number): Readonly<Record<string, unknown>> {
   return (params[at] ?? {}) as Readonly<Record<string, unknown>>
 }
 
-/** A value with its slot. */
+/** Wraps a value with its slot, as nodes do. */
 function inContext(slot: number, value: unknown) {
   return { context: { apiVersion: '3.0.0', slot }, value }
 }
@@ -136,7 +136,7 @@ function getBlock(view: SlotView, params: RpcParams): unknown {
   }
 }
 
-/** A transaction in the encoding that was asked for. */
+/** A transaction in the requested encoding. */
 function written(
   { message, signatures, version, wire }: SlotTransaction,
   { encoding = 'json', maxSupportedTransactionVersion }: Readonly<Record<string, unknown>>,
@@ -147,7 +147,7 @@ function written(
   return { transaction: { message, signatures }, ...versioned }
 }
 
-/** The outcome of a transaction: each pays only its fee. */
+/** The metadata of a transaction, which pays only its fee. */
 function metaOf({ chain }: SlotView, { message }: SlotTransaction, slot: number) {
   const fee = 5_000
   const after = message.accountKeys.map((key) => chain.balance(key, slot))

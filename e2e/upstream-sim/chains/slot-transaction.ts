@@ -6,14 +6,14 @@ import {
   getTransactionDecoder,
 } from '@solana/kit'
 
-/** A transaction as nodes write it in JSON, named by its first signature, and the bytes that it came in. */
+/** A transaction in the JSON of nodes, identified by its first signature, with its wire bytes. */
 export type SlotTransaction = ReturnType<typeof readTransaction>
 
-/** Reads a transaction from its wire form. @throws when the bytes are none */
+/** Reads a transaction from its wire form. @throws on invalid bytes */
 export function readTransaction(wire: Buffer) {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
   const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
-  // The newest version compiles instructions in a form of its own, and is not simulated.
+  // The newest version encodes instructions differently, and is not simulated.
   if (!('instructions' in message) || !('header' in message)) throw new TypeError('unknown version')
   const written = Object.values(signatures).map((one) => toBase58(one ?? new Uint8Array(64)))
   const [signature = ''] = written
@@ -36,7 +36,7 @@ export function readTransaction(wire: Buffer) {
       })),
     },
     version: message.version,
-    /** Null for the chain's own. */
+    /** Null for a generated transaction. */
     wire: wire as Buffer | null,
   }
 }

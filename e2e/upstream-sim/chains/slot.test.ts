@@ -28,13 +28,13 @@ async function routed(chain: SlotChain) {
       stack.use(await serveNode((faults) => slotNode(chain, faults), { name })),
     ),
   )
-  // The chain moves faster than the router asks for its head.
+  // The chain grows faster than the router polls its head.
   const settings = { ...uncached, 'skip-websocket-verification': true }
   const router = stack.use(await serveRouter({ chainId: 'SLOTCHAIN', primaries: nodes, settings }))
   return { nodes, url: router.url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test('slots link by their parents, and one of twenty is skipped', () => {
+test('blocks link to their parents, and one slot in twenty is skipped', () => {
   const chain = new SlotChain()
   const slots = Array.from({ length: 100 }, (_, at) => chain.head - 100 + at)
   const filled = slots.map((slot) => chain.block(slot)).filter((block) => block !== null)
@@ -87,7 +87,7 @@ test('@solana/kit sends a transaction through the router, and finds it', async (
   const wire = getBase64EncodedWireTransaction(transaction)
   const signature = await rpc.sendTransaction(wire, { encoding: 'base64' }).send()
   expect(signature).toBe(getSignatureFromTransaction(transaction))
-  // Every node accepted it; a second time it is known.
+  // Every node has accepted it, and knows it when it is sent again.
   const sent = () => routing.nodes.map(({ calls }) => calls.count('sendTransaction'))
   await expect.poll(sent).toEqual([1, 1])
   expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature)
@@ -104,7 +104,7 @@ test('@solana/kit sends a transaction through the router, and finds it', async (
     })
     .send()
   expect(found?.transaction.signatures).toEqual([signature])
-  // Each node reports it as processed, and returns it.
+  // Each node reports it as processed and returns its signature.
   expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature)
 })
 
