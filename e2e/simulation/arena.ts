@@ -7,7 +7,6 @@ import type { Reply } from '../../proxy/relay/reply.ts'
 import type { NodeUrl, Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import type { FloorWatch } from './floor-watch.ts'
 import type { WrongKind } from './wrong-answers.ts'
 import {
   type Fault,
@@ -115,7 +114,11 @@ export interface Arena {
   readonly schedule: Schedule
   readonly clock: VirtualClock
   readonly chain: ChainModel
-  readonly floors: FloorWatch
+  readonly floors: {
+    floorOf(plan: RequestPlan): number | null
+    look(): void
+    ended(client: ClientCall): void
+  }
   /** The head of the chain at a time in the past. */
   readonly headAt: (ms: number) => number
   readonly allowedLagBlocks: number

@@ -12,8 +12,9 @@ import { SlotChain } from '../upstream-sim/chains/slot-chain.ts'
 import { slotNode } from '../upstream-sim/chains/slot-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
 import type { ViewSettings } from '../upstream-sim/node-view.ts'
-import type { ChainNode, NodeReply } from '../upstream-sim/served-node.ts'
+import type { ChainNode } from '../upstream-sim/served-node.ts'
 import type { WrongValue } from './wrong-node.ts'
+import type { NodeReply } from '../upstream-sim/http-reply.ts'
 
 /** A request: a JSON-RPC method, or a path. */
 export interface Read {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { changedAt, type Change, type Path } from '../simulation/wrong-answers.ts'
-import type { ChainNode, NodeReply, NodeRequest } from '../upstream-sim/served-node.ts'
+import type { ChainNode, NodeRequest } from '../upstream-sim/served-node.ts'
+import type { NodeReply } from '../upstream-sim/http-reply.ts'
 
 /** A wrong value: the method or route of the node, the path in its result, and the change. */
 export type WrongValue = readonly [of: string, path: Path, change: Change]

@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { asPending, type MinedBlock, type Receipt, type Transaction } from './block-builder.ts'
 import type { ChainModel } from './chain-model.ts'
-import { digest, toData } from './hex.ts'
+import { digest, type Hex, toData } from './hex.ts'
 import { RpcError } from './json-rpc.ts'
 import { NodeView, type ViewSettings } from './node-view.ts'
-import type { BlockRef } from './params.ts'
 
 /** Number of blocks behind the head, per tag. */
 const depths = { latest: 0, pending: 0, safe: 32, finalized: 64, earliest: Infinity }
@@ -84,3 +83,7 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
     return height
   }
 }
+
+/** A client's block reference. */
+export type BlockRef =
+  { readonly tag: keyof typeof depths } | { readonly height: number } | { readonly hash: Hex }

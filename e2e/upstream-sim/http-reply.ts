@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib'
 import type { Clock } from '../../proxy/clock/clock.ts'
 import type { WireFault } from './faults.ts'
 import { replyText, RpcError } from './json-rpc.ts'
-import type { NodeReply } from './served-node.ts'
 
 const resetAfterHeadMs = 10
 const json = 'application/json'
@@ -90,4 +89,16 @@ export function send(
 /** The first half, which is never valid JSON, because a reply is an object or an array. */
 function half(body: string): string {
   return body.slice(0, Math.max(1, Math.floor(body.length / 2)))
+}
+
+/** An answer without its transport. */
+export interface NodeReply {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Requested methods, for the call record and for fault rules. */
+  readonly methods: readonly string[]
+  /** Id of a single JSON-RPC call. */
+  readonly id?: unknown
 }

@@ -5,14 +5,11 @@ import type { ChainView } from './chain-view.ts'
 import type { Hex } from './hex.ts'
 import { invalidParams } from './json-rpc.ts'
 import type { Method } from './rpc-node.ts'
+import type { BlockRef } from './chain-view.ts'
 
 /* Parameters of Ethereum methods. All others are refused. */
 
 const tags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
-
-/** A client's block reference. */
-export type BlockRef =
-  { readonly tag: (typeof tags)[number] } | { readonly height: number } | { readonly hash: Hex }
 
 function hex(form: RegExp) {
   return z

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainNode, NodeReply, NodeRequest } from './served-node.ts'
+import type { ChainNode, NodeRequest } from './served-node.ts'
+import type { NodeReply } from './http-reply.ts'
 
 /** One call of a route. */
 export interface RouteCall<View> extends NodeRequest {

@@ -3,8 +3,9 @@
 import type { FaultSwitch } from './faults.ts'
 import { type Outcome, readRequest, replyText, RpcError } from './json-rpc.ts'
 import type { RpcCall, RpcRequest } from './json-rpc.ts'
-import type { ChainNode, NodeReply, NodeRequest } from './served-node.ts'
+import type { ChainNode, NodeRequest } from './served-node.ts'
 import type { SocketFeed } from './socket-face.ts'
+import type { NodeReply } from './http-reply.ts'
 
 /** Params of one call by position. */
 export type RpcParams = readonly unknown[]

@@ -17,6 +17,7 @@ import { FaultSwitch } from './faults.ts'
 import { digest } from './hex.ts'
 import { send, sendReply } from './http-reply.ts'
 import { SocketFace, type SocketNode } from './socket-face.ts'
+import type { NodeReply } from './http-reply.ts'
 
 const keepAliveTimeout = 120_000
 
@@ -28,18 +29,6 @@ export interface NodeRequest {
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-}
-
-/** An answer without its transport. */
-export interface NodeReply {
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
-  readonly headers?: Readonly<Record<string, string>>
-  /** Requested methods, for the call record and for fault rules. */
-  readonly methods: readonly string[]
-  /** Id of a single JSON-RPC call. */
-  readonly id?: unknown
 }
 
 /** A node without its transport: requests in, answers out. */

@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { systemClock } from '../../../proxy/clock/clock.ts'
 import { ChainModel } from '../../upstream-sim/chain-model.ts'
-import { type NodeReply, type NodeRequest, serveNode } from '../../upstream-sim/served-node.ts'
+import { type NodeRequest, serveNode } from '../../upstream-sim/served-node.ts'
 import { EthereumNode } from '../../upstream-sim/sim-node.ts'
+import { type NodeReply } from '../../upstream-sim/http-reply.ts'
 
 /*
  * An Ethereum node that requires a valid key in the path: `/KEY`. `GET /accept/a,b` sets the valid
