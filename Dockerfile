@@ -1,12 +1,12 @@
-# The images of rpc-router: targets `router`, `operator` and `cache`. Build them by `make images`, which bundles the
-# programs first: nothing is fetched or compiled here.
+# The images of rpc-router: targets `router`, `operator` and `cache`. `make images` bundles the programs
+# before the build, which fetches and compiles nothing.
 #
-# NODE  an image with Node 26 in PATH, and a shell; where it has `strip`, the symbols of Node are left out
-# BASE  what the images are made on. The default has nothing but what is copied here: no shell, no packages
+# NODE  an image with Node 26 in PATH, and a shell. If it has `strip`, the symbols of Node are removed
+# BASE  the base of the images. The default is empty: no shell, no packages
 ARG NODE=node:26.10.0-bookworm
 ARG BASE=scratch
 
-# Node, and the libraries that it is linked to.
+# Node and its shared libraries.
 FROM ${NODE} AS node
 RUN set -eu; \
     program=$(readlink -f "$(command -v node)"); \
@@ -20,7 +20,7 @@ RUN set -eu; \
       dirname "$library" >>/image/etc/ld.so.conf; \
     done; \
     ldconfig -r /image; \
-    # Names are looked up in the file of hosts first, as everywhere.
+    # Resolves names from the hosts file first, which is the usual default.
     echo 'hosts: files dns' >/image/etc/nsswitch.conf
 
 FROM ${BASE} AS common
@@ -34,19 +34,20 @@ LABEL org.opencontainers.image.version=${VERSION} \
       org.opencontainers.image.source=${SOURCE} \
       org.opencontainers.image.licenses=Apache-2.0 \
       org.opencontainers.image.vendor="The rpc-router Authors"
-# A number, so that Kubernetes can see that it is not root.
+# The user is numeric, so that Kubernetes can verify that it is not root.
 USER 65532:65532
 WORKDIR /app
 ENV NODE_ENV=production
 
-# One arena of the C library, and long blocks go back to the system; few young objects: see bin/router.mjs.
+# Limits malloc to one arena, returns large blocks to the system, and limits V8's young generation: see
+# bin/router.mjs.
 FROM common AS with-router
 COPY dist/specs /app/dist/specs
 COPY examples/ethereum.yml /app/examples/
 COPY dist/bin/cache.proto dist/bin/router* /app/dist/bin/
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
 
-# The two dashes keep --env-file from Node, which has an option of that name.
+# The "--" keeps Node from parsing --env-file as its own option.
 FROM with-router AS router
 LABEL org.opencontainers.image.title="rpc-router"
 ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=16", "--", "/app/dist/bin/router.mjs"]
@@ -55,7 +56,7 @@ FROM with-router AS cache
 LABEL org.opencontainers.image.title="rpc-router-cache"
 ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=16", "--", "/app/dist/bin/router.mjs", "cache"]
 
-# The operator compiles the same chain specs as the router, so that it validates a config as the pods do.
+# The operator has the same chain specs as the router, so that it validates configs as the pods do.
 FROM common AS operator
 COPY dist/specs /app/dist/specs
 COPY dist/bin/rpc-operator* /app/dist/bin/

@@ -1,5 +1,5 @@
-# Everything a contributor runs. `make` alone lists the targets.
-# Needed: Node 20 or newer with npm, which installs the Node 26 that everything here runs on.
+# All commands for contributors. `make` without a target lists them.
+# Requires Node 20 or newer with npm, which installs Node 26 for everything here.
 
 SHELL := /bin/sh
 BIN := node_modules/.bin
@@ -7,7 +7,7 @@ NODE := $(BIN)/node
 STAMP := node_modules/.installed
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-# Further arguments, e.g. make test TEST_ARGS=proxy/relay
+# Further arguments, for example: make test TEST_ARGS=proxy/relay
 TEST_ARGS ?=
 BENCH_ARGS ?=
 CONFIG ?= examples/minimal.yml
@@ -25,7 +25,7 @@ help:
 ##@ See it work
 
 .PHONY: demo
-demo: install ## real Ethereum nodes behind one URL: they die, no client notices, no block is missed (KEEP=1 leaves it running)
+demo: install ## real Ethereum nodes behind one URL die without an effect on clients (KEEP=1 leaves it running)
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
@@ -35,14 +35,14 @@ run: install ## start the router with CONFIG=file.yml (default: examples/minimal
 ##@ Change it
 
 .PHONY: install
-install: $(STAMP) ## install the packages of package-lock.json, Node 26 among them; does nothing when they are there
+install: $(STAMP) ## install the packages of package-lock.json, including Node 26, unless they are up to date
 	@sh scripts/check-install.sh
 
 $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: build redis ## all tests (TEST_ARGS=path for some); those on real nodes and a real Kubernetes API need Go, which builds them on first use
+test: build redis ## all tests (TEST_ARGS=path for some); needs Go, which builds real nodes and a Kubernetes API on first use
 	@$(BIN)/vitest run $(TEST_ARGS)
 
 .PHONY: redis
@@ -50,7 +50,7 @@ redis:
 	@sh scripts/install-redis.sh
 
 .PHONY: test-unit
-test-unit: build ## all tests but those on a real Kubernetes API
+test-unit: build ## all tests except those on a real Kubernetes API
 	@$(BIN)/vitest run --project plain $(TEST_ARGS)
 
 .PHONY: test-kube
@@ -66,7 +66,7 @@ kube-assets: install
 	@$(NODE) e2e/kube/build.ts
 
 .PHONY: chaos-kube
-chaos-kube: install ## the operator through schedules of faults on a real API (SEEDS=200 FROM=1)
+chaos-kube: install ## the operator under schedules of faults on a real API (SEEDS=200 FROM=1)
 	@SEEDS=$(or $(SEEDS),200) FROM=$(FROM) $(BIN)/vitest run --config vitest.slow.config.ts e2e/kube/chaos
 
 .PHONY: test-slow
@@ -74,11 +74,11 @@ test-slow: install ## the tests that take minutes (TEST_ARGS=path for some); nee
 	@$(BIN)/vitest run --config vitest.slow.config.ts $(TEST_ARGS)
 
 .PHONY: hostile
-hostile: install ## attacks beside an innocent client, each for SECONDS=5
+hostile: install ## attacks next to an innocent client, each for SECONDS=5
 	@HOSTILE_SECONDS=$(or $(SECONDS),5) $(BIN)/vitest run --config vitest.slow.config.ts e2e/hostile
 
 .PHONY: fuzz
-fuzz: install ## mutated documents, requests, HTTP heads and configs for MINUTES=10, with a decoder in Go (SEED=n for one failure again)
+fuzz: install ## mutated documents, requests, HTTP heads and configs for MINUTES=10, with a Go decoder (SEED=n repeats a failure)
 	@FUZZ_MINUTES=$(or $(MINUTES),10) SEED=$(SEED) $(BIN)/vitest run --config vitest.slow.config.ts e2e/fuzz
 
 .PHONY: soak
@@ -86,29 +86,29 @@ soak: install ## mixed traffic with faults and attacks for MINUTES=30: memory, o
 	@SOAK_MINUTES=$(or $(MINUTES),30) $(BIN)/vitest run --config vitest.slow.config.ts e2e/soak
 
 .PHONY: fmt
-fmt: install ## put the sources into the project's form and mend what the linter can mend
+fmt: install ## format the sources, and apply the linter's fixes
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
 	@$(BIN)/prettier --write --log-level warn .
 
 .PHONY: golden
-golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
+golden: install ## update the operator's golden files; review the diff before you commit it
 	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
 
 .PHONY: golden-chart
-golden-chart: install ## write what the chart renders anew: expected outputs and deploy/install.yaml (needs Go)
+golden-chart: install ## update the chart's golden files and deploy/install.yaml (needs Go)
 	@GOLDEN=write $(BIN)/vitest run --project kube e2e/kube/chart/rendered.test.ts
 
 .PHONY: generate
-generate: install ## write what is made from the code: reference documentation, crds/, parts of the chart
+generate: install ## generate reference documentation, crds/ and parts of the chart from the code
 	@$(NODE) scripts/generate.ts
 
-##@ Judge it
+##@ Check it
 
 .PHONY: verify
-verify: lint drift ## everything but the tests: lint, and no generated file is stale
+verify: lint drift ## all checks except the tests: lint, and no stale generated files
 
 .PHONY: lint
-lint: lint-format lint-code lint-types lint-unused lint-law ## form, typed lint rules, types, unused code, the law of imports
+lint: lint-format lint-code lint-types lint-unused lint-law ## format, typed lint rules, types, unused code, import rules
 
 .PHONY: lint-format
 lint-format: install
@@ -131,7 +131,7 @@ lint-law: install
 	@$(BIN)/vitest run --reporter=dot scripts/law
 
 .PHONY: sbom
-sbom: build ## what each program is made from, with hashes and licences: dist/IMAGE.cdx.json (CycloneDX)
+sbom: build ## an SBOM of each program with hashes and licences: dist/IMAGE.cdx.json (CycloneDX)
 	@$(NODE) scripts/sbom.ts $(VERSION) $$($(NODE) --version)
 
 .PHONY: sim
@@ -143,7 +143,7 @@ sim-subscriptions: install ## subscriptions in virtual time: failovers, reorgani
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts subscriptions
 
 .PHONY: mutants
-mutants: install ## mutation testing of the engine by Stryker; hours for all of it (MUTATE=proxy/tracker/tip.ts for some)
+mutants: install ## mutation tests of the engine with Stryker, for hours (MUTATE=proxy/tracker/tip.ts for some)
 	@$(BIN)/stryker run $(if $(MUTATE),--mutate $(MUTATE))
 
 .PHONY: drift
@@ -152,7 +152,7 @@ drift: install
 
 ##@ Ship it
 
-# Images: where they go, e.g. IMAGES=registry.example.com/rpc/, and what they are made from; see Dockerfile.
+# Prefix of the images, for example IMAGES=registry.example.com/rpc/, and their bases: see Dockerfile.
 IMAGES ?=
 VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)
 REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -160,12 +160,12 @@ SOURCE ?=
 DOCKER_ARGS ?=
 
 .PHONY: build
-build: install ## bundle the programs into dist/bin, and nothing that an earlier build left there
+build: install ## bundle the programs into an empty dist/bin
 	@mkdir -p dist && touch dist/.started && $(NODE) scripts/build.ts
 	@find dist/bin -type f ! -newer dist/.started -exec rm {} +
 
 .PHONY: images
-images: build ## images of router, operator and cache, each with its sbom (IMAGES=registry/path/ VERSION BASE_IMAGE NODE_IMAGE DOCKER_ARGS)
+images: build ## images of router, operator and cache, each with its SBOM (IMAGES=registry/path/ VERSION BASE_IMAGE NODE_IMAGE DOCKER_ARGS)
 	@docker version >/dev/null 2>&1 || { echo 'make images needs docker, and its daemon in reach (DOCKER_HOST).' >&2; exit 1; }
 	@for name in router operator cache; do \
 	  docker build $(DOCKER_ARGS) --quiet --target $$name \
@@ -178,7 +178,7 @@ images: build ## images of router, operator and cache, each with its sbom (IMAGE
 	@docker images --format '{{.Repository}}:{{.Tag}}  {{.Size}}' --filter reference='$(IMAGES)rpc-router*:$(VERSION)'
 
 .PHONY: node-image
-node-image: install ## where node:26 cannot be pulled: localhost/node:26, made on FROM_IMAGE from the Node of npm
+node-image: install ## build localhost/node:26 from FROM_IMAGE and the Node of npm, if node:26 cannot be pulled
 	@rm -rf dist/node-image && mkdir -p dist/node-image/lib
 	@cp -L $(NODE) dist/node-image/node
 	@cp -L $$(ldd $(NODE) | grep -oE '/[^ ]*lib(atomic|stdc|gcc_s)[^ ]*') dist/node-image/lib/
@@ -187,16 +187,16 @@ node-image: install ## where node:26 cannot be pulled: localhost/node:26, made o
 	@docker build $(DOCKER_ARGS) --quiet --build-arg FROM_IMAGE=$(or $(FROM_IMAGE),debian:bookworm-slim) --tag localhost/node:26 dist/node-image
 
 .PHONY: package
-package: build ## dist/rpc-router-VERSION.tgz: npm install -g of it gives router and rpc-operator
+package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and rpc-operator
 	@$(NODE) scripts/package.ts
 
 ##@ On a cluster that runs pods: kind, or another in KUBECONFIG
 
-# How images get there. Another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
+# Command that loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
 LOAD ?= kind load docker-image --name $(or $(KIND_CLUSTER),rpc-router)
 
 .PHONY: e2e
-e2e: ## images, chart and fleets under load, as users meet them; half an hour (TEST_ARGS=path, KEEP=1 leaves all of it; needs docker, kind, Go)
+e2e: ## images, chart and fleets under load, in half an hour (TEST_ARGS=path, KEEP=1 skips the cleanup; needs docker, kind, Go)
 	@for tool in docker $(firstword $(LOAD)); do \
 	  command -v $$tool >/dev/null || { echo "make e2e needs $$tool." >&2; exit 1; }; done
 	@docker version >/dev/null 2>&1 || { echo 'make e2e needs the daemon of docker in reach (DOCKER_HOST).' >&2; exit 1; }
@@ -206,10 +206,10 @@ e2e: ## images, chart and fleets under load, as users meet them; half an hour (T
 	  $(or $(TEST_ARGS),--exclude e2e/cluster/custom-metrics.test.ts)
 
 .PHONY: e2e-metrics
-e2e-metrics: ## a fleet that follows a metric of its own, by Prometheus and its adapter (PROMETHEUS_IMAGE, ADAPTER_IMAGE; not part of e2e)
+e2e-metrics: ## a fleet that scales with a custom metric, by Prometheus and its adapter (PROMETHEUS_IMAGE, ADAPTER_IMAGE; not part of e2e)
 	@$(MAKE) e2e TEST_ARGS=e2e/cluster/custom-metrics
 
-# Clients and nodes that run in pods; a real node of Ethereum, and a Redis, on DEBIAN_IMAGE.
+# Clients and nodes for pods, and a real Ethereum node and a Redis on DEBIAN_IMAGE.
 .PHONY: e2e-images
 e2e-images:
 	@rm -rf dist/e2e && mkdir -p dist/e2e && cp -L node_modules/@foundry-rs/anvil-*/bin/anvil dist/e2e/
@@ -222,28 +222,28 @@ e2e-images:
 	    --tag $(IMAGES)rpc-router-$$name:e2e dist/e2e || exit 1; \
 	done
 
-##@ With real nodes (Go and a C compiler are needed)
+##@ With real nodes (needs Go and a C compiler)
 
 .PHONY: nodes
-nodes: install ## build geth, btcd, wasmd and test clients into ~/.cache/rpc-router, once; some ten minutes
+nodes: install ## build geth, btcd, wasmd and test clients into ~/.cache/rpc-router, once, in about ten minutes
 	@$(NODE) e2e/nodes/main.ts
 
 .PHONY: run-nodes
-run-nodes: install ## start one chain of each kind, and print a config of the router for them
+run-nodes: install ## start one chain of each kind, and print a router config for them
 	@$(NODE) e2e/nodes/main.ts run
 
 .PHONY: test-nodes
-test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path for some)
+test-nodes: nodes ## tests with real nodes and real clients, byte for byte (TEST_ARGS=path for some)
 	@$(BIN)/vitest run --config vitest.nodes.config.ts $(TEST_ARGS)
 
 ##@ Measure it
 
 .PHONY: bench
-bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
+bench: install ## compare the router with nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) scripts/build.ts && $(NODE) bench/bench.ts $(BENCH_ARGS)
 
 .PHONY: bench-big
-bench-big: install ## how much memory four answers of 50 MB at once need
+bench-big: install ## memory for four concurrent answers of 50 MB
 	@$(NODE) bench/big-answers.ts
 
 .PHONY: bench-hedge
@@ -255,7 +255,7 @@ bench-kube: install kube-assets ## the operator with 1,000 routers of 10 provide
 	@$(NODE) bench/operator-scale.ts $(BENCH_ARGS)
 
 .PHONY: bench-interfaces
-bench-interfaces: install ## what a call costs through each interface, and 5,000 clients on one subscription
+bench-interfaces: install ## cost of a call through each interface, and of 5,000 clients on one subscription
 	@$(NODE) bench/interfaces.ts
 	@$(NODE) bench/fan-out.ts
 

@@ -5,7 +5,7 @@ import { addressOf, balanceOf } from './balances.ts'
 import { keptBalances } from './shapes.ts'
 
 /*
- * What an answer costs at the least: node:http reads a request and writes a balance of the shape `kept`.
+ * The minimum cost of an answer: node:http reads a request and writes a balance of shape `kept`.
  *
  *   node bench/bare-answer.ts <port>
  */

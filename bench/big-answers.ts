@@ -13,8 +13,8 @@ import { usageOf } from './process-usage.ts'
 import { scratchDirectory } from './scratch-directory.ts'
 
 /*
- * The router's memory for big answers: four of 50 MB at once through the router as shipped. Every
- * answer is compared with what the node sent. Fails when a target is missed.
+ * The router's memory for four concurrent answers of 50 MB, with default settings. Compares every
+ * answer with that of the node. Fails when a limit is exceeded.
  *
  *   node bench/big-answers.ts
  */
@@ -65,7 +65,7 @@ process.stdout.write(
 for (const each of cases) {
   shape = each.shape
   const wanted = hashOf(each.shape)
-  // The peak is counted from here.
+  // Resets the peak of resident memory.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   const before = usageOf(pid)
   const startedMs = performance.now()
@@ -99,7 +99,7 @@ function hashOf(of: BigShape): string {
   return hash.digest('hex')
 }
 
-/** One answer's hash, decoded. */
+/** The hash of one decoded answer. */
 function fetchBig({ shape: asked, isSlow = false, acceptsGzip = false }: Case): Promise<string> {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 7, ...bigParams(asked) })

@@ -11,21 +11,21 @@ import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../proxy/clock/clock.ts'
 
-/** The content of a big answer, and how it is sent. */
+/** The content and the encoding of a big answer. */
 export type BigShape = 'logs' | 'one string' | 'id behind' | 'gzip from the node'
 
 const pieceBytes = 64 * 1024
 const firstBlock = 0x112a880
 const logsInBlock = 200
 
-/** The call of `eth_getLogs` or `eth_getCode`. */
+/** The method and params of the call, `eth_getLogs` or `eth_getCode`. */
 export function bigParams(shape: BigShape): { readonly method: string; readonly params: unknown } {
   if (shape === 'one string')
     return { method: 'eth_getCode', params: [`0x${'5a'.repeat(20)}`, 'latest'] }
   return { method: 'eth_getLogs', params: [{ fromBlock: hex(firstBlock), toBlock: 'latest' }] }
 }
 
-/** A log as a node writes it, since the router checks logs. */
+/** A valid log, since the router checks logs. */
 function log(index: number): string {
   const block = firstBlock + Math.floor(index / logsInBlock)
   return JSON.stringify({
@@ -66,7 +66,7 @@ function* logs(bytes: number): Generator<Buffer> {
   yield Buffer.from(`${piece}]`)
 }
 
-/** The answer's bytes in pieces; about `bytes` long. */
+/** The answer in pieces, about `bytes` long. */
 function* pieces(shape: BigShape, id: string, bytes: number): Generator<Buffer> {
   const head = shape === 'id behind' ? '' : `"id":${id},`
   yield Buffer.from(`{"jsonrpc":"2.0",${head}"result":`)
@@ -89,7 +89,7 @@ export function createBigNode(bytes: number, shape: () => BigShape): Server {
       }
       const { id } = JSON.parse(body) as { id: unknown }
       const stream = Readable.from(pieces(shape(), JSON.stringify(id), bytes))
-      // If the router aborts, the figures show it.
+      // The figures show an abort by the router.
       const ended = (error: unknown) => error
       if (shape() !== 'gzip from the node') pipeline(stream, response).catch(ended)
       else {
@@ -100,7 +100,7 @@ export function createBigNode(bytes: number, shape: () => BigShape): Server {
   })
 }
 
-/** The bytes that a client must get. */
+/** The expected bytes at the client. */
 export function bigAnswer(shape: BigShape, id: string, bytes: number): Iterable<Buffer> {
   return pieces(shape, id, bytes)
 }

@@ -33,7 +33,7 @@ test('self times add up by function and by owner, without idle time', () => {
   ])
 })
 
-test('the flame graph shows every frame that is wide enough, its text escaped', () => {
+test('the flame graph shows every frame that is wide enough, with escaped text', () => {
   const svg = flameGraph(callTree(profile))
   expect(svg).toContain('<title>serve&lt;T&gt; proxy/listener/a.ts:5 65.0 %</title>')
   expect(svg).not.toContain('(idle)')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-/** A V8 CPU profile, as `node --cpu-prof` writes it: the parts that are used here. */
+/** The used fields of a V8 CPU profile from `node --cpu-prof`. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number
@@ -16,10 +16,10 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[]
 }
 
-/** A function at one point of the call tree. Times in microseconds. */
+/** A function at one point of the call tree, with times in microseconds. */
 export interface Frame {
   readonly name: string
-  /** `file:line`, from the project's root or inside a package; empty for V8's own. */
+  /** `file:line` from the project's root or inside a package; empty for V8. */
   readonly where: string
   selfMicros: number
   totalMicros: number
@@ -53,7 +53,7 @@ export function callTree(profile: CpuProfile): Frame {
   return root
 }
 
-/** The self time of all frames of a key, the most first. */
+/** The total self time per key, in descending order. */
 export function selfTimes(root: Frame, keyOf: (frame: Frame) => string): [string, number][] {
   const times = new Map<string, number>()
   const visit = (frame: Frame) => {

@@ -12,8 +12,8 @@ import { median } from './report.ts'
 import { scratchDirectory } from './scratch-directory.ts'
 
 /*
- * The cost of clients on one subscription: memory of each, time and CPU of each event, and the number
- * of subscriptions at the node for all of them. Fails when a target is missed.
+ * The cost of clients on one subscription: memory per client, time and CPU per event, and the
+ * number of subscriptions at the node. Fails when a limit is exceeded.
  *
  *   node bench/fan-out.ts [clients, default 5000]
  */
@@ -70,7 +70,7 @@ process.stdout.write(
 )
 process.exitCode = isMet ? 0 : 1
 
-/** Adds clients that subscribe to new blocks. */
+/** Adds clients with a subscription to new blocks. */
 async function subscribe(more: number): Promise<void> {
   for (let left = more; left > 0; left -= atOnce) {
     const those = Array.from({ length: Math.min(left, atOnce) }, subscribeOne)
@@ -91,7 +91,7 @@ async function subscribeOne(): Promise<WebSocket> {
   return client
 }
 
-/** Mines blocks, one after another. @returns how long each took to reach the last client */
+/** Mines blocks in sequence. @returns the time of each to reach the last client */
 async function mine(blocks: number): Promise<number[]> {
   const each: number[] = []
   for (let at = 0; at < blocks; at++) {

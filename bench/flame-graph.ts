@@ -7,7 +7,7 @@ const rowHeight = 17
 const minWidth = 0.5
 const charWidth = 6.5
 
-/** An SVG of the call tree, callers above. A frame shows its name, file and share on hover. */
+/** An SVG of the call tree with callers on top. A frame shows name, file and share on hover. */
 export function flameGraph(root: Frame): string {
   const rects: string[] = []
   let depth = 0
@@ -36,7 +36,7 @@ export function flameGraph(root: Frame): string {
   )
 }
 
-/** Our own code stands out. */
+/** Highlights the project's own code. */
 function colorOf({ where }: Frame): string {
   if (where.startsWith('proxy/')) return '#f0a35e'
   if (where.startsWith('node_modules/')) return '#8fb8de'

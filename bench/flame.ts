@@ -13,7 +13,7 @@ import { scratchDirectory } from './scratch-directory.ts'
 import { startUpstreams } from './targets.ts'
 
 /*
- * A CPU profile of the router under the benchmark's load: a flame graph, and where the time goes.
+ * A CPU profile of the router under the benchmark's load: a flame graph, and self times.
  *
  *   make flame
  */
@@ -32,7 +32,7 @@ try {
   process.exitCode = 1
 }
 
-/** Leaves `router.cpuprofile` in the output folder. */
+/** Writes `router.cpuprofile` to the output folder. */
 async function profileRouter(): Promise<void> {
   await using children = new ChildProcesses(directory)
   const { signal } = new AbortController()

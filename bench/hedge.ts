@@ -8,8 +8,8 @@ import { readSteadily } from './steady-reads.ts'
 import { startTailNode } from './tail-node.ts'
 
 /*
- * The effect of hedging: three nodes with some answers of 2 s, a steady load, and the client's p99
- * with hedging and without. Fails when a target is missed.
+ * The effect of hedging: the client's p99 with and without hedging, under a steady load on three
+ * nodes with some answers of 2 s. Fails when a limit is exceeded.
  *
  *   node bench/hedge.ts
  */
@@ -19,7 +19,7 @@ const perSecond = 300
 const seconds = 20
 const warmUpSeconds = 4
 const nodeCount = 3
-/** Longer than a slow answer: without hedging the router waits for it. */
+/** The timeout is longer than a slow answer, so that a router without hedging waits for it. */
 const urlSettings = { timeout: '5s' }
 const minRatio = 5
 const maxExtraShare = 0.1
@@ -48,7 +48,7 @@ process.stdout.write(
 )
 process.exitCode = isMet ? 0 : 1
 
-/** One router as shipped, over nodes of its own. */
+/** Measures one router with default settings over separate nodes. */
 async function measure(name: string, flags: readonly string[]): Promise<Measured> {
   await using children = new ChildProcesses(directory)
   await using stack = new AsyncDisposableStack()

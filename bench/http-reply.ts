@@ -13,7 +13,7 @@ const lastChunk = Buffer.from('0\r\n\r\n')
 export class ReplyCollector {
   #pieces: Buffer[] = []
   #length = 0
-  /** Bytes of the whole reply; -1 if it comes in chunks; null until its head is read. */
+  /** Size of the whole reply; -1 for chunked replies; null before the end of the head. */
   #wanted: number | null = null
 
   /** @returns the reply that this piece completes, or null */

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { encode } from '../e2e/upstream-sim/chains/protobuf.ts'
 import { addressOf, balanceOf } from './balances.ts'
 
-/** The ways to read a balance, each on a connection of its own. */
+/** Interfaces for reading a balance, each on a separate connection. */
 export const interfaceNames = [
   'JSON-RPC, HTTP',
   'JSON-RPC, WebSocket',
@@ -17,9 +17,9 @@ export const interfaceNames = [
 ] as const
 export type InterfaceName = (typeof interfaceNames)[number]
 
-/** One connection of a client, for one call at a time. */
+/** A client connection for one call at a time. */
 export interface Connection {
-  /** Reads the balance of account `n`. Rejects when the answer is missing or wrong. */
+  /** Reads the balance of account `n`. Rejects on a missing or wrong answer. */
   read(n: number): Promise<void>
   close(): void
 }
@@ -136,7 +136,7 @@ function balanceReply(n: number): string {
   return `"result":"${balanceOf(addressOf(n))}"`
 }
 
-/** No two numbers have the same account. */
+/** A distinct account for each number. */
 function accountOf(n: number): string {
   return `cosmos1${n.toString(36).padStart(38, 'q')}`
 }

@@ -16,7 +16,7 @@ const { values } = parseArgs({
     port: { type: 'string', default: '3360' },
     connections: { type: 'string', default: '16' },
     seconds: { type: 'string', default: '3' },
-    /** The number of the first account, so that no two runs ask for the same. */
+    /** Number of the first account, so that runs use distinct accounts. */
     first: { type: 'string', default: '0' },
   },
 })

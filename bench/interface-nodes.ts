@@ -15,7 +15,7 @@ import { serveNode } from '../e2e/upstream-sim/served-node.ts'
 import { systemClock } from '../proxy/clock/clock.ts'
 
 /*
- * A node of the hub chain in one process: REST, Tendermint RPC and gRPC, a port each.
+ * A node of the hub chain in one process, with a port each for REST, Tendermint RPC and gRPC.
  *
  *   node bench/interface-nodes.ts <rest-port> <tendermint-port> <grpc-port>
  */

@@ -14,7 +14,7 @@ import { scratchDirectory } from './scratch-directory.ts'
 import { startUpstreams } from './targets.ts'
 
 /*
- * What one read costs through each interface, in one router as shipped.
+ * The cost of one read through each interface, in one router with default settings.
  *
  *   node bench/interfaces.ts
  */
@@ -63,7 +63,7 @@ for (let round = 0; round < rounds; round++) {
 }
 process.stdout.write(`${tableOf(mediansOf(samples))}\n`)
 
-/** One router with a listener for each interface, once all of its pools serve. */
+/** Starts a router with a listener for each interface, and waits until all pools serve. */
 async function startRouter() {
   const legs = [
     [jsonRpcPort, 'ETH1', 'jsonrpc', upstreams[0]!.url],

@@ -15,11 +15,11 @@ import { requestOf, type ShapeName } from './shapes.ts'
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '8545' },
-    /** One of `shapes.ts`. */
+    /** A shape of `shapes.ts`. */
     shape: { type: 'string', default: 'read' },
     connections: { type: 'string', default: '64' },
     seconds: { type: 'string', default: '5' },
-    /** The number of the first request, so that no two runs ask for the same. */
+    /** Number of the first request, so that runs send distinct requests. */
     first: { type: 'string', default: '0' },
   },
 })
@@ -49,7 +49,7 @@ process.stdout.write(
   })}\n`,
 )
 
-/** One connection with one request at a time, until time is up. A lost connection is an error. */
+/** Keeps a connection busy with one request at a time. A lost connection is an error. */
 function keepBusy(): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })

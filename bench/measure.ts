@@ -27,19 +27,19 @@ export interface Plan {
   readonly rounds: number
   /** Duration of one load. */
   readonly seconds: number
-  /** Names of rows; empty for all. */
+  /** Names of rows; empty: all. */
   readonly only: readonly string[]
-  /** The nginx to run; null leaves it out. */
+  /** Path of nginx; null: no nginx. */
   readonly nginx: string | null
-  /** Where config files and logs go. */
+  /** Directory for config files and logs. */
   readonly directory: string
-  /** Receives a line of progress. */
+  /** Reports a line of progress. */
   progress(text: string): void
 }
 
 /**
- * Starts everything, then loads the targets in turn, row by row: other work of the machine affects
- * all of them alike. Rejects when any answer was wrong.
+ * Starts all processes, then loads the targets in turn, row by row, so that other work of the
+ * machine affects all targets equally. Rejects on any wrong answer.
  */
 export async function measure(plan: Plan): Promise<BenchResult> {
   const { directory, rounds, seconds } = plan
@@ -113,7 +113,7 @@ async function measureRow(
   return { name: row.name, medians: mediansOf(samples), rounds: samples }
 }
 
-/** The median time to the first answer of some starts. All but the last are stopped again. */
+/** The median time to the first answer over some starts, of which the last continues to run. */
 async function medianStart(
   start: () => Promise<RouterProcess>,
   kept: RouterProcess[] | null = null,

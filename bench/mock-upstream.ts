@@ -11,8 +11,8 @@ import { balanceOf } from './balances.ts'
 import { fixedAnswer } from './shapes.ts'
 
 /*
- * An upstream as cheap as JavaScript allows: it finds HTTP requests in the bytes itself and answers
- * the calls of `shapes.ts` without parsing. The simulated node answers all other calls.
+ * An upstream with minimal cost: it scans bytes for HTTP requests, and answers the calls of
+ * `shapes.ts` without parsing. A simulated node answers all other calls.
  *
  *   node bench/mock-upstream.ts <port>
  */
@@ -29,7 +29,7 @@ createServer({ noDelay: true }, (socket) => {
   })
 }).listen(Number(process.argv[2]), '127.0.0.1')
 
-/** Answers every whole request in the bytes and returns the rest. */
+/** Answers every complete request in the bytes, and returns the rest. */
 function serve(socket: Socket, bytes: Buffer): Buffer {
   let at = 0
   while (at < bytes.length) {

@@ -16,9 +16,9 @@ import { cpuSecondsByName } from './process-usage.ts'
 
 // node bench/operator-scale.ts [--controllers-qps 20] [--shared] [routers] [providers each]
 //
-// The program itself, on a Kubernetes API of its own, from a full cluster that it has never seen. The cluster's own
-// controllers ask as often as in any cluster; with --controllers-qps 1000 they follow on the operator's heels.
-// With --shared all routers have the same providers; otherwise each has its own.
+// Starts the operator program on a separate Kubernetes API with a populated cluster. By default the
+// controllers of the cluster have the usual rate limit; --controllers-qps 1000 makes them faster.
+// With --shared all routers share their providers.
 
 const { values, positionals } = parseArgs({
   options: {
@@ -31,7 +31,7 @@ const [routers = 1000, providersEach = 10] = positionals.map(Number)
 const namespace = 'scale'
 const stop = new AbortController()
 const { signal } = stop
-/** After this time without a write of the operator, the controllers have no more changes for it. */
+/** Time without a write of the operator after which the controllers have settled. */
 const settledMs = 15_000
 
 await using cluster = await startCluster({
@@ -112,7 +112,7 @@ async function written(resource?: string): Promise<number> {
     .reduce((sum, [, , , count]) => sum + Number(count), 0)
 }
 
-/** What bounds the time: the number of CPUs, and the processes that used them. */
+/** Prints the limits of the time: the number of CPUs, and the processes that used them. */
 function reportCpu(workedMs: number): void {
   const inCluster = [...cpuSecondsByName(cluster.keeperPid)].map(
     ([name, used]) => [name, used - (usedBefore.get(name) ?? 0)] as const,

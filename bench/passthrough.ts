@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { Pool } from 'undici'
 
 /*
- * A minimal proxy in Node: node:http in front, undici behind, round robin, no retry, no parsing. The
- * rest of the router's cost is its own.
+ * A minimal proxy: node:http for clients, undici for upstreams, round robin, no retries and no
+ * parsing. The difference to it is the cost of the router's own work.
  *
  *   node bench/passthrough.ts <port> <upstream-url>...
  */

@@ -2,19 +2,19 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts CPU time in hundredths of a second, on every architecture that Node runs on. */
+/** Linux counts CPU time in hundredths of a second on every architecture that Node supports. */
 const ticksPerSecond = 100
 
-/** Resources that a process and its descendants have used. */
+/** Resource usage of a process and its descendants. */
 export interface Usage {
   readonly cpuSeconds: number
-  /** The sum of the highest resident sizes that each process has had. */
+  /** Sum of the peak resident sizes of the processes. */
   readonly peakBytes: number
-  /** The sum of the resident sizes now. */
+  /** Sum of the current resident sizes. */
   readonly residentBytes: number
 }
 
-/** Reads /proc: user and system time and memory of the tree under `pid`. Linux only. */
+/** Reads CPU time and memory of the tree under `pid` from /proc. Linux only. */
 export function usageOf(pid: number): Usage {
   if (process.platform !== 'linux')
     throw new Error('CPU time and memory are read from /proc: run the benchmark on Linux')
@@ -29,7 +29,7 @@ export function usageOf(pid: number): Usage {
   return sum
 }
 
-/** CPU time of each process under `pid`, and of itself, by the name that Linux has for it. */
+/** CPU time of `pid` and its descendants, by process name. */
 export function cpuSecondsByName(pid: number): ReadonlyMap<string, number> {
   const stats = treeOf(pid).map(statOf)
   const byName = new Map<string, number>()
@@ -62,14 +62,14 @@ function statOf(pid: number): Stat | null {
 }
 
 interface Stat {
-  /** Its first 15 bytes. */
+  /** First 15 bytes of the process name. */
   readonly name: string
   readonly parent: number
   readonly userTicks: number
   readonly systemTicks: number
 }
 
-/** Parses /proc/pid/stat. The name in it may hold any text; the fields after it are fixed. */
+/** Parses /proc/pid/stat. The process name may contain any text. */
 export function readStat(line: string): Stat {
   const nameEnd = line.lastIndexOf(')')
   const fields = line.slice(nameEnd + 2).split(' ')

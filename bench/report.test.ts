@@ -37,7 +37,7 @@ test.each([
   expect(median(values)).toBe(expected)
 })
 
-test('a figure is met up to its limit, and compared with the base of its row', () => {
+test('a figure may reach its limit, and is compared with the base of its row', () => {
   expect(verdictsOf(result(75, 600))).toEqual([
     'met     read: CPU 2.50 × nginx, at most 2.5',
     'met     batch of 20: CPU 0.40 × a single read, a call, at most 0.45',
@@ -49,7 +49,7 @@ test('a figure is met up to its limit, and compared with the base of its row', (
   expect(verdictsOf(result(90, 600))[0]).toBe('MISSED  read: CPU 3.00 × nginx, at most 2.5')
 })
 
-test('a row is judged by its own target, beside the one that it names', () => {
+test("a row's target is compared with the base target of the row", () => {
   const medians = { caching: sample(30), bare: sample(15), router: sample(1) }
   const hit = { name: 'hit', medians, rounds: [] }
   const verdicts = verdictsOf({ ...result(75, 600), rows: [hit] })
@@ -57,7 +57,7 @@ test('a row is judged by its own target, beside the one that it names', () => {
   expect(pageOf({ ...result(75, 600), rows: [hit] })).toMatch(/caching \| +30 µs \| +2\.0 × \|/)
 })
 
-test('the page has a line for each row and target', () => {
+test('the page has one line for each row and target', () => {
   const page = pageOf(result(120, 600))
   expect(page).toMatch(
     /\| read +\| +router \| +120 µs \| +4\.0 × \| +500 \| +1\.00 ms \| +2\.0 ms \| +50 MB \|/,

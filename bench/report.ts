@@ -6,7 +6,7 @@ import { limits, type Row, rows } from './rows.ts'
 
 const megabyte = 1e6
 
-/** The result of one row of the benchmark. */
+/** Result of one row of the benchmark. */
 export interface RowResult {
   readonly name: string
   /** Medians over the rounds, by target. */
@@ -19,7 +19,7 @@ export interface BenchResult {
   readonly date: string
   readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string }
   readonly load: { readonly rounds: number; readonly seconds: number }
-  /** The router alone: start of the process to the first answer, and memory before any load. */
+  /** The router without load: time from start to first answer, and memory. */
   readonly router: {
     readonly firstAnswerMs: number
     readonly npxAnswerMs: number
@@ -28,13 +28,13 @@ export interface BenchResult {
   readonly rows: readonly RowResult[]
 }
 
-/** The machine that this runs on. */
+/** A description of this machine. */
 export function thisMachine(): BenchResult['machine'] {
   const cores = cpus()
   return { cpu: cores[0]?.model ?? 'unknown', cores: cores.length, node: process.version }
 }
 
-/** The median of each figure over the rounds, by target. */
+/** Medians of each figure over the rounds, by target. */
 export function mediansOf(
   rounds: readonly Readonly<Record<string, Sample>>[],
 ): Record<string, Sample> {
@@ -58,7 +58,7 @@ function medianSample(samples: readonly Sample[]): Sample {
   }
 }
 
-/** A Markdown table: a line for each row and target. */
+/** A Markdown table with a line for each row and target. */
 export function tableOf({ rows: results }: BenchResult): string {
   const head = ['row', 'target', 'CPU a request', 'ratio', 'requests/s', 'p50', 'p99', 'memory']
   const lines = results.flatMap(({ name: row, medians }) =>
@@ -80,7 +80,7 @@ export function tableOf({ rows: results }: BenchResult): string {
   return markdownTable([head, ...lines])
 }
 
-/** Padded columns, all but the first aligned right. */
+/** Pads columns, and aligns all except the first to the right. */
 export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widthOf = (at: number) => Math.max(3, ...[head, ...rows].map((row) => row[at]?.length ?? 0))
   const cellOf = (text: string, at: number) =>
@@ -105,7 +105,7 @@ export function verdictsOf(result: BenchResult): readonly string[] {
   ]
 }
 
-/** Null without a figure to compare with. */
+/** The verdict on a row; null without a figure for comparison. */
 function verdictOf(row: Row, { rows: results }: BenchResult): string | null {
   const of = (name: string, target: string) =>
     results.find((each) => each.name === name)?.medians[target]
@@ -142,7 +142,7 @@ ${verdictsOf(result).join('\n')}
 `
 }
 
-/** The middle of the values, or the mean of the two in the middle. */
+/** The median of the values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2

@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-test('a load through the pass-through is answered by the mock upstreams, every answer right', async () => {
+test('the mock upstreams answer every request through the pass-through correctly', async () => {
   await using children = new ChildProcesses(directory)
   const upstreams = await startUpstreams(2, { children, directory, signal })
   const target = await startPassthrough(upstreams, { children, directory, signal })
@@ -48,7 +48,7 @@ test.each(['kept', 'batch', 'logs', 'megabyte'] as const)(
   },
 )
 
-test('a target that answers wrongly fails the run, and the message shows how', async () => {
+test('a wrong answer of a target fails the run, and the message shows it', async () => {
   await using children = new ChildProcesses(directory)
   await using wrong = await startSimNode({ chain: createChainModel() })
   const child = await children.start({ name: 'version', command: process.execPath, args: ['-v'] })

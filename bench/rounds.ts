@@ -8,7 +8,7 @@ import type { Target } from './targets.ts'
 const balanceLoad = fileURLToPath(new URL('load-generator.ts', import.meta.url))
 const addressesPerRun = 10_000_000
 
-/** One run of the load against one target. */
+/** Result of one load run against one target. */
 export interface Sample {
   readonly requests: number
   readonly errors: number
@@ -23,17 +23,17 @@ export interface Sample {
 export interface Load {
   readonly connections: number
   readonly seconds: number
-  /** Flags of the generator beside these. */
+  /** Further flags of the generator. */
   readonly flags?: readonly string[]
 }
 
 interface RunnerOptions {
   readonly usageOf?: (pid: number) => Usage
-  /** Another load script with the flags and the output of `load-generator.ts`. */
+  /** Load script with the flags and the output of `load-generator.ts`, which is the default. */
   readonly generator?: string
 }
 
-/** Runs the load in its own processes, and measures the target's use of resources. */
+/** Runs the load in separate processes, and measures the target's resource usage. */
 export class LoadRunner {
   readonly #children: ChildProcesses
   readonly #usageOf: (pid: number) => Usage
@@ -46,7 +46,7 @@ export class LoadRunner {
     this.#generator = options.generator ?? balanceLoad
   }
 
-  /** Rejects when any answer was missing or wrong: such a run measures nothing. */
+  /** Runs a load once. Rejects on any missing or wrong answer, because such a run is invalid. */
   async run(target: Target, load: Load): Promise<Sample> {
     const run = this.#runs++
     const before = this.#usageOf(target.child.pid)

@@ -8,12 +8,12 @@ export interface Row {
   readonly name: string
   readonly shape: ShapeName
   readonly connections: number
-  /** Calls in a request. */
+  /** Number of calls per request. */
   readonly calls: number
-  /** They are loaded in turns; the first is judged. */
+  /** Targets to load in turns. The limit applies to the first. */
   readonly targets: readonly [TargetName, ...TargetName[]]
   readonly figure: 'cpu' | 'p50'
-  /** The divisor of the figure: the same row of another target, or CPU per call in the router's first row. */
+  /** Divisor of the figure: this row of another target, or the router's CPU per call in row one. */
   readonly beside: TargetName | 'read'
   readonly most: number
 }
@@ -22,7 +22,7 @@ const ofNginx = { targets: ['router', 'nginx', 'passthrough'], beside: 'nginx' }
 const besideBare = { connections: 64, calls: 1, figure: 'cpu', beside: 'bare' } as const
 const besideRouter = { ...besideBare, shape: 'read', beside: 'router' } as const
 
-/** The first is the plain read, which also measures the memory under load. */
+/** Rows of the benchmark. The first is the plain read, which also measures memory under load. */
 export const rows: readonly Row[] = [
   {
     ...{ name: 'read', shape: 'read', connections: 64, calls: 1 },
@@ -51,5 +51,5 @@ export const rows: readonly Row[] = [
   { ...besideRouter, name: 'cv3', targets: ['voting', 'router'], most: 6 },
 ]
 
-/** Limits of the router alone. */
+/** Limits of the router without other targets. */
 export const limits = { firstAnswerMs: 500, npxAnswerMs: 2_000, idleBytes: 110e6, loadBytes: 200e6 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { interruptedExitCode } from '../e2e/processes/interrupt.ts'
 
-/** Makes a folder for this program, which goes when it ends, also by a signal, as do the processes that it started. */
+/** Creates a folder. At exit, even by a signal, it is deleted and child processes are ended. */
 export function scratchDirectory(name: string): string {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(interruptedExitCode))

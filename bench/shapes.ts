@@ -6,10 +6,10 @@ import { addressOf, balanceOf } from './balances.ts'
 export type ShapeName = 'read' | 'kept' | 'batch' | 'logs' | 'megabyte'
 
 const batchItems = 20
-/** How many balances of the first block are asked for, again and again. */
+/** Number of distinct balances of the first block, which repeat. */
 export const keptBalances = 500
 
-/** One request, and what its answer must be. */
+/** One request and its expected answer. */
 export interface ShapedRequest {
   readonly body: string
   isRight(answer: Buffer): boolean
@@ -25,7 +25,7 @@ const filter = {
   topics: [[hash('d')]],
 }
 
-/** The request number `n`; no two of the reads ask for the same address. */
+/** Request number `n`. All plain reads use distinct addresses. */
 export function requestOf(shape: ShapeName, n: number): ShapedRequest {
   switch (shape) {
     case 'read':
@@ -74,13 +74,13 @@ function fixedCall(shape: 'logs' | 'megabyte', id: number): string {
 
 const results: Partial<Record<ShapeName, string>> = {}
 
-/** The answer of every mock to these calls, byte for byte. */
+/** The exact answer of every mock to these calls. */
 export function fixedAnswer(shape: 'logs' | 'megabyte', id: number | string): string {
   results[shape] ??= JSON.stringify(shape === 'logs' ? logs(110) : receipts(610))
   return `{"jsonrpc":"2.0","id":${id},"result":${results[shape]}}`
 }
 
-/** Some 550 bytes each. */
+/** Logs of about 550 bytes each. */
 function logs(count: number): readonly object[] {
   return Array.from({ length: count }, (_, index) => ({
     address,
@@ -95,7 +95,7 @@ function logs(count: number): readonly object[] {
   }))
 }
 
-/** Some 1,650 bytes each. */
+/** Receipts of about 1,650 bytes each. */
 function receipts(count: number): readonly object[] {
   return Array.from({ length: count }, (_, index) => ({
     type: '0x2',

@@ -8,14 +8,14 @@ export interface SteadyReads {
   readonly url: string
   readonly perSecond: number
   readonly seconds: number
-  /** The number of the first address, so that no two runs ask for the same. */
+  /** Number of the first address, so that runs use distinct addresses. */
   readonly first: number
 }
 
 /**
- * Reads at an even pace: a slow answer delays no later read.
- * @returns the latencies in milliseconds, each from the instant at which its read was due
- * @throws when an answer was missing or wrong
+ * Reads at a steady rate, where a slow answer delays no later read.
+ * @returns latencies in milliseconds, each from the scheduled time of its read
+ * @throws on a missing or wrong answer
  */
 export async function readSteadily(plan: SteadyReads): Promise<Float64Array> {
   const count = Math.round(plan.perSecond * plan.seconds)
@@ -43,7 +43,7 @@ export async function readSteadily(plan: SteadyReads): Promise<Float64Array> {
   return latenciesMs.toSorted()
 }
 
-/** Resolves with the answer, or with the message of the error. */
+/** Resolves with the answer, or with the error message. */
 function read(url: string, agent: Agent, id: number, address: string): Promise<string> {
   const body = JSON.stringify({
     ...{ jsonrpc: '2.0', id },

@@ -11,17 +11,17 @@ import type { Random } from '../proxy/clock/random.ts'
 import { systemClock } from '../proxy/clock/clock.ts'
 import { balanceOf } from './balances.ts'
 
-/** The latencies of the answers. */
+/** Latencies of the answers. */
 export interface Tail {
   readonly usualMs: number
   readonly slowMs: number
-  /** This share of the answers is slow. */
+  /** Share of slow answers. */
   readonly slowShare: number
 }
 
 export interface TailNode extends AsyncDisposable {
   readonly url: string
-  /** How often it was asked for a balance. */
+  /** Number of balance requests. */
   readonly requests: number
 }
 

@@ -15,7 +15,7 @@ const startTimeoutMs = 20_000
 
 type RouterName = 'caching' | 'redis' | 'voting' | 'traced'
 
-/** All that is loaded. */
+/** Names of the load targets. */
 export type TargetName = 'router' | 'nginx' | 'passthrough' | 'bare' | RouterName
 
 /** A proxy between the load and the upstreams. */
@@ -36,7 +36,7 @@ interface Setting {
   readonly signal: AbortSignal
 }
 
-/** Starts mock upstreams, a process each. */
+/** Starts mock upstreams, each in a separate process. */
 export async function startUpstreams(count: number, setting: Setting): Promise<Upstream[]> {
   const ports = await freePorts(count)
   return Promise.all(
@@ -64,7 +64,7 @@ const sampled = {
   OTEL_TRACES_SAMPLER_ARG: '0.01',
 }
 
-/** Start a router with a cache, with one in Redis alone, with votes of three upstreams, or with traces of 1 % of calls. */
+/** Starters of routers with a cache, a Redis cache, cross-validation, or traces of 1 % of calls. */
 export function routersWith(upstreams: readonly Upstream[], setting: Setting) {
   const start = async (name: RouterName, options: Pick<RouterOptions, 'settings' | 'env'>) => {
     const { child, url } = await startRouter({ ...setting, upstreams, name, ...options })
@@ -75,14 +75,14 @@ export function routersWith(upstreams: readonly Upstream[], setting: Setting) {
     caching: () => start('caching', {}),
     redis: async () => {
       const { address } = await startRedis(setting)
-      // No answer fits into so little memory.
+      // Too little memory for any answer, so that only Redis caches.
       const settings = { 'cache-bytes': '1KiB', 'resp-cache': { addresses: [address] } }
       return start('redis', { settings })
     },
     voting: () =>
       start('voting', { settings: { ...noCache, 'cross-validation': { policies: [votes] } } }),
     traced: async () => {
-      // It takes whatever is sent.
+      // The bare server accepts any request as a trace export.
       const { port } = await startBareAnswer(setting)
       const env = { ...sampled, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }
       return start('traced', { settings: noCache, env })
@@ -100,14 +100,14 @@ export async function startPassthrough(
   return startScript('passthrough', new URL('passthrough.ts', import.meta.url), args, port, setting)
 }
 
-/** Starts the bare answer of node:http. */
+/** Starts the bare node:http server. */
 export async function startBareAnswer(setting: Setting): Promise<Target> {
   const port = await freePort()
   const script = new URL('bare-answer.ts', import.meta.url)
   return startScript('bare', script, [String(port)], port, setting)
 }
 
-/** Starts nginx with one worker, kept-alive connections to the upstreams and no access log. */
+/** Starts nginx with one worker, keep-alive connections to the upstreams and no access log. */
 export async function startNginx(
   binary: string,
   upstreams: readonly Upstream[],
@@ -127,7 +127,7 @@ export async function startNginx(
 
 export const canRun = (binary: string) => spawnSync(binary, ['-v']).status === 0
 
-/** The nginx to use. @throws Error that says how to install one */
+/** Finds nginx. @throws Error with instructions for its installation */
 export function findNginx(binary: string): string {
   if (canRun(binary)) return binary
   throw new Error(

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { parse } from 'yaml'
 
-/** Of undici the router needs the pool. The package's entry loads fetch, caches and mocks as well: 4 MB of memory. */
+/** The router needs only undici's pool. The entry also loads fetch, caches and mocks: 4 MB. */
 const undiciPool: Plugin = {
   name: 'undici-pool',
   setup(bundle) {
@@ -18,8 +18,8 @@ const undiciPool: Plugin = {
 }
 
 /**
- * OpenTelemetry as CommonJS, of which the bundle sees every `require`: its modules ask for gRPC by a function of that name, and
- * would get it from outside of the bundle, or not at all.
+ * Bundles OpenTelemetry as CommonJS, where the bundler finds every `require`. Its ES modules load
+ * gRPC with a function of that name, which would search outside the bundle, or fail.
  */
 const openTelemetryAsCommonJs: Plugin = {
   name: 'open-telemetry',
@@ -41,10 +41,10 @@ const openTelemetryAsCommonJs: Plugin = {
 }
 
 /**
- * Bundles the programs into `dist/bin/`: what `npx router` and `npx rpc-operator` run. One file and its lazy parts
- * start faster and need a third less memory than a few hundred modules; the sources run unbuilt as well. Each program
- * is built alone, so that the router's bundle never carries the Kubernetes client.
- * `dist/bin` is as deep as `proxy/cli`, so that paths to `specs/` hold in both.
+ * Bundles the programs into `dist/bin/`, which `npx router` and `npx rpc-operator` run. A bundle
+ * starts faster and needs a third less memory than a few hundred modules. The sources also run
+ * unbuilt. Each program has a separate build, so that the router's bundle excludes the Kubernetes
+ * client. `dist/bin` is as deep as `proxy/cli`, so that relative paths to `specs/` work in both.
  */
 for (const [name, entry] of [
   ['router', 'proxy/main.ts'],
@@ -60,17 +60,17 @@ for (const [name, entry] of [
     bundle: true,
     splitting: true,
     platform: 'node',
-    // Of React the console needs what is not for developing: a third of its size.
+    // React's production build is a third of the size.
     define: { 'process.env.NODE_ENV': '"production"' },
     external: ['react-devtools-core'],
     target: 'node24',
     format: 'esm',
     legalComments: 'linked',
-    // Source text stays in memory. Names are kept, so that stack traces can be read.
+    // Source text occupies memory. Names remain readable in stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
     logLevel: 'warning',
-    // CommonJS packages in the bundle ask for Node's own modules by `require`.
+    // CommonJS packages in the bundle load Node's own modules with `require`.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
@@ -81,7 +81,7 @@ for (const [name, entry] of [
 await copyFile('proxy/cache-server/cache.proto', 'dist/bin/cache.proto')
 await copyFile('proxy/console/router-page.html', 'dist/bin/router-page.html')
 
-/** The chain specs as JSON beside the bundle: to read them from YAML is a fifth of the router's start. */
+/** Chain specs as JSON, because parsing YAML would take a fifth of the router's start. */
 await rm('dist/specs', { recursive: true, force: true })
 for (const name of await readdir('specs', { recursive: true })) {
   if (!name.endsWith('.yml')) continue

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The rpc-router Authors
 #
-# Two programs may be missing although npm succeeded: Node comes in an optional package of the machine's platform, and
-# an install script, which `ignore-scripts` keeps from running, puts anvil in place. So look whether they are there.
+# Checks for two programs that may be missing although npm succeeded: Node, which is in an optional
+# package of the platform, and anvil, which needs an install script that `ignore-scripts` disables.
 set -eu
 
 check() { # program, package, remedy

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The reason why the tests do not run on this Node; null: they run.
- * @param version as `process.versions.node` has it
+ * The reason why the tests do not run on this version of Node; null if they do.
+ * @param version in the form of `process.versions.node`
  */
 export function whyNotNode(version: string): string | null {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
@@ -19,7 +19,7 @@ export function whyNotNode(version: string): string | null {
   )
 }
 
-/** Ends a process on a Node version on which the tests would fail for unrelated reasons. */
+/** Exits on a Node version on which the tests would fail for unrelated reasons. */
 export function checkNode(): void {
   const why = whyNotNode(process.versions.node)
   if (why === null) return

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The rpc-router Authors
 #
-# Installs what package-lock.json names. Called by `make install`; says in a sentence what is missing.
+# Installs the packages of package-lock.json for `make install`, and reports missing tools.
 set -eu
 
 node_help='Get Node 20 or newer with npm: https://nodejs.org/en/download (or: nvm install --lts).'
@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 
-# `make` puts node_modules/.bin first; what is asked for here is the machine's own Node.
+# `make` puts node_modules/.bin first in PATH, but this needs the machine's own Node.
 PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -v '/node_modules/\.bin$' | paste -sd: -)
 
 command -v node >/dev/null 2>&1 || fail "node is not installed. $node_help"
@@ -23,7 +23,7 @@ major=${version#v}
 major=${major%%.*}
 [ "$major" -ge 20 ] || fail "node $version is too old: npm needs Node 20 or newer, and installs the Node 26 that the router runs on. $node_help"
 
-# A link: the packages belong to another checkout, which keeps them up to date.
+# A symlink means that another checkout owns the packages, and updates them.
 [ ! -L node_modules ] || exit 0
 
 echo 'Installing packages (npm ci) ...'

@@ -38,7 +38,7 @@ for (const [image, program] of [
   writeFileSync(`dist/${image}.cdx.json`, `${JSON.stringify(bom, null, 2)}\n`)
 }
 
-/** The package that the lockfile has at a place such as `node_modules/a/node_modules/@b/c`. */
+/** The package in the lockfile at a path such as `node_modules/a/node_modules/@b/c`. */
 function componentAt(place: string) {
   const locked = packages[place]
   if (!locked) throw new Error(`package-lock.json has no ${place}`)

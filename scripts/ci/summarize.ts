@@ -21,8 +21,8 @@ export interface Summary {
 }
 
 /**
- * Counts a run from vitest's JSON report and the exit codes. All failures count: a test file that did
- * not load, a test process that failed without a failed test, a missing report, `verify`.
+ * Counts a run from vitest's JSON report and the exit codes. Failures include test files that do
+ * not load, a failed test process without a failed test, a missing report, and `verify`.
  */
 export function summarize(run: {
   readonly report: string

@@ -12,7 +12,7 @@ interface Validated {
   readonly output: string
 }
 
-/** `router validate` of a config, with every placeholder of it set. */
+/** Runs `router validate` on a config with a value for every placeholder. */
 async function validate(config: string): Promise<Validated> {
   const folder = mkdtempSync(join(tmpdir(), 'example-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -33,13 +33,13 @@ const examples = projectFiles().filter(
   (path) => /^examples\/.*\.yml$/.test(path) && /^endpoints:/m.test(projectText(path)),
 )
 
-test.each(examples)('%s can be served, and nothing is warned of', async (path) => {
+test.each(examples)('%s is valid without warnings', async (path) => {
   const { exitCode, output } = await validate(projectText(path))
   expect(output).toMatch(/^\S+ is valid: \d+ listener.*\n$/)
   expect(exitCode).toBe(0)
 })
 
-test.each(['README.md', 'docs/quickstart.md'])('the config of %s can be served', async (path) => {
+test.each(['README.md', 'docs/quickstart.md'])('the config of %s is valid', async (path) => {
   const blocks = [...projectText(path).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
   const configs = blocks.map(([, text = '']) => text).filter((text) => text.includes('endpoints:'))
   expect(configs).toHaveLength(1)
@@ -48,7 +48,7 @@ test.each(['README.md', 'docs/quickstart.md'])('the config of %s can be served',
   expect(exitCode).toBe(0)
 })
 
-test('the env-file of the examples holds the variables that they use, and no others', () => {
+test('the env file of the examples has exactly the variables that they use', () => {
   const names = (path: string, pattern: RegExp) =>
     [...projectText(path).matchAll(pattern)].map(([, name]) => name)
   const wanted = new Set(examples.flatMap((path) => names(path, /\$\{(\w+)\}/g)))

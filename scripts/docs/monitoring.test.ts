@@ -10,8 +10,8 @@ import { series as ofRouter } from '../../proxy/telemetry/series.ts'
 import { projectFiles, projectText } from '../law/project-files.ts'
 
 /*
- * Alerts, runbooks and dashboards ask for series and labels that the programs export. That the programs export what their
- * tables of series say is tested beside these.
+ * Alerts, runbooks and dashboards refer only to series and labels in the programs' tables. Tests
+ * next to the tables check that the programs export them.
  */
 
 interface Rule {
@@ -45,10 +45,10 @@ const families = new Map<string, readonly string[]>(
       : [[name, labels]],
   ),
 )
-/** Labels that Prometheus gives to all of a target. */
+/** Labels that Prometheus adds to all series of a target. */
 const ofTargets = ['job', 'instance', 'pod', 'namespace']
 
-/** Series and labels that a text asks for and no program exports. A histogram may be named in prose. */
+/** Series and labels that no program exports. Prose may name a histogram without suffix. */
 function unknownIn(text: string): readonly string[] {
   const known: string[] = []
   const found = [
@@ -78,12 +78,12 @@ test.each([
 describe.each(rules.map((rule) => [rule.alert, rule] as const))('the alert %s', (alert, rule) => {
   const { expr, labels, annotations } = rule
 
-  test('asks for series and labels that exist', () => {
+  test('refers to existing series and labels', () => {
     expect(expr).toMatch(/(?:router|rpc_operator)_/)
     expect(unknownIn(expr)).toEqual([])
   })
 
-  test('says what is wrong, by labels that it keeps', () => {
+  test('has a description with only labels of its result', () => {
     expect(annotations.summary).not.toBe('')
     expect(annotations.description).toMatch(/^.*\.$/)
     const shown = Object.values(annotations)
@@ -139,7 +139,7 @@ describe.each(dashboards)('%s', (path) => {
   }
   const variables = templating.list.map(({ name }) => name)
 
-  test('asks for series and labels that exist, and for the choices of its reader', () => {
+  test('refers to existing series and labels, and to its variables', () => {
     const requests = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
     expect(requests.length).toBeGreaterThan(15)
     for (const expr of [...requests, ...templating.list.map(({ query }) => query)]) {
@@ -150,7 +150,7 @@ describe.each(dashboards)('%s', (path) => {
     for (const expr of requests) expect(expr).toContain('job=~"$job"')
   })
 
-  test('shows each panel at a place of its own', () => {
+  test('has no overlapping panels', () => {
     const places = panels.map(({ gridPos: { x, y } }) => `${x},${y}`)
     expect(new Set(places).size).toBe(panels.length)
     for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
@@ -159,7 +159,7 @@ describe.each(dashboards)('%s', (path) => {
   })
 })
 
-test('the example of compose mounts what is there, listens on loopback, and shows all dashboards', () => {
+test('the compose example mounts existing files, listens on loopback, and shows all dashboards', () => {
   interface Service {
     readonly image: string
     readonly volumes: readonly string[]
@@ -198,7 +198,7 @@ test('the example of compose mounts what is there, listens on loopback, and show
   expect(projectText(`${folder}/router.yml`)).toContain(`metrics-listen-address: 0.0.0.0:${port}\n`)
 })
 
-test('the error ratio counts the same outcomes as failures as the log does', () => {
+test('the error ratio and the log count the same outcomes as failures', () => {
   const { expr = '' } = rules.find((rule) => rule.alert === 'RouterErrorRatioHigh') ?? {}
   const [, spared = ''] = /outcome!~"([^"]+)"/.exec(expr) ?? []
   const outcomes = [

@@ -10,7 +10,7 @@ const runbooks = projectFiles()
 
 const warnings = Object.entries(eventReasons).filter(([, { type }]) => type === 'Warning')
 
-test('each warning of the operator has a runbook, and each such runbook a warning', () => {
+test('each operator warning has a runbook, and each such runbook has a warning', () => {
   const warned = warnings.map(([reason]) => reason)
   const described = runbooks
     .filter(({ text }) => /^Event on an .*, warning\./m.test(text))
@@ -18,7 +18,7 @@ test('each warning of the operator has a runbook, and each such runbook a warnin
   expect(new Set(described)).toEqual(new Set(warned))
 })
 
-test.each(warnings)('the runbook of %s names the kinds of the event', (reason, event) => {
+test.each(warnings)('the runbook of %s lists the kinds of the event', (reason, event) => {
   const text = runbooks.find((runbook) => runbook.text.startsWith(`# ${reason}\n`))?.text
   const about = event.of.map((kind) => `an ${kind}`).join(' or ')
   expect(text).toContain(`Event on ${about}, warning.`)

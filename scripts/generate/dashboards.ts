@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A dashboard of Grafana. */
+/** A Grafana dashboard. */
 export interface Dashboard {
   readonly title: string
-  /** Labels that a reader chooses. All series that have one of them are limited to the choice. */
+  /** Labels with a variable, which filters all series that have the label. */
   readonly variables: readonly string[]
-  /** The series whose labels can be chosen. */
+  /** Series whose label values the variables offer. */
   readonly of: string
   /**
-   * A line for each panel: title, unit and PromQL with bars between them; `[r]` is the range of Grafana for rates. A line with `#` is
-   * a row; panels of the row `Now` are single numbers.
+   * A line per panel: title, unit and PromQL, separated by bars. `[r]` is Grafana's rate interval.
+   * A line with `#` is a row. Panels of the row `Now` are single numbers.
    */
   readonly panels: string
 }
 
-/** As the alert on the error ratio has it. */
+/** Outcomes that the alert on the error ratio does not count as failures. */
 const spared = '"success|node-error|abandoned"'
-/** Counted by what went well: series of failures are there once there was one. */
+/** Subtracts the share of successes, since series of failures exist only after a failure. */
 const shareFailed = (by: string) =>
   `1 - sum${by} (rate(router_requests_total{outcome=~${spared}}[r])) / sum${by} (rate(router_requests_total[r]))`
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Describes how a generated file differs from its new text; null when it does not. */
+/** Describes the difference between a generated file and its new text; null without one. */
 export function describeDrift(path: string, found: string | null, wanted: string): string | null {
   if (found === wanted) return null
   if (found === null) return `${path} is missing`

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../..')
 
 /**
- * A page of the project with generated parts: each stands between `<!-- NAME: by make generate -->` and
- * `<!-- end of NAME -->`. What people wrote around them stays.
- * @throws Error naming a part for which the page has no place
+ * Fills the generated parts of a page, each between `<!-- NAME: by make generate -->` and
+ * `<!-- end of NAME -->`. The text around them remains unchanged.
+ * @throws Error naming a part without markers in the page
  */
 export function fillIn(page: string, parts: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(parts).reduce(

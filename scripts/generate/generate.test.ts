@@ -21,7 +21,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-test('each module becomes a page, in the form that prettier wants', async () => {
+test('each module becomes a page in the format of prettier', async () => {
   const folder = folderWith({
     'b.ts': "export const render = () => '# B\\n* one'",
     'a.ts': "export const render = async () => '# A'",
@@ -34,7 +34,7 @@ test('each module becomes a page, in the form that prettier wants', async () => 
   ])
 })
 
-test('a module may have more pages, in a folder of their own', async () => {
+test('a module may have more pages in a separate folder', async () => {
   const folder = folderWith({
     'a.ts': `export const render = () => '# A'
       export const renderMore = async () => new Map([['a/x', '# X'], ['a/y', '# Y']])`,
@@ -47,12 +47,12 @@ test('a module may have more pages, in a folder of their own', async () => {
   ])
 })
 
-test('a module without render() is named', async () => {
+test('the error names a module without render()', async () => {
   const folder = folderWith({ 'a.ts': 'export const page = 1' })
   await expect(renderReferences(folder)).rejects.toThrow(/a\.ts must export render\(\)/)
 })
 
-test('a page that is as it should be has no drift', () => {
+test('an up-to-date page has no drift', () => {
   expect(describeDrift('docs/x.md', 'a\nb\n', 'a\nb\n')).toBeNull()
 })
 
@@ -66,7 +66,7 @@ test.each([
   expect(describeDrift('docs/x.md', found, wanted)).toMatch(described)
 })
 
-test('the definitions are the same to readers of YAML 1.1, such as kubectl', async () => {
+test('parsers of YAML 1.1, such as kubectl, read the same definitions', async () => {
   const read = (await renderCrds()).map(({ text }) => parse(text, { version: '1.1' }) as unknown)
   const definitions = [rpcRouterDefinition(), upstreamProviderDefinition()]
   const annotations = { 'rpcrouter.dev/version': packageJson.version }

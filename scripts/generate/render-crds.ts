@@ -11,7 +11,7 @@ import { kubeYaml, type YamlMap } from '../../operator/api/crd/kube-yaml.ts'
 import type { GeneratedFile } from './render-references.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 
-/** Renders `crds/GROUP_PLURAL.yaml` of every kind. */
+/** Renders `crds/GROUP_PLURAL.yaml` for every kind. */
 export async function renderCrds(): Promise<readonly GeneratedFile[]> {
   return await Promise.all([rpcRouterDefinition(), upstreamProviderDefinition()].map(renderCrd))
 }
@@ -19,7 +19,7 @@ export async function renderCrds(): Promise<readonly GeneratedFile[]> {
 async function renderCrd(definition: CustomResourceDefinition): Promise<GeneratedFile> {
   const { group, names } = definition.spec
   const path = `crds/${group}_${names.plural}.yaml`
-  // By it the chart refuses to replace newer definitions by older ones.
+  // The chart compares this version to refuse a downgrade of definitions.
   const annotations = { [`${group}/version`]: packageJson.version }
   const versioned = { ...definition, metadata: { ...definition.metadata, annotations } }
   const yaml = kubeYaml(JSON.parse(JSON.stringify(versioned)) as YamlMap)

@@ -12,7 +12,7 @@ const families = new Map(
 )
 const datasource = { type: 'prometheus', uid: '${datasource}' }
 
-/** Dashboards by their names, as Grafana imports them. @throws Error naming a series that no program exports */
+/** Renders dashboards for Grafana. @throws Error naming a series that no program exports */
 export function renderDashboards(): readonly { readonly name: string; readonly text: string }[] {
   return Object.entries(dashboards).map(([name, dashboard]) => ({
     name,
@@ -48,7 +48,7 @@ function dashboardJson(name: string, dashboard: Dashboard): object {
 
 const all = { text: 'All', value: '$__all' }
 
-/** PromQL whose series are limited to what the reader chose, each by the variables that it has. */
+/** Adds a filter for each applicable variable to the series of a PromQL query. */
 function limited(promql: string, variables: readonly string[]): string {
   return promql
     .replaceAll('[r]', '[$__rate_interval]')
@@ -69,7 +69,7 @@ function familyOf(name: string): { readonly labels: readonly string[]; readonly 
   return found
 }
 
-/** Panels from left to right, three in a line, or six of those that are single numbers. */
+/** Lays out panels from left to right, three in a line, or six for single numbers. */
 function panelsOf({ panels, variables }: Dashboard): readonly object[] {
   let [x, y, height, width] = [0, 0, 0, 0]
   let isNow = false

@@ -17,9 +17,9 @@ interface ReferenceModule {
 }
 
 /**
- * Renders `docs/reference/NAME.md` from each `NAME.ts` of a folder. Such a module exports
- * `render()`, which returns the page in markdown; prettier formats it here. `renderMore()` returns
- * further pages by their names below `docs/reference`, such as `chains/btc`.
+ * Renders `docs/reference/NAME.md` from each `NAME.ts` of a folder, and formats it with prettier.
+ * Such a module exports `render()`, which returns the page in Markdown. `renderMore()` returns
+ * further pages by name below `docs/reference`, such as `chains/btc`.
  * @throws Error naming a module without `render`
  */
 export async function renderReferences(folder: string): Promise<readonly GeneratedFile[]> {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /**
- * Reads the table of "Who may import whom" out of `docs/architecture.md`: each part of `proxy/` with
- * what it may import. "all of the above" stands for every part of the rows above.
+ * Reads the table "Who may import whom" of `docs/architecture.md`: each part of `proxy/` with the
+ * parts that it may import. "all of the above" means every part in the rows above.
  */
 export function readArchitectureTable(markdown: string): Record<string, string[]> {
   const section = markdown.split(/^## /m).find((text) => text.startsWith('Who may import whom'))

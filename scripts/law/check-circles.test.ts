@@ -17,7 +17,7 @@ test('two folders that import each other are reported with the files that do', (
   ])
 })
 
-test('an indirect circle is reported, once', () => {
+test('an indirect circle is reported once', () => {
   const found = checkCircles([
     importing('proxy/relay/c/1.ts', '../a/1.ts'),
     importing('proxy/relay/a/1.ts', '../b/1.ts'),

@@ -40,7 +40,7 @@ function waysBetween(sources: readonly Source[]): Ways {
   return ways
 }
 
-/** The shortest circle in which the folder is the first by name; null when there is none. */
+/** The shortest circle in which the folder is first by name; null without one. */
 function circleThrough(folder: string, ways: Ways): readonly string[] | null {
   const seen = new Set([folder])
   let paths: string[][] = [[folder]]

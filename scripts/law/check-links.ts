@@ -26,7 +26,7 @@ function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '')
 }
 
-/** Anchors as the common hosts derive them from headings: lower case, dashes for spaces, no punctuation. */
+/** Anchors of headings on common hosts: lower case, dashes for spaces, no punctuation. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(
     ([, heading = '']) =>

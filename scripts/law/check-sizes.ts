@@ -8,7 +8,7 @@ export interface FileSize {
   readonly lineCount: number
 }
 
-/** Violations of the size limits: of each file, and of all together. Pass no tests or generated files. */
+/** Violations of the size limits per file and in total. Pass no tests or generated files. */
 export function checkSizes(files: readonly FileSize[]): Violation[] {
   const { median, p90, most } = fileSizeBudget
   const sorted = files.toSorted((a, b) => b.lineCount - a.lineCount)

@@ -11,17 +11,17 @@ import {
   typesFreeTo,
 } from './table.ts'
 
-/** A breach of the law: where, what, and what to do instead. One line of text. */
+/** A violation of the law: place, problem and remedy in one line. */
 export type Violation = string
 
-/** True for tests and files that only tests import: they may import anything, and be longer. */
+/** Whether a file is a test or only for tests, which may import anything and be longer. */
 export function isTestCode(path: string): boolean {
   return /\/testing\/|\.(test|fixture)\.ts$/.test(path)
 }
 
 /**
- * The violations in one TypeScript file. `dependencies` are the packages of the released program. Of
- * tests only the form is checked: they may import anything.
+ * The violations in one TypeScript file. `dependencies` are the packages of the released program.
+ * Tests may import anything, so only their form is checked.
  */
 export function checkSource(source: Source, dependencies: readonly string[]): Violation[] {
   const found = checkForm(source)

@@ -13,7 +13,7 @@ const traces = [
   },
 ]
 
-/** Traces of the machine where a file was written: useless to others, and possibly private. */
+/** Traces of the author's machine, which are useless to others and possibly private. */
 export function checkText(path: string, text: string): Violation[] {
   return traces.flatMap(({ what, why }) =>
     [...text.matchAll(what)].map((match) => {

@@ -14,7 +14,7 @@ function check(path: string, code: string): string[] {
   return checkSource(parseSource(path, head + code), ['undici', 'zod', 'fastify'])
 }
 
-describe('a file that breaks the law is named with its line and a remedy', () => {
+describe('a violation has the file, the line and a remedy', () => {
   test.each([
     [
       'an import up the layers',
@@ -229,7 +229,7 @@ test.each([
   expect(checkName(path)).toEqual([expect.stringContaining(word)])
 })
 
-test('file lengths: each file, the median and the 90th percentile have their limit', () => {
+test('each file, the median and the 90th percentile have a limit of lines', () => {
   const files = (counts: number[]) =>
     counts.map((lineCount, at) => ({ path: `proxy/f${at}.ts`, lineCount }))
   expect(checkSizes(files([100, 100, 100, 100, 100, 100, 100, 100, 100, 400]))).toEqual([
@@ -242,7 +242,7 @@ test('file lengths: each file, the median and the 90th percentile have their lim
   expect(checkSizes(files([119, 119, 119]))).toEqual([])
 })
 
-test('the table of the architecture page is read row by row', () => {
+test('the table of the architecture page is parsed row by row', () => {
   const page = `# A
 ## Who may import whom
 

@@ -19,12 +19,12 @@ const sources = projectFiles()
   .map((path) => parseSource(path, projectText(path)))
 
 describe('the law holds', () => {
-  test('for imports, the clock, chance, the environment and exports', () => {
+  test('for imports, clock, randomness, environment and exports', () => {
     expect(sources.length).toBeGreaterThan(0)
     expect(sources.flatMap((source) => checkSource(source, dependencies))).toEqual([])
   })
 
-  test('for folders side by side, which import each other one way', () => {
+  test('for sibling folders, which import each other in one direction', () => {
     expect(checkCircles(sources)).toEqual([])
   })
 
@@ -39,7 +39,7 @@ describe('the law holds', () => {
     expect(checkSizes(counted)).toEqual([])
   })
 
-  test('and docs/architecture.md shows it as it is', () => {
+  test('and docs/architecture.md agrees with it', () => {
     const shown = readArchitectureTable(projectText('docs/architecture.md'))
     expect(Object.keys(shown)).toEqual(Object.keys(mayImport))
     for (const [part, allowed] of Object.entries(mayImport))

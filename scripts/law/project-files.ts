@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../..')
 const notOurs = ['node_modules', '.git', 'dist', 'coverage', '.cache']
 
-/** Paths of the project's own files from its root: what git would commit, or all of an unpacked archive. */
+/** Paths of the project's files from its root: tracked and new ones, or all of an archive. */
 export function projectFiles(): readonly string[] {
   const paths = existsSync(join(root, '.git'))
     ? execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {

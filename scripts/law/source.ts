@@ -12,18 +12,18 @@ export interface Import {
 
 /** The facts about one file that the law needs. Lines are 1-based. */
 export interface Source {
-  /** From the project's root, with `/`. */
+  /** Path from the project's root, with `/`. */
   readonly path: string
   readonly lineCount: number
   readonly text: string
   /** Every imported module: imports, type imports, re-exports, `import()`. */
   readonly imports: readonly Import[]
   readonly defaultExportLine: number | null
-  /** Dotted names as used in code (`Date.now`, `setTimeout`, `process.env`); no comments, no strings. */
+  /** Dotted names in code (`Date.now`, `process.env`), without comments and strings. */
   readonly uses: readonly { readonly name: string; readonly line: number }[]
 }
 
-/** Reads a TypeScript file's text. @throws Error when it does not parse */
+/** Parses a TypeScript file. @throws Error on a syntax error */
 export function parseSource(path: string, text: string): Source {
   const { program, errors } = parseSync(path, text)
   const [error] = errors

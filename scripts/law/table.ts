@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * The law of imports as data. `docs/architecture.md` has the same table; a test compares the two.
+ * The law of imports as data. A test compares it with the table in `docs/architecture.md`.
  */
 
 const words = (text: string): readonly string[] => text.split(' ')
@@ -10,8 +10,8 @@ const engine = words('config json chain clock bytes tracker upstream')
 const api = words('config operator/kube operator/api')
 
 /**
- * Folders of `proxy/` by their name, and those of `operator/` by their path, each with the folders that it
- * may import beside itself.
+ * Folders of `proxy/` by name, and of `operator/` by path, each with the other folders that it may
+ * import.
  */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [],
@@ -62,7 +62,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/main.ts': ['operator/cli'],
 }
 
-/** Loaded only where it is switched on. */
+/** Packages that load only when tracing is enabled. */
 const openTelemetry = words('api core resources sdk-node sdk-trace').map(
   (name) => [`@opentelemetry/${name}`, ['proxy/telemetry/otel/**']] as const,
 )
@@ -107,7 +107,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   zod: [
     'proxy/config/**',
     'proxy/chain/**',
-    // These bytes may come from other writers.
+    // Other programs may have written these bytes.
     'proxy/cache/entry-codec.ts',
     'proxy/telemetry/record/recording.ts',
     'operator/api/**',
@@ -117,17 +117,17 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Where the types of such a package may be used: they do not exist at run time. */
+/** Files that may import types of such a package, which do not exist at run time. */
 export const typesFreeTo: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['operator/**'],
 }
 
-/** Packages that a folder may import; a folder that is not listed has no such limit. */
+/** Packages that a folder may import. An unlisted folder has no such limit. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   config: ['zod', 'yaml', 'node:util', 'node:net', 'node:crypto', 'node:tls'],
 }
 
-/** Folders that receive their clock and random numbers from their callers. */
+/** Folders whose callers inject the clock and random numbers. */
 export const deterministicFolders = [
   ...words('integrity relay filters cache redis cache-server sticky tracker cross-validation'),
   ...words('upstream subscription operator/kube operator/api operator/translate'),
@@ -138,11 +138,11 @@ export const deterministicFolders = [
 /** Folders and files that may read the environment of the process. */
 export const readsEnvironment = words('main.ts cli operator/main.ts operator/cli')
 
-/** Names that say nothing about what is inside. */
+/** Names that do not describe their content. */
 export const emptyNames = words('utils util common helpers helper manager service misc')
 
 /** Files named after a Kubernetes kind that they build. */
 export const namedAfterKinds = ['operator/resources/service.ts']
 
-/** Lines of a source file, without tests and generated files. */
+/** Limits of lines per source file, without tests and generated files. */
 export const fileSizeBudget = { median: 120, p90: 300, most: 400 } as const

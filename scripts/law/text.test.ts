@@ -12,16 +12,16 @@ const texts = new Map(
     .filter(([, text]) => !text.includes('\0')),
 )
 
-test('no file carries traces of the machine that it was written on', () => {
+test("no file has traces of its author's machine", () => {
   expect(texts.size).toBeGreaterThan(0)
   const found = [...texts].flatMap(([path, text]) => checkText(path, text))
   expect(found.filter((each) => !each.startsWith('scripts/law/text.test.ts:'))).toEqual([])
 })
 
-test('every link between the pages leads somewhere', () => {
+test('every link between pages has a target', () => {
   const isThere = (path: string) =>
     texts.get(path) ??
-    // Pictures, and folders.
+    // Targets may be pictures and folders.
     (paths.some((each) => each === path || each.startsWith(`${path.replace(/\/$/, '')}/`))
       ? ''
       : null)
@@ -63,7 +63,7 @@ const page = `# First page
 \`\`\`
 `
 
-test('a link is followed to its file and heading', () => {
+test('links are checked for the file and the heading', () => {
   const files: Record<string, string> = { 'docs/b.md': '## A flag: `--x`\n', examples: '' }
   const textOf = (path: string) => files[path] ?? null
   expect(checkLinks('docs/a.md', page, textOf)).toEqual([])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { projectText } from '../law/project-files.ts'
 import { lockfiles, type LockedPackages, missingPlatformPackages } from './complete.ts'
 
-test.each(lockfiles)('%s can be installed on every platform, from any registry', (name) => {
+test.each(lockfiles)('%s is installable on every platform from any registry', (name) => {
   const lockfile = JSON.parse(projectText(name)) as { packages: LockedPackages }
   const remedy = 'Remedy: node scripts/complete-lockfile.ts'
   expect(Object.keys(missingPlatformPackages(lockfile.packages)), remedy).toEqual([])
@@ -12,7 +12,7 @@ test.each(lockfiles)('%s can be installed on every platform, from any registry',
   expect(fromOneRegistry, 'Remedy: npm install (.npmrc omits the registry)').toEqual([])
 })
 
-test('package-lock.json knows the hash of all that runs in production, Node for each platform among it', () => {
+test('package-lock.json has hashes for all production packages, including Node per platform', () => {
   const { packages } = JSON.parse(projectText('package-lock.json')) as { packages: LockedPackages }
   const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
   expect(shipped.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
@@ -28,7 +28,7 @@ test('package-lock.json knows the hash of all that runs in production, Node for 
   expect(new Set(Object.values(optionalDependencies ?? {})).size).toBe(1)
 })
 
-test('builds that the lockfile does not name are found by their names', () => {
+test('missing platform builds are found by their names', () => {
   const packages: LockedPackages = {
     '': { version: '1.0.0' },
     'node_modules/tool': {

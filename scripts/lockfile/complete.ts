@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** The used part of an entry of `packages` in package-lock.json. */
+/** The used fields of an entry of `packages` in package-lock.json. */
 export interface LockedPackage {
   readonly version?: string
   readonly resolved?: string
@@ -16,12 +16,12 @@ export interface LockedPackage {
 
 export type LockedPackages = Readonly<Record<string, LockedPackage>>
 
-/** The lockfiles of the project. The second is for one suite of `make test-nodes`. */
+/** Lockfiles of the project. The second is for a suite of `make test-nodes`. */
 export const lockfiles = ['package-lock.json', 'e2e/nodes/hardhat-project/package-lock.json']
 
 /**
- * Builds for other platforms that the lockfile lacks, by their path in `node_modules`. npm leaves out
- * builds that it could not look up when it wrote the lockfile. `npm ci` of npm 11 then refuses it.
+ * Platform builds that the lockfile lacks, by path in `node_modules`. npm omits builds that it
+ * could not resolve when it wrote the lockfile, and `npm ci` of npm 11 then refuses the lockfile.
  */
 export function missingPlatformPackages(packages: LockedPackages): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {}
@@ -47,7 +47,7 @@ const processors: Readonly<Record<string, string>> = {
   x64: 'x64',
 }
 
-/** `@a/b-linux-x64-musl` is a build for Linux on x64 with musl; null for a name without a platform. */
+/** Parses the platform of a package such as `@a/b-linux-x64-musl`; null without one. */
 function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | null {
   const words = name.split(/[/-]/)
   const system = words.find((word) => systems.includes(word))

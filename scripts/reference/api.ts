@@ -16,7 +16,7 @@ export function render(): string {
   return fillIn('docs/reference/api.md', { kinds })
 }
 
-/** In quotes where YAML, as kubectl reads it, has another value without them. */
+/** Adds quotes where YAML 1.1, which kubectl reads, would parse another value. */
 function asWritten(word: string): string {
   return needsQuotes(word) ? `"${word}"` : word
 }
@@ -46,7 +46,7 @@ function kind(definition: CustomResourceDefinition): readonly string[] {
   ]
 }
 
-/** A table of an object's fields, and below it those of the objects inside. */
+/** A table of an object's fields, followed by tables of nested objects. */
 function sections(path: string, schema: StructuralSchema): readonly string[] {
   const properties = Object.entries(schema.properties ?? {})
   const inner = properties.flatMap(([name, field]) => {
@@ -67,7 +67,7 @@ function sections(path: string, schema: StructuralSchema): readonly string[] {
   ]
 }
 
-/** The object with fields that a field is or holds. */
+/** The object schema of a field or of its items. */
 function objectInside(field: StructuralSchema): {
   object: StructuralSchema | null
   suffix: string
@@ -95,7 +95,7 @@ function code(text: string): string {
   return `\`${text}\``
 }
 
-/** A description without its default, the example apart. */
+/** Splits a description into its meaning without the default, and the example. */
 function textOf({ description = '' }: StructuralSchema): { meaning: string; example: string } {
   const lines = description.split('\n')
   const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length)

@@ -18,7 +18,7 @@ export async function render(): Promise<string> {
   })
 }
 
-/** `docs/reference/chains/*.md`: a page for each chain that has methods of its own. */
+/** `docs/reference/chains/*.md`: a page for each chain with distinct methods. */
 export async function renderMore(): Promise<ReadonlyMap<string, string>> {
   const chains = await bundledChains()
   const own = chains.filter((chain) => twinOf(chain, chains) === null)
@@ -59,14 +59,14 @@ function blocks(count: number): string {
   return count === 1 ? '1 block' : `${count} blocks`
 }
 
-/** The earlier chain with the same methods: its page lists them. */
+/** The earlier chain with the same methods, whose page lists them. */
 function twinOf(chain: Chain, chains: readonly Chain[]): Chain | null {
   const methods = methodsOf(chain)
   const twin = chains.find((each) => methodsOf(each) === methods)
   return twin === undefined || twin === chain ? null : twin
 }
 
-/** The chains whose methods are on the page of this one. */
+/** The chains that share the page of this chain. */
 function kinOf(chain: Chain, chains: readonly Chain[]): readonly Chain[] {
   return chains.filter((each) => twinOf(each, chains) === chain)
 }

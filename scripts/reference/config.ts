@@ -74,7 +74,7 @@ function kindOf(property: JsonSchema): string {
   return property[kindKeyword] ?? (typeof type === 'string' ? type : '')
 }
 
-/** A heading and a table for every section below one, in the order of the file. */
+/** A heading and a table for every nested section, in the order of the file. */
 function sections(schema: JsonSchema, path: string): readonly string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const inner = property.items ?? property

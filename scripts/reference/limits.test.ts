@@ -23,7 +23,7 @@ const words = new Map([
   [4, 'four'],
 ])
 
-/** As the page writes a bound of this name. */
+/** Formats a limit in the notation of the page. */
 function figure(name: string, value: number): string {
   if (name.endsWith('MiB')) return `${value} MiB`
   if (/bytes$/i.test(name)) {
@@ -34,7 +34,7 @@ function figure(name: string, value: number): string {
   return words.get(value) ?? value.toLocaleString('en-US')
 }
 
-/** Every bound with its name: `clientLimits.tinyPieces.count`. */
+/** Every limit with its name, such as `clientLimits.tinyPieces.count`. */
 function flat(values: object, prefix = ''): (readonly [string, number])[] {
   return Object.entries(values).flatMap(([name, value]: [string, number | object]) =>
     typeof value === 'number'
@@ -43,7 +43,7 @@ function flat(values: object, prefix = ''): (readonly [string, number])[] {
   )
 }
 
-/** What stands in the page where each bound does. */
+/** The texts of the page that contain each limit. */
 const places: Readonly<Record<string, readonly string[]>> = {
   '`max-buffered-bytes`, of': [
     'budgetLimits.longShare',
@@ -143,7 +143,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'wait for the disk': ['recordLimits.bodyBytes', 'recordLimits.queuedBytes'],
 }
 
-test('limits.md has every bound that has no key, and nothing else', () => {
+test('limits.md has exactly the limits without a config key', () => {
   const bounds = new Map(flat(limits).filter(([name]) => !name.endsWith('.checkMs')))
   expect(new Set(Object.values(places).flat())).toEqual(new Set(bounds.keys()))
   for (const [text, names] of Object.entries(places))
@@ -156,7 +156,7 @@ test('limits.md has every bound that has no key, and nothing else', () => {
   expect(fixed.filter((block) => !isListed(block))).toEqual([])
 })
 
-test('limits.md has the defaults of the settings', () => {
+test('limits.md has the defaults of settings', () => {
   const rows = blocks.filter((block) => block.startsWith('| `'))
   expect(rows.length).toBeGreaterThan(8)
   for (const row of rows) {

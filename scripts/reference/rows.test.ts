@@ -23,7 +23,7 @@ test.each([
   expect(new Set(rows.map(([, name]) => name))).toEqual(new Set(names))
 })
 
-test('errors.md shows an error as it is', () => {
+test('errors.md shows an actual error', () => {
   const [, example = ''] = /```json\n([^]*?)```/.exec(projectText('docs/reference/errors.md')) ?? []
   const { jsonRpcCode: code, reason } = errorKinds.timeout
   expect(JSON.parse(example)).toMatchObject({ error: { code, data: { reason } } })

@@ -7,7 +7,7 @@ import { projectText } from '../law/project-files.ts'
 
 const page = projectText('docs/reference/conditions.md')
 
-/** What is between a heading and the next one of its level. */
+/** The text between a heading and the next heading of its level. */
 function below(text: string, heading: string): string {
   const [, rest = ''] = text.split(`\n${heading}\n`)
   return rest.split(`\n${heading.split(' ')[0]} `)[0] ?? ''
@@ -31,7 +31,7 @@ test.each([
   },
 )
 
-test('events.md has each event: its type, its kinds, its action, when it comes, and the runbook of a warning', () => {
+test('events.md has type, kinds, action, cause and runbook of each event', () => {
   const rows = projectText('docs/reference/events.md').matchAll(
     /^\| `(\w+)` +\| (\w+) +\| ([^|]+?) +\| (\w+) +\| \S[^|]*\| ([^|]*?) *\|$/gm,
   )

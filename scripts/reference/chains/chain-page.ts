@@ -12,7 +12,7 @@ const interfaceNames: Readonly<Record<ChainInterface['apiInterface'], string>> =
   grpc: 'gRPC',
 }
 
-/** The page of a chain and of the chains with the same methods. */
+/** The page of a chain and all chains with the same methods. */
 export function chainPage(chain: Chain, kin: readonly Chain[]): string {
   return [
     `# ${chain.id}: ${chain.name}`,

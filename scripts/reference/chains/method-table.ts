@@ -7,13 +7,13 @@ const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** One method as a client writes it. */
 interface Listed {
-  /** With the verb, for REST. */
+  /** The method as written by a client, with the verb for REST. */
   readonly written: string
-  /** Its classification when each param has this value. */
+  /** The classification of a call in which each param has this value. */
   ask(param?: string): MethodSpec
 }
 
-/** How the router treats each method of an interface. */
+/** A table of the router's handling of each method of an interface. */
 export function methodTable(offered: ChainInterface): string[] {
   const rows = [...offered.methods]
     .flatMap((name) => listed(offered, name))
@@ -63,7 +63,7 @@ function methodRow({ written, ask }: Listed, method: MethodSpec): string {
     number: '',
     hash: '',
   }
-  // Once the call names its block in some way.
+  // Tries several forms of block references.
   const anyHash = `0x${'0'.repeat(64)}`
   const isCached = [undefined, 'latest', '1', anyHash].some((param) => ask(param).cacheable)
   return tableRow([

@@ -5,12 +5,12 @@ export function tableRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** Words in code style, one after the other. */
+/** Words in code style, separated by commas. */
 export function words(all: Iterable<string>): string {
   return [...all].map((word) => `\`${word}\``).join(', ')
 }
 
-/** Metric families, as programs have them in their tables. */
+/** A Markdown table of metric families from a program's table. */
 export function seriesTable(
   all: readonly { name: string; type: string; labels: readonly string[]; help: string }[],
 ): string[] {
