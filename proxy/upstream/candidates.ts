@@ -35,7 +35,7 @@ export interface Candidate extends Weighed {
 }
 
 /** The candidates of a draw with their weights; null if there was no draw. */
-export function drawnOf(considered: readonly Candidate[] | null): readonly Weighed[] | null {
+export function drawCandidates(considered: readonly Candidate[] | null): readonly Weighed[] | null {
   const drawn = considered?.filter(({ exclusionReason }) => exclusionReason === null) ?? []
   if (drawn.length < 2) return null
   const floor = floorOf(drawn.map(({ weight }) => weight))

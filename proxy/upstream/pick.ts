@@ -195,7 +195,7 @@ export class Picker {
   }
 
   #serves(upstream: Upstream, wanted: Wanted): boolean {
-    if (isKeptOut(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
+    if (isExcluded(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
     if (!this.isFull(upstream, wanted.isOneOfMany)) return isServedAt(upstream, wanted)
     const all = `all ${this.maxSessions} sessions`
     const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
@@ -277,7 +277,7 @@ export class Picker {
 
   /** Why an upstream cannot serve the call. */
   #unableFor(each: Upstream, wanted: Wanted): ExclusionReason {
-    if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
+    if (isExcluded(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (!reaches(each, wanted.floor)) return 'lacks-block'
     if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
     if (each.serves(wanted.addons)) return 'lacks-block'
@@ -315,7 +315,7 @@ export class Picker {
 }
 
 /** The call may not go to it, be it up or not. */
-export function isKeptOut({ name }: Upstream, { only, excluded }: Wanted): boolean {
+export function isExcluded({ name }: Upstream, { only, excluded }: Wanted): boolean {
   return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
 }
 

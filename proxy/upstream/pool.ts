@@ -12,7 +12,7 @@ import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
-import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
+import { isExcluded, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
@@ -138,7 +138,7 @@ export class Pool implements Members {
     const { hasEligible } = this
     return this.upstreams.some(
       (each) =>
-        !isKeptOut(each, wanted) &&
+        !isExcluded(each, wanted) &&
         each.unverified(wanted.addons).some(({ isUnreached }) => !isUnreached || !hasEligible),
     )
   }
@@ -150,7 +150,7 @@ export class Pool implements Members {
       floor !== null &&
       this.upstreams.some(
         (each) =>
-          !isKeptOut(each, wanted) &&
+          !isExcluded(each, wanted) &&
           !reaches(each, floor) &&
           (each.latest === null || reaches(each, floor - maxAheadBlocks)),
       )
@@ -161,7 +161,7 @@ export class Pool implements Members {
   nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
-        .filter(({ cooldown }) => cooldown.active && !isKeptOut(upstream, wanted))
+        .filter(({ cooldown }) => cooldown.active && !isExcluded(upstream, wanted))
         .filter((url) => url.isFor(wanted.addons))
         .map((url) => ({ upstream, url })),
     )

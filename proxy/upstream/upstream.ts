@@ -61,7 +61,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
    * When the URL last answered or timed out, on the clock's monotonic scale. A timeout of an earlier request adds
    * nothing.
    */
-  judgedMs = -Infinity
+  lastResultMs = -Infinity
 
   constructor(config: NodeUrlConfig, transport: Wire, cooldown: Cooldown) {
     this.printable = config.url.toString()
@@ -267,7 +267,7 @@ export class Upstream implements TrackedNode {
   succeeded(url: NodeUrl, latencyMs: number | null): void {
     const nowMs = this.#clock.nowMs()
     url.failures = 0
-    url.judgedMs = nowMs
+    url.lastResultMs = nowMs
     url.cooldown.end()
     this.availability.succeeded()
     this.score.succeeded(latencyMs, nowMs)
@@ -332,11 +332,11 @@ export class Upstream implements TrackedNode {
     askedMs: number,
   ): (() => void) | null {
     const nowMs = this.#clock.nowMs()
-    if (url.judgedMs > askedMs) {
+    if (url.lastResultMs > askedMs) {
       this.score.failed(nowMs)
       return null
     }
-    url.judgedMs = nowMs
+    url.lastResultMs = nowMs
     const isCounted = this.failed(url, failure, true)
     // That another URL works does not make the wait any shorter.
     if (!isCounted) this.score.failed(nowMs)

@@ -289,7 +289,7 @@ export class Watch {
     }
     if (answer.kind === 'refused') return
     url.failures = 0
-    url.judgedMs = clock.nowMs()
+    url.lastResultMs = clock.nowMs()
     // Else its traffic is what it is judged by: it may know its block and nothing else.
     if (isOnTrial(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
