@@ -278,12 +278,12 @@ class CachedRelay {
    */
   #copies(call: Call, reply: Reply, flight: InFlight): boolean {
     const { body } = reply.incoming
-    if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal) return false
+    if (!(body instanceof StreamedAnswer) || !body.validator || reply.refusal) return false
     const { store, clock, policies } = this.#options
     const { finalized } = policies.now.lifetimes(call.method.name)
     const isKept = flight.ageClass === 'finalized' && finalized > 0
     if (!isKept && !flight.waiters) return false
-    const { judge } = body
+    const { validator } = body
     const landed = () => {
       cancel()
       this.#landed(flight)
@@ -298,18 +298,19 @@ class CachedRelay {
     const isCopied = store.copy(body, (bytes) => {
       const followers = landed()
       const whole = bytes && { ...reply, incoming: { ...reply.incoming, body: bytes } }
-      if (!whole || !isKept || this.#keep(call, whole, flight, judge) !== null) this.#drop(flight)
+      if (!whole || !isKept || this.#keep(call, whole, flight, validator) !== null)
+        this.#drop(flight)
       if (!whole) return this.#fail(flight, followers, new CallAborted(), true)
-      this.#share(followers, answerOf(whole, call, this.#headersOf(reply), judge))
+      this.#share(followers, answerOf(whole, call, this.#headersOf(reply), validator))
     })
     if (!isCopied) cancel()
     return isCopied
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
-  #keep(call: Call, reply: Reply, flight: InFlight, judge?: StreamValidator): CacheWhy | null {
+  #keep(call: Call, reply: Reply, flight: InFlight, validator?: StreamValidator): CacheWhy | null {
     const { store, clock, pool } = this.#options
-    const finding = judge ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
+    const finding = validator ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
     const holding = retentionOf(call, reply, flight, finding, this.#nature)
     if (typeof holding === 'string') return holding
     const { ageClass } = holding
@@ -321,7 +322,7 @@ class CachedRelay {
     const lifetimes = this.#options.policies.now.lifetimes(call.method.name)
     const ttlMs = ttlOf(lifetimes, ageClass, isEmpty)
     if (ttlMs === 0) return 'policy'
-    const answer = answerOf(reply, call, this.#headersOf(reply), judge)
+    const answer = answerOf(reply, call, this.#headersOf(reply), validator)
     if (answer === null) return 'error'
     const { key, branch, reorgs } = flight
     // The answer may be the first to show its block.

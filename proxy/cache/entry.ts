@@ -40,19 +40,19 @@ const noTrailers: HeaderList = []
 
 /**
  * @param headers that reach any client
- * @param judge of an answer that streamed
+ * @param validator of an answer that streamed
  * @returns null when it cannot be given to another call: its bytes are not all here, or where its id stands is not known
  */
 export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
   { reader }: Call,
   headers: HeaderList,
-  judge?: StreamValidator,
+  validator?: StreamValidator,
 ): Answer | null {
   const { status, body } = incoming
   if (!(body instanceof Uint8Array)) return null
-  if (judge?.ownId === null) return null
-  const id = judge ? judge.ownId : reader.idIn?.(body)
+  if (validator?.ownId === null) return null
+  const id = validator ? validator.ownId : reader.idIn?.(body)
   const given = incoming.trailers()
   const trailers = given.length === 0 ? noTrailers : given
   return { status, headers, trailers, body, id: id ?? null, upstream, refusal, latestBlock }

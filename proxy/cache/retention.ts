@@ -6,7 +6,7 @@ import type { MethodSpec } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
 import type { AttemptRecord, CacheWhy, Call, Journal } from '../relay/call.ts'
 import type { ReplyContent, Reply } from '../relay/reply.ts'
-import { isNull, isNothing, isRevert, shownBlock } from '../relay/shown-block.ts'
+import { isNull, isEmptyResult, isRevert, shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import { bytesOf, type Entry, isFor } from './entry.ts'
 import type { SharedEntry } from './entry-codec.ts'
@@ -126,7 +126,7 @@ export function retentionOf(
   if (isByHash) {
     // Where blocks are final at once, so is what is in one.
     if (distance <= 1)
-      return { ageClass: 'finalized', isEmpty: isNothing(incoming, finding, dialect) }
+      return { ageClass: 'finalized', isEmpty: isEmptyResult(incoming, finding, dialect) }
     if (shown !== null && tip !== null)
       return { ageClass: ageOfBlock(shown, tip, distance), isEmpty }
     return head > 0 ? { ageClass, isEmpty } : 'block-unknown'
@@ -134,7 +134,7 @@ export function retentionOf(
   const needed = ageClass === 'latest' ? head : (lastPoint(block) ?? 0)
   const isThere = needed === 0 ? ageClass === 'finalized' : known >= Math.min(needed, head)
   if (!isThere) return 'block-unknown'
-  if (ageClass !== 'finalized' || !isNothing(incoming, finding, dialect))
+  if (ageClass !== 'finalized' || !isEmptyResult(incoming, finding, dialect))
     return { ageClass, isEmpty }
   const isNew = tip !== null && needed > tip - indexingBlocks
   return { ageClass: isNew ? 'near-head' : ageClass, isEmpty: !isNew }

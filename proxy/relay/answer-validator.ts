@@ -12,23 +12,23 @@ import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
 import { type Call, maySendAgain } from './call.ts'
 import { type ReplyContent, maxMessageLength, type StreamValidator } from './reply.ts'
 
-/** What an upstream's answer is worth. */
+/** Result of validating an upstream's answer. */
 export interface ValidatedAnswer {
-  /** The client gets it: a result, or an error that is the node's own answer. */
+  /** Whether the client gets it: a result, or an error that the node itself returns. */
   readonly isAnswer: boolean
-  /** A result of a known method, in the form of its interface; else it may be any page. */
+  /** A well-formed result of a known method; if false, the body may be any page. */
   readonly isResult: boolean
-  /** The failure class of an error, or why the answer is refused; null for a result. */
+  /** Failure class of an error or of an invalid answer; null for a result. */
   readonly failure: FailureClass | null
-  /** A few words for the log. */
+  /** Short text for the log. */
   readonly detail: string | null
-  /** What may still be passed on when nothing better comes: a node's error, or the answer as it is. */
+  /** What to return if no upstream does better: the node's error, or the answer unchanged. */
   readonly passOn: 'node-error' | 'as-it-is' | null
   readonly violation: Violation | null
   readonly missedBlock: boolean
-  /** Of a node's error; 0: none, in an answer that is all here; null: not known. */
+  /** Code of the node's error; 0 for a complete answer without one; null if unknown. */
   readonly code: number | null
-  /** Judges the remainder of a stream; null when the answer is complete. */
+  /** Validates the remainder of a stream; null if the answer is complete. */
   readonly rest: StreamValidator | null
 }
 
@@ -38,12 +38,12 @@ export interface AnswerValidatorOptions {
   readonly integrity: IntegrityLevel
 }
 
-/** Detail of an answer that is older than its request allows. */
+/** Log detail of an answer that is older than its request allows. */
 export const belowFloor = 'a block below the floor'
 
 type ResultContent = Extract<ReplyContent, { kind: 'result' }>
 
-/** Judges the answers to calls: errors by the failure table, results by the integrity checks. */
+/** Validates answers to calls: errors by the failure table, results by the integrity checks. */
 export class AnswerValidator {
   readonly #options: AnswerValidatorOptions
   readonly #integrity: Integrity
@@ -65,7 +65,7 @@ export class AnswerValidator {
     return this.#ofResult(finding, method)
   }
 
-  /** Two upstreams showed this violation, and the answer is passed on. */
+  /** Records that two upstreams returned this violation, so the answer goes to the client. */
   passedOn(violation: Violation): void {
     this.#integrity.passedOn(violation)
   }
@@ -80,12 +80,11 @@ export class AnswerValidator {
     const { failures } = chain
     const isHere = body instanceof Uint8Array
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
-    // A client may invent a method that a gateway in front of the node refuses.
+    // Clients can invent methods that a gateway refuses, so the upstream is not blamed for those.
     const unblamed = { ...failure, weight: 0 }
     if (status >= 400) return failed(method.known ? failure : unblamed, why, 'as-it-is')
-    // The client gets it when no upstream has anything better.
     if (isClientsFault) return failed(unblamed, why, 'as-it-is')
-    // A broken answer that claims success is never passed on.
+    // A malformed answer that claims success never reaches the client.
     return failed(failure, why, null, failure.holdOff ? null : { check: 'envelope', detail: why })
   }
 
@@ -95,7 +94,7 @@ export class AnswerValidator {
   ): ValidatedAnswer {
     const { name, runsCallerCode } = call.method
     const failure = this.#options.chain.failures.ofNodeError(error, name, runsCallerCode)
-    // An unknown error may come from a gateway and not from the node: another upstream may do better.
+    // An unknown error may come from a gateway, so another upstream may do better.
     const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.holdOff
     const { code } = error
     if (isAnswer) return { ...nodeError(failure, rest), code }
@@ -106,7 +105,7 @@ export class AnswerValidator {
     const { inForm = false, parsed, rest = null } = finding
     const plain = inForm && method.known ? plainResult : anyAnswer
     const answer = rest === null ? plain : { ...plain, rest, code: null }
-    // Of a long answer only the envelope is judged, as it is passed on.
+    // Only the envelope of a long answer is validated, while the client reads it.
     if (parsed === undefined) return answer
     const refusal = method.refusal ? this.#refusalIn(parsed, method.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
@@ -123,22 +122,22 @@ export class AnswerValidator {
     return this.#missesBlock(parsed, method) ? { ...answer, missedBlock: true } : answer
   }
 
-  /** Some nodes refuse a transaction in a result and not as an error: that is their answer. */
+  /** Failure class of a transaction that the node rejects in its result instead of an error. */
   #refusalIn(result: unknown, path: NonNullable<MethodSpec['refusal']>): FailureClass | null {
     const code = Number(valueAt(result, path.code))
-    // 0 is success, and without a code there is no refusal.
+    // Code 0 means success.
     if (code === 0 || Number.isNaN(code)) return null
     const words = valueAt(result, path.message)
     const message = typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
     const failure = this.#options.chain.failures.ofNodeError({ status: 200, code, message })
-    // Another node may have room for it.
+    // The mempool of another node may have room for it.
     const retry = failure.origin === 'node' && failure.retry
     const transaction = failure.transaction ?? (retry ? null : 'refused')
     const unblamed = { weight: 0, holdOff: false, reported: false, late: false }
     return { ...failure, ...unblamed, origin: 'node', retry, transaction }
   }
 
-  /** Null, which means "no such block", for a tag that every chain has or a height that the tip has reached. */
+  /** The result is null ("no such block"), but the tag always exists or the tip is high enough. */
   #missesBlock(result: unknown, { block, checks }: MethodSpec): boolean {
     if (result !== null || !checks.some(isExistence)) return false
     if (block.kind === 'tag') return block.tag !== 'pending'
@@ -147,7 +146,7 @@ export class AnswerValidator {
   }
 }
 
-/** Null from this method means that there is no such block, at every level of checks. */
+/** Null from this method means "no such block", whatever the integrity level. */
 function isExistence({ rule }: MethodSpec['checks'][number]): boolean {
   return rule.check === 'exists'
 }

@@ -8,7 +8,7 @@ import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const hex = (block: number) => `0x${block.toString(16)}`
 
-/** A chain of the bundled specs, and its call for the number of the latest block. */
+/** A chain of the bundled specs with its call for the latest block number. */
 async function asking(
   id: string,
   method: string,
@@ -44,10 +44,10 @@ describe.each(chains)('$method', (request) => {
   const { method, params, chain } = request
 
   it.each([
-    ['one URL whose head flutters by one', 1, 'a'],
-    ['one URL whose head flutters by five', 5, 'a'],
-    ['three URLs whose heads flutter', 2, 'abc'],
-  ])('never goes back in 300 calls: %s', async (_, by, names) => {
+    ['one URL whose head fluctuates by one', 1, 'a'],
+    ['one URL whose head fluctuates by five', 5, 'a'],
+    ['three URLs whose heads fluctuate', 2, 'abc'],
+  ])('is monotonic over 300 calls: %s', async (_, by, names) => {
     const random = seededRandom(3)
     const top = () => 1_000 + Math.floor(relay.clock.nowMs() / chain.blockTimeMs)
     const head = () => top() - Math.floor(random.next() * (by + 1))
@@ -64,10 +64,10 @@ describe.each(chains)('$method', (request) => {
 
   it.each([
     ['one of three is ahead', { a: 1_010, b: 1_000, c: 1_000 }],
-    ['one of three is ahead, and the last to answer', { a: 1_000, b: 1_000, c: 1_010 }],
-    ['three are apart', { a: 1_000, b: 1_010, c: 1_005 }],
-  ])('never goes back where heads are further apart than the allowed lag: %s', async (_, given) => {
-    const heads = Object.entries(given).map(([name, head]) => [name, () => head] as const)
+    ['one of three is ahead and answers last', { a: 1_000, b: 1_000, c: 1_010 }],
+    ['all three differ', { a: 1_000, b: 1_010, c: 1_005 }],
+  ])('is monotonic when heads differ by more than the allowed lag: %s', async (_, heights) => {
+    const heads = Object.entries(heights).map(([name, head]) => [name, () => head] as const)
     const relay = fixtureOf(request, Object.fromEntries(heads))
     for (const each of relay.pool.upstreams)
       relay.pool.observeHead(each, 1_000, relay.clock.nowMs(), each.urls[0]!)
@@ -81,7 +81,7 @@ describe.each(chains)('$method', (request) => {
     expect(numbers.at(-1)).toBe(1_010)
   })
 
-  it('keeps the form of the answer, and costs no further attempt', async () => {
+  it('keeps the format of the answer without another attempt', async () => {
     const heads = [100, 99]
     const relay = fixtureOf(request, { a: () => heads.shift()! })
     const [first, second] = [
@@ -90,7 +90,7 @@ describe.each(chains)('$method', (request) => {
     ]
     expect(second.outcome).toBe(first.outcome)
     expect([relay.sent, second.tookMs]).toEqual([{ a: 2 }, 10])
-    // For `rpc-min-block` a client remembers the header, which is not below what it has read.
+    // Clients copy the header to `rpc-min-block`, so it must not be below the block they read.
     expect(second.latestBlock).toBe(100)
   })
 
@@ -106,7 +106,7 @@ describe.each(chains)('$method', (request) => {
     expect(await ask(null)).toBe(102)
   })
 
-  it('goes back once the block was not confirmed for three block times', async () => {
+  it('falls back if nothing confirms the block for three block times', async () => {
     const heads = [100, 99, 99]
     const relay = fixtureOf(request, { a: () => heads.shift()! })
     const ask = async () => numberIn((await relay.ask({ method, params })).outcome)
@@ -116,7 +116,7 @@ describe.each(chains)('$method', (request) => {
   })
 
   it.each([{ selectProvider: 'b' }, { only: ['b'] }])(
-    'is that of the upstream which the client chose: %j',
+    'matches the upstream that the client selected: %j',
     async (directives) => {
       const relay = fixtureOf(request, { a: () => 100, b: () => 99 })
       await relay.ask({ method, params })
@@ -124,7 +124,7 @@ describe.each(chains)('$method', (request) => {
     },
   )
 
-  it('is not below rpc-min-block, whatever upstream the client chose', async () => {
+  it('is at least rpc-min-block, even with a selected upstream', async () => {
     const heads = [100, 99]
     const relay = fixtureOf(request, { a: () => heads.shift()! })
     const directives = { selectProvider: 'a', minBlock: 100 }
@@ -132,21 +132,18 @@ describe.each(chains)('$method', (request) => {
     expect(numberIn((await relay.ask({ method, params, directives })).outcome)).toBe(100)
   })
 
-  it.each(['abc', 'cab', 'acb'])(
-    'is not raised to the claim of c, far ahead: %s',
-    async (names) => {
-      const heads = [...names].map((name) => [name, () => (name === 'c' ? 1_000_000 : 100)])
-      const relay = fixtureOf(request, Object.fromEntries(heads) as Record<string, () => number>)
-      for (let each = 0; each < 9; each++) {
-        const { upstream, outcome } = await relay.ask({ method, params })
-        const isRight = upstream === 'c' || each <= 2 || numberIn(outcome) === 100
-        expect(isRight).toBe(true)
-      }
-    },
-  )
+  it.each(['abc', 'cab', 'acb'])('ignores the implausible head of c: %s', async (names) => {
+    const heads = [...names].map((name) => [name, () => (name === 'c' ? 1_000_000 : 100)])
+    const relay = fixtureOf(request, Object.fromEntries(heads) as Record<string, () => number>)
+    for (let each = 0; each < 9; each++) {
+      const { upstream, outcome } = await relay.ask({ method, params })
+      const isRight = upstream === 'c' || each <= 2 || numberIn(outcome) === 100
+      expect(isRight).toBe(true)
+    }
+  })
 })
 
-it('is not raised where nothing is cacheable, as on test nodes', async () => {
+it('is unchanged on test nodes, where nothing is cacheable', async () => {
   const { chain, iface } = await ethereum()
   const classify: typeof iface.classify = (question) => ({
     ...iface.classify(question),
@@ -159,7 +156,7 @@ it('is not raised where nothing is cacheable, as on test nodes', async () => {
   expect([await ask(), await ask()].map(({ outcome }) => numberIn(outcome))).toEqual([100, 99])
 })
 
-it('is not raised to the block of a preconfirmed receipt', async () => {
+it('ignores the block of a preconfirmed receipt', async () => {
   const { chain, iface } = await ethereum()
   const hash = `0x${'ab'.repeat(32)}`
   const script: Script = ({ body }) =>

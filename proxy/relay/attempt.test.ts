@@ -6,7 +6,7 @@ import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixtu
 
 const { chain, iface } = await ethereum()
 
-test('an upstream that answers eth_getLogs slowly loses no share of the cheap reads', async () => {
+test('slow eth_getLogs answers do not reduce the share of cheap reads', async () => {
   const prompt = () => result('0x1', { afterMs: 20 })
   const config = { strategy: 'balanced', retryLimit: 0 } as const
   const relay = new RelayFixture(
@@ -25,7 +25,7 @@ test('an upstream that answers eth_getLogs slowly loses no share of the cheap re
   expect((relay.sent['a']! - 20) / 400).toBeCloseTo(0.5, 1)
 })
 
-test('an attempt that times out says how far it had come', async () => {
+test('an attempt that times out reports its progress', async () => {
   const { call } = await new RelayFixture(
     chain,
     iface,
@@ -39,11 +39,11 @@ test('an attempt that times out says how far it had come', async () => {
 
 test.each<[string, ScriptedAnswer, httpStatus: number | null, code: number | null]>([
   ['a result', result('0x1'), 200, 0],
-  ['the answer of a node that refuses', nodeError(3, 'execution reverted'), 200, 3],
-  ['an error that another node may not have', nodeError(-32_603, 'Internal error'), 200, -32_603],
+  ['an error of the node itself', nodeError(3, 'execution reverted'), 200, 3],
+  ['an internal error', nodeError(-32_603, 'Internal error'), 200, -32_603],
   ['a page', { status: 502, body: '<h1>Oops</h1>' }, 502, null],
   ['no answer', { fault: 'reset' }, null, null],
-])('an attempt keeps the status of %s', async (_, answer, httpStatus, code) => {
+])('an attempt records the status of %s', async (_, answer, httpStatus, code) => {
   const nodes = { a: { script: () => answer } }
   const { call } = await new RelayFixture(chain, iface, nodes, { retryLimit: 0 }).ask()
   expect(call.journal.attempts[0]).toMatchObject({ httpStatus, code })

@@ -27,20 +27,20 @@ import type { ValidatedAnswer } from './answer-validator.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
 const ownDefect = 'a defect of the router'
-/** Each other item of the same request may add this to the time of an attempt. */
+/** Extra time for an attempt per other item of the same batch request. */
 const msPerOther = 20
 const lateFault = new TransportError('timeout', 'no answer in time')
 
-/** The call that an attempt is made for. After `ended` nothing more is reported to it. */
+/** The call that owns an attempt. `ended` is the last callback. */
 export interface AttemptOwner {
-  /** The attempt is slow and goes on: another upstream may be asked as well. With `isLate`, its budget is over. */
+  /** The attempt is slow but runs on, so a hedge may start. If `isLate`, its budget is used up. */
   slow(attempt: Attempt, nowMs: number): void
   ended(attempt: Attempt, nowMs: number): void
 }
 
 /**
- * One attempt of a call at one upstream, by its best URL, and by the next URL when one fails fast.
- * It has the answer judged, and credits or blames the upstream.
+ * One attempt of a call at one upstream. It tries the best URL first and fails over to the next.
+ * It validates the answer and updates the health of the upstream.
  */
 export class Attempt implements Due {
   readonly upstream: Upstream
@@ -49,17 +49,17 @@ export class Attempt implements Due {
   dueMs = Infinity
   index = -1
   isLate = false
-  /** Why it failed, or that it is late; null for an answer, and before. */
+  /** Failure class, also of a late attempt; null while it runs in time and after an answer. */
   failure: FailureClass | null = null
-  /** Why no complete answer came; null when one did. */
+  /** Transport error that prevented a complete answer; null if there is none. */
   fault: TransportError | null = null
-  /** The answer for the client; after a failure, the reply that may still be passed on. */
+  /** The answer for the client; after a failure, the reply to fall back to. */
   reply: Reply | null = null
-  /** The extra time for the other items of the same request. */
+  /** Extra time for the other items of the same request. */
   othersMs = 0
-  /** A defect of the router that ended it; null for none. */
+  /** The unexpected exception that ended it; null if there was none. */
   defect: unknown = null
-  readonly #parts: RelayContext
+  readonly #context: RelayContext
   readonly #owner: AttemptOwner
   readonly #call: Call
   readonly #urls: Iterator<NodeUrl, undefined> & Iterable<NodeUrl>
@@ -67,16 +67,16 @@ export class Attempt implements Due {
   readonly #cancellation = new Cancellation()
   #slowAtMs = Infinity
   #lateAtMs = Infinity
-  /** It fails when its budget is over; else it is late then, and goes on. */
+  /** Whether it fails at the end of its budget; otherwise it is late and still runs. */
   #endsWhenLate = false
   #isOver = false
   #answer: Incoming | null = null
   #shownBlock: number | null = null
-  /** Undoes the failure that was counted when it was late. */
+  /** Reverts the failure that was counted when the attempt became late. */
   #excuseLateness: (() => void) | null = null
 
   constructor(
-    parts: RelayContext,
+    context: RelayContext,
     owner: AttemptOwner,
     call: Call,
     upstream: Upstream,
@@ -84,12 +84,12 @@ export class Attempt implements Due {
     nowMs: number,
   ) {
     this.upstream = upstream
-    this.#parts = parts
+    this.#context = context
     this.#owner = owner
     this.#call = atKnownHead(call, upstream)
     const floor = floorOf(call)
     const urls = upstream.urlsFor(addonsOf(call), call.method).values()
-    // Lazily: heads may change before a failover.
+    // The filter is lazy because heads may change before a failover.
     this.#urls = floor === null ? urls : urls.filter((each) => isAt(floor, each))
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
@@ -98,7 +98,7 @@ export class Attempt implements Due {
     this.#session = new ConcurrencySlot(upstream, call.request.body)
   }
 
-  /** After how many milliseconds it is late, or fails. */
+  /** Milliseconds after which it is late, or fails. */
   get budgetMs(): number {
     return this.record.budgetMs ?? Infinity
   }
@@ -107,14 +107,14 @@ export class Attempt implements Due {
     return this.record.violation
   }
 
-  /** The reply of a failed attempt that may be passed on when no better one comes. */
+  /** Reply of a failed attempt that the client gets if no better one comes. */
   get fallback(): Reply | null {
     return this.violation && !mayBeRight(this.violation) ? null : this.reply
   }
 
   start(nowMs: number): void {
     this.failure = this.fault = this.reply = this.#cancellation.underWay = null
-    const request = requestTo(this.url, this.#call, this.record, this.#parts)
+    const request = requestTo(this.url, this.#call, this.record, this.#context)
     const shared = this.record.kind === 'first' ? this.#call.shared : undefined
     this.othersMs = (shared?.others ?? 0) * msPerOther
     this.#setBudget(nowMs)
@@ -128,7 +128,7 @@ export class Attempt implements Due {
     )
   }
 
-  /** Reports once to its owner that it is slow. */
+  /** Calls `slow` of the owner once after `ms`. */
   slowAfter(ms: number, nowMs: number): void {
     this.#slowAtMs = nowMs + ms
     this.#rearm(nowMs)
@@ -137,7 +137,7 @@ export class Attempt implements Due {
   #rearm(nowMs: number): void {
     if (this.#isOver) return
     this.dueMs = Math.min(this.#slowAtMs, this.#lateAtMs, this.#call.journal.deadlineMs)
-    this.#parts.dueTimes.add(this, nowMs)
+    this.#context.dueTimes.add(this, nowMs)
   }
 
   due(nowMs: number): void {
@@ -161,8 +161,8 @@ export class Attempt implements Due {
   }
 
   /**
-   * The call ended without it: another attempt won, the client left, or the call failed.
-   * @param isSlowCall the answer that won was late as well
+   * Cancels the attempt: another one won, the client disconnected, or the call failed.
+   * @param isSlowCall whether the winning answer was late as well
    */
   abandon(nowMs: number, isSlowCall: boolean): void {
     if (this.#isOver) return
@@ -174,32 +174,32 @@ export class Attempt implements Due {
     this.#endedEarly(nowMs)
   }
 
-  /** Ends the exchange. @returns how long there was no answer, and how far it had come */
+  /** Aborts the exchange. @returns the time without an answer and the progress, for the log */
   #giveUp(nowMs: number): string {
     const { progress } = this.#cancellation
     this.#cancellation.abort()
     return `no answer in ${Math.round(nowMs - this.record.startedMs)} ms: ${progress}`
   }
 
-  /** No other upstream showed the violation for which it failed. */
+  /** Counts the violation as a failure, since no other upstream returned the same one. */
   blame(): void {
     const { result, endedMs } = this.record
     if (typeof result !== 'object' || result === null) return
-    // Not when the URL has answered since: that reset its failures.
-    if (this.url.judgedMs <= (endedMs ?? Infinity)) this.upstream.failed(this.url, result, true)
+    // A later answer of the URL has reset its failures already.
+    if (this.url.lastResultMs <= (endedMs ?? Infinity)) this.upstream.failed(this.url, result, true)
   }
 
-  /** Another upstream showed the same violation, so the answer is probably right. */
+  /** Clears the violation: another upstream returned the same answer, so it is probably right. */
   excuse(): void {
     this.record.violation = null
     this.record.isDoubted = true
     this.record.result = 'answer'
   }
 
-  /** Works out the budget of the attempt, and when it is late. */
+  /** Computes the budget of the attempt and the time when it is late. */
   #setBudget(nowMs: number): void {
     const { method, directives, journal } = this.#call
-    const { chain, config } = this.#parts
+    const { chain, config } = this.#context
     const urlMs = this.url.timeoutMs
     const usualMs = (urlMs ?? usualBudgetMs(method, chain, config.now)) + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
@@ -219,16 +219,16 @@ export class Attempt implements Due {
   }
 
   get #timeout(): FailureClass {
-    return this.#parts.chain.failures.ofTransport('timeout')
+    return this.#context.chain.failures.ofTransport('timeout')
   }
 
   #received(incoming: Incoming): void {
     if (this.#isOver) return release(incoming.body)
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.#context.clock.nowMs()
     this.#answer = incoming
     this.fault = null
     try {
-      this.#take(incoming, this.#parts.judge.validate(incoming, this.#call), nowMs)
+      this.#take(incoming, this.#context.validator.validate(incoming, this.#call), nowMs)
       this.#settle(nowMs)
     } catch (error) {
       release(incoming.body)
@@ -238,11 +238,11 @@ export class Attempt implements Due {
 
   #failedToSend(error: unknown): void {
     if (this.#isOver) return
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.#context.clock.nowMs()
     if (!(error instanceof TransportError)) return this.#endWithDefect(error, nowMs)
     this.fault = error
     this.record.isUnsent = !error.sent
-    this.#fail(this.#parts.chain.failures.ofTransport(error.fault), error.message, nowMs)
+    this.#fail(this.#context.chain.failures.ofTransport(error.fault), error.message, nowMs)
     this.#settle(nowMs)
   }
 
@@ -259,7 +259,7 @@ export class Attempt implements Due {
     this.#owner.ended(this, nowMs)
   }
 
-  /** Moves on to the next URL, unless the time is used up or the node may have executed the call. */
+  /** Selects the next URL, unless time is up or the node may have executed the call. */
   #failsOver(failure: FailureClass, nowMs: number): boolean {
     const call = this.#call
     if (this.isLate || !isRepeatable(call) || call.journal.isSpent(nowMs)) return false
@@ -268,7 +268,7 @@ export class Attempt implements Due {
     if (!failure.holdOff && !isUnsent && !isSentAgain) return false
     const addons = addonsOf(call)
     for (const next of this.#urls) {
-      // Another call may have put it into cooldown in the meantime.
+      // Another call may have put it into cooldown.
       if (!next.serves(addons)) continue
       this.url = next
       this.record = call.journal.begin(this.upstream.name, 'failover', nowMs, next.printable)
@@ -277,23 +277,23 @@ export class Attempt implements Due {
     return false
   }
 
-  #take(received: Incoming, verdict: ValidatedAnswer, nowMs: number): void {
-    const { failure, isAnswer, isResult, passOn } = verdict
-    this.record.missedBlock = verdict.missedBlock
-    this.record.violation = verdict.violation
+  #take(received: Incoming, validated: ValidatedAnswer, nowMs: number): void {
+    const { failure, isAnswer, isResult, passOn } = validated
+    this.record.missedBlock = validated.missedBlock
+    this.record.violation = validated.violation
     this.record.httpStatus = received.status
-    this.record.code = verdict.code
-    // Anything but a result may repeat the URL with its keys.
+    this.record.code = validated.code
+    // A node may echo the URL and its API keys in anything but a result.
     const incoming = isResult ? received : this.url.mask.incoming(received)
-    if (isAnswer || failure === null) return this.#pass(incoming, failure, verdict.rest, nowMs)
-    // A stream cannot be kept as a fallback.
-    const isKept = passOn !== null && incoming.body instanceof Uint8Array
-    this.reply = isKept ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
+    if (isAnswer || failure === null) return this.#pass(incoming, failure, validated.rest, nowMs)
+    // A stream cannot serve as a fallback.
+    const isFallback = passOn !== null && incoming.body instanceof Uint8Array
+    this.reply = isFallback ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
-    this.#fail(failure, verdict.detail, nowMs)
+    this.#fail(failure, validated.detail, nowMs)
   }
 
-  /** An answer for the client. A stream is credited or blamed when it ends. */
+  /** Returns an answer to the client. The health of the upstream changes when a stream ends. */
   #pass(
     incoming: Incoming,
     refusal: FailureClass | null,
@@ -302,14 +302,14 @@ export class Attempt implements Due {
   ): void {
     this.failure = null
     const isWhole = incoming.body instanceof Uint8Array
-    // First: only the head of an upstream in service counts.
+    // Only the head of an upstream in service counts, so its state comes first.
     if (isWhole) this.#succeed(refusal, nowMs)
-    // Before it leaves: nothing older may be served after it.
-    this.#shownBlock = observeChain(this.#call, incoming, this.#parts, refusal, this)
+    // The tracker learns the block before the answer leaves: no later answer may be older.
+    this.#shownBlock = observeChain(this.#call, incoming, this.#context, refusal, this)
     this.reply = this.#reply(incoming, refusal)
     if (isWhole) return
-    const { clock } = this.#parts
-    // The latency ends with the head: the rest is as slow as the client.
+    const { clock } = this.#context
+    // Latency excludes the body, which is as slow as the client.
     this.record.endedMs = nowMs
     const { signal } = this.#call
     const body = new StreamedAnswer(incoming.body, rest, signal, clock, (cause) => {
@@ -324,13 +324,13 @@ export class Attempt implements Due {
     this.reply = this.#reply({ ...incoming, body }, refusal)
   }
 
-  /** The answer broke off when a part of it may have been passed on. */
+  /** Records a stream that failed after the client may have received a part of it. */
   #streamFailed(status: number, cause: StreamFailure, isReaderSlow: boolean, nowMs: number): void {
-    const { failures } = this.#parts.chain
+    const { failures } = this.#context.chain
     const isCut = cause instanceof TransportError
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
     if (!isCut) this.record.violation = { check: 'envelope', detail: cause.message }
-    // A node may give up on a client that does not read its answer.
+    // A node may close a connection whose client does not read.
     if (isCut && isReaderSlow)
       return this.#end(failure, `${cause.message}, at a slow client`, nowMs)
     this.upstream.failed(this.url, failure, true)
@@ -355,14 +355,14 @@ export class Attempt implements Due {
     this.failure = failure
     if (failure.holdOff) this.url.cooldown.begin(fault?.retryAfterMs ?? this.#retryAfterMs(reply))
     else if (failure.late && (this.record.isCutShort || this.isLate)) this.#endedEarly(nowMs)
-    // Whether a violation is blamed depends on what other upstreams show.
+    // A violation counts only if no other upstream returns the same one.
     else if (this.record.violation === null) {
       this.#excuseLateness?.()
-      // An upstream that is unavailable, whatever was asked, may set a time to come back (RFC 9110, 10.2.3).
+      // A 503 may say when to retry (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)
         this.url.cooldown.pause(retryAfterMs)
-      // Behind the cooldown, which a probe must keep to.
+      // The cooldown begins first, since the probe that this may start respects it.
       this.upstream.failed(this.url, failure, fault?.sent !== false, fault ?? this.#answer)
     }
     this.#end(failure, detail, nowMs)
@@ -370,31 +370,31 @@ export class Attempt implements Due {
 
   #retryAfterMs(reply: Reply | null): number | null {
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    return parseRetryAfter(retryAfter, this.#parts.clock.wallMs())
+    return parseRetryAfter(retryAfter, this.#context.clock.wallMs())
   }
 
-  /** It ended before its answer came: the upstream takes at least this long. */
+  /** Records that the upstream takes at least as long as the attempt ran. */
   #endedEarly(nowMs: number): void {
     if (this.#isTimed) this.upstream.recordCensoredLatency(nowMs - this.record.startedMs)
   }
 
-  /** The time of a stream or of a heavy call does not show how fast its upstream is. */
+  /** Whether the latency is comparable: that of streams and expensive calls is not. */
   get #isTimed(): boolean {
     return !this.#call.journal.mayStream && isLight(this.#call)
   }
 
   #close(): void {
     this.#isOver = true
-    // That of a stream ends with it.
+    // A stream frees its slot when it ends.
     if (!(this.reply?.incoming.body instanceof StreamedAnswer)) this.#session.leave()
-    this.#parts.dueTimes.delete(this)
+    this.#context.dueTimes.delete(this)
   }
 
   #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null, nowMs: number): void {
-    if (!this.record.isUnsent) observeWrite(this.#call, this.#parts.pool.tracker)
+    if (!this.record.isUnsent) observeWrite(this.#call, this.#context.pool.tracker)
     this.record.endedMs ??= nowMs
     this.record.result = result
     this.record.detail = detail
-    this.#parts.observer.attemptEnded(this.#call, this.record)
+    this.#context.observer.attemptEnded(this.#call, this.record)
   }
 }

@@ -25,7 +25,7 @@ function fixture(upstreams: Readonly<Record<string, FixtureUpstream | ScriptedAn
 }
 
 describe('the breaker', () => {
-  it('opens after two empty pools, fails at once, and closes when an upstream is up', async () => {
+  it('opens after two empty pools, fails fast, and closes when an upstream is up', async () => {
     const relay = fixture({ a: { script: () => ok, verified: false } })
     const outcomes = [await relay.ask(), await relay.ask(), await relay.ask()]
     expect(outcomes.map(({ outcome }) => outcome)).toEqual([
@@ -39,7 +39,7 @@ describe('the breaker', () => {
     expect(relay.events).toEqual(['breaker open', 'a: unverified > eligible', 'breaker closed'])
   })
 
-  it('counts empty pools in a row: an answer between them begins anew', async () => {
+  it('counts consecutive empty pools: an answer resets the count', async () => {
     const relay = fixture({ a: { script: () => ok, verified: false } })
     const [upstream] = relay.pool.upstreams
     const outcomes = [(await relay.ask()).outcome]
@@ -52,17 +52,17 @@ describe('the breaker', () => {
     expect(outcomes).toEqual([empty, okBody, empty, empty, 'breaker-open'])
   })
 
-  it('is not opened by a client that excludes every upstream', async () => {
+  it('stays closed for a client that excludes every upstream', async () => {
     const relay = fixture({ a: ok, b: ok })
     for (let each = 0; each < 4; each++) {
-      const seen = await relay.ask({ directives: { blockProviders: ['a', 'b'] } })
-      expect(seen.outcome).toBe('no-upstream')
+      const reply = await relay.ask({ directives: { blockProviders: ['a', 'b'] } })
+      expect(reply.outcome).toBe('no-upstream')
     }
     expect((await relay.ask()).outcome).toBe(okBody)
     expect(relay.events).toEqual([])
   })
 
-  it('is not opened by calls for an add-on that no upstream has', async () => {
+  it('stays closed for calls that need an add-on without upstreams', async () => {
     const relay = fixture({ a: ok })
     const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
     for (let each = 0; each < 4; each++)
@@ -72,7 +72,7 @@ describe('the breaker', () => {
 })
 
 describe('in a total outage the breaker', () => {
-  /** Every upstream was disabled, and two calls have found none in service. */
+  /** Disables every upstream, then sends two calls that find none in service. */
   async function outage(answer: ScriptedAnswer): Promise<RelayFixture> {
     const relay = fixture({ a: answer, b: answer })
     for (let each = 0; each < 9 && !relay.events.includes('breaker open'); each++) await relay.ask()
@@ -85,22 +85,25 @@ describe('in a total outage the breaker', () => {
     ['refuse connections', refused],
     ['do not answer', { hang: true }],
     ['answer with a page', { status: 503, body: '<h1>Service unavailable</h1>' }],
-    ['answer with nothing', { status: 502, body: '' }],
+    ['answer with an empty body', { status: 502, body: '' }],
     ['report an internal error', { status: 500, body: trouble }],
     ['report an internal error with HTTP 200', { body: trouble }],
-  ])('opens when all %s: one call is let through, the others fail at once', async (_, answer) => {
-    const relay = await outage(answer)
-    const before = sentBy(relay)
-    const trial = relay.begin()
-    const others = [relay.begin(), relay.begin()]
-    await relay.clock.advance(1)
-    for (const other of others) expect((await other).outcome).toBe('breaker-open')
-    expect(sentBy(relay) - before).toBe(1)
-    await relay.clock.advance(60_000)
-    expect((await trial).outcome).not.toBe('breaker-open')
-  })
+  ])(
+    'opens when all %s: it admits one trial call, and the others fail at once',
+    async (_, answer) => {
+      const relay = await outage(answer)
+      const before = sentBy(relay)
+      const trial = relay.begin()
+      const others = [relay.begin(), relay.begin()]
+      await relay.clock.advance(1)
+      for (const other of others) expect((await other).outcome).toBe('breaker-open')
+      expect(sentBy(relay) - before).toBe(1)
+      await relay.clock.advance(60_000)
+      expect((await trial).outcome).not.toBe('breaker-open')
+    },
+  )
 
-  it('closes when the trial is answered', async () => {
+  it('closes when the trial gets an answer', async () => {
     const relay = await outage(refused)
     relay.transport('a').play(() => ok)
     relay.transport('b').play(() => ok)
@@ -108,7 +111,7 @@ describe('in a total outage the breaker', () => {
     expect(relay.events.at(-1)).toBe('breaker closed')
   })
 
-  it('allows another trial when the first has hung for three seconds', async () => {
+  it('admits another trial after the first has hung for three seconds', async () => {
     const relay = await outage({ hang: true })
     const first = relay.begin()
     await relay.clock.advance(2_900)
@@ -123,7 +126,7 @@ describe('in a total outage the breaker', () => {
     await first
   })
 
-  it('allows no third trial because the first one ended', async () => {
+  it('admits no third trial just because the first one ended', async () => {
     const relay = await outage({ hang: true })
     const client = new AbortController()
     const first = relay.begin({ signal: client.signal })
@@ -138,7 +141,7 @@ describe('in a total outage the breaker', () => {
     await second
   })
 
-  it('stays open when the trial is answered with a page', async () => {
+  it('stays open when the trial gets a page', async () => {
     const relay = await outage(refused)
     const page: ScriptedAnswer = { status: 502, body: '<h1>Bad gateway</h1>' }
     relay.transport('a').play(() => page)
@@ -147,7 +150,7 @@ describe('in a total outage the breaker', () => {
     expect(relay.events.at(-1)).toBe('breaker open')
   })
 
-  it('opens for calls that need an add-on as well', async () => {
+  it('also opens for calls that need an add-on', async () => {
     const relay = await outage(refused)
     const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
     const trial = relay.begin()

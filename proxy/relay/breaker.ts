@@ -3,15 +3,15 @@
 import type { Pool } from '../upstream/pool.ts'
 import type { Call, RelayObserver } from './call.ts'
 
-/** Calls in a row that ended without an answer, and with no upstream in service, that open the breaker. */
+/** Consecutive unanswered calls, with no upstream in service, that open the breaker. */
 const threshold = 2
-/** A trial may hang: after this long another call is let through. */
+/** A trial call may hang, so another one is admitted after this time. */
 const trialMs = 3_000
 
 /**
- * Fails calls at once after two in a row met an empty pool, until an upstream is in service again.
- * While disabled upstreams may be asked, one call at a time is let through on trial. A call that
- * excluded or demanded too much itself does not count: other upstreams are in service then.
+ * Fails calls at once after two in a row found no upstream in service, until one is back.
+ * While disabled upstreams can be tried, it admits one trial call at a time.
+ * A call that excludes every upstream does not count, since others can still be served.
  */
 export class Breaker {
   readonly #pool: Pick<Pool, 'hasAny' | 'hasEligible'>
@@ -27,7 +27,7 @@ export class Breaker {
     this.#observer = observer
   }
 
-  /** Whether the call may be made. It must end with `ended` then. */
+  /** Whether the call may proceed. If so, the caller must call `ended`. */
   admits(call: Call, nowMs: number): boolean {
     if (!this.#isOpen) return true
     if (this.#pool.hasEligible) {
@@ -40,14 +40,14 @@ export class Breaker {
     return true
   }
 
-  /** @param isAnswered null: not known, for example since the client left */
+  /** @param isAnswered null if unknown, for example because the client disconnected */
   ended(call: Call, isAnswered: boolean | null): void {
     const isTrial = this.#trial?.call === call
     if (isTrial) this.#trial = null
     if (isAnswered === null || (isAnswered && this.#emptyPools === 0)) return
     const { hasEligible } = this.#pool
     if (!isAnswered && !hasEligible) this.#count(this.#emptyPools + 1)
-    // While it is open, an answer to a call that began before does not close it.
+    // An answer to a call from before the breaker opened does not close it.
     else if (isAnswered && (hasEligible || isTrial || !this.#isOpen)) this.#count(0)
   }
 

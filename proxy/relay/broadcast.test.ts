@@ -19,16 +19,16 @@ const hangs: ScriptedAnswer = { hang: true }
 const refused: ScriptedAnswer = { fault: 'refused' }
 
 it.each(['nonce too low', 'insufficient funds for gas * price + value', 'already known'])(
-  'a node that hangs does not hold up the refusal of two others: %s',
+  'a hanging node does not delay the rejection by two others: %s',
   async (message) => {
     const refusal = nodeError(-32000, message)
-    const seen = await fixture({ a: hangs, b: refusal, c: refusal }).ask(write)
-    expect(seen.outcome).toContain(message)
-    expect(seen.tookMs).toBeLessThan(5_000)
+    const reply = await fixture({ a: hangs, b: refusal, c: refusal }).ask(write)
+    expect(reply.outcome).toContain(message)
+    expect(reply.tookMs).toBeLessThan(5_000)
   },
 )
 
-it('a hash that all upstreams return alike is passed on, and is no failure of theirs', async () => {
+it('the client gets a hash that all upstreams agree on, and no upstream is blamed', async () => {
   const own = result(`0x${'ab'.repeat(32)}`)
   const relay = fixture({ a: own, b: own, c: own })
   for (let each = 0; each < 10; each++)
@@ -36,15 +36,15 @@ it('a hash that all upstreams return alike is passed on, and is no failure of th
   expect(relay.events).toEqual([])
 })
 
-it('a hash that one upstream alone returns is not passed on', async () => {
+it('the client never gets a hash that only one upstream returns', async () => {
   const own = result(`0x${'ab'.repeat(32)}`)
   expect((await fixture({ a: own }).ask(write)).outcome).toBe('integrity')
 })
 
-it('a write whose connection was refused is sent once more, and no third time', async () => {
+it('a write is sent twice at most when connections are refused', async () => {
   const relay = fixture({ a: refused })
-  const seen = await relay.ask(write)
-  expect([seen.outcome, relay.sent]).toEqual(['upstream-failed', { a: 2 }])
+  const reply = await relay.ask(write)
+  expect([reply.outcome, relay.sent]).toEqual(['upstream-failed', { a: 2 }])
   const accepted = nodeError(-32000, 'nonce too low')
   let requests = 0
   const restarts = new RelayFixture(chain, iface, {
@@ -53,13 +53,13 @@ it('a write whose connection was refused is sent once more, and no third time', 
   expect((await restarts.ask(write)).outcome).toBe(accepted.body)
 })
 
-it('a write that may have arrived is not sent to the same node again', async () => {
+it('a write that may have arrived is never resent to the same node', async () => {
   const relay = fixture({ a: { fault: 'reset' }, b: refused })
   await relay.ask(write)
   expect(relay.sent).toEqual({ a: 1, b: 1 })
 })
 
-it('a write that arrived at the second try is not sent a third time', async () => {
+it('a write that arrived on the second attempt is not resent', async () => {
   let requests = 0
   const relay = new RelayFixture(chain, iface, {
     a: { script: () => (requests++ === 1 ? { fault: 'reset' } : refused) },

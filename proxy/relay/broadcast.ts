@@ -10,53 +10,53 @@ import type { RelayContext } from './relay-context.ts'
 import { morePreferred, replyRank, type Reply } from './reply.ts'
 import { ViolationQuorum } from './violation-quorum.ts'
 
-/** How long a refusal waits for the success of another node. */
+/** How long a rejection by one node waits for another node to accept. */
 const refusalWaitMs = 3_000
 
 /**
- * A write goes to every eligible upstream at once. The first success is the answer; the other attempts
- * run on. When none succeeds in time, backups and disabled upstreams are asked in turn, unless a node
- * refused the transaction for good. An upstream that the client names is asked first: the others get
- * the write when it fails or is slow.
+ * Sends a write to every eligible upstream at once. The first success is the answer; the other
+ * attempts continue. If none succeeds in time, backups and disabled upstreams are tried one by one,
+ * unless a node rejected the transaction. An upstream that the client selected is tried first: the
+ * others get the write if it fails or is slow.
  */
 export class Broadcast implements AttemptOwner {
-  readonly #parts: RelayContext
+  readonly #context: RelayContext
   readonly #call: Call
   readonly #needs: Needs
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
   readonly #running = new Set<Attempt>()
-  /** The most informative error of a node. */
+  /** The most informative error so far. */
   #refusal: Reply | null = null
   #best: Attempt | null = null
   readonly #suspects: ViolationQuorum
   #isRepeated = false
   #cancelWait: Cancel | null = null
-  /** The other upstreams wait for the one that the client named. */
+  /** Only the upstream that the client selected has the write so far. */
   #isNamedAlone = false
   #isOver = false
 
   constructor(
-    parts: RelayContext,
+    context: RelayContext,
     call: Call,
     resolve: (reply: Reply) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#parts = parts
+    this.#context = context
     this.#call = call
     this.#needs = new Needs(call)
     this.#needs.untriedOnly = true
-    this.#suspects = new ViolationQuorum(parts.judge)
+    this.#suspects = new ViolationQuorum(context.validator)
     this.#resolve = resolve
     this.#reject = reject
   }
 
   start(nowMs: number): void {
-    const named = this.#parts.pool.pick.preferred(this.#needs)
+    const named = this.#context.pool.pick.preferred(this.#needs)
     if (!named) return this.#sendToAll(nowMs)
     this.#isNamedAlone = true
     const attempt = this.#begin(named, 'first', nowMs)
-    attempt.slowAfter(this.#parts.hedging.delayMs(this.#call.method, attempt.budgetMs), nowMs)
+    attempt.slowAfter(this.#context.hedging.delayMs(this.#call.method, attempt.budgetMs), nowMs)
   }
 
   slow(_attempt: Attempt, nowMs: number): void {
@@ -78,46 +78,46 @@ export class Broadcast implements AttemptOwner {
 
   #replied(reply: Reply, nowMs: number): void {
     if (reply.refusal === null) {
-      this.#parts.known.accepted(this.#call, reply)
+      this.#context.known.accepted(this.#call, reply)
       return this.#answer(reply)
     }
     if (this.#isOver) return release(reply.incoming.body)
-    const known = this.#parts.known.successFor(this.#call, reply)
+    const known = this.#context.known.successFor(this.#call, reply)
     if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
     const isBetter = replyRank(reply) > replyRank(this.#refusal)
     const lesser = isBetter ? this.#refusal : reply
     if (isBetter) this.#refusal = reply
     if (lesser) release(lesser.incoming.body)
-    // A node that hangs does not hold up what another one answered.
-    this.#cancelWait ??= this.#parts.clock.after(refusalWaitMs, () => this.#conclude())
+    // A hanging node must not delay the answer of another node.
+    this.#cancelWait ??= this.#context.clock.after(refusalWaitMs, () => this.#conclude())
     this.#goOn(nowMs)
   }
 
   #sendToAll(nowMs: number): void {
     this.#isNamedAlone = false
-    const eligible = this.#parts.pool.pick.all(this.#needs)
+    const eligible = this.#context.pool.pick.all(this.#needs)
     const untried = eligible.filter(({ name }) => !this.#needs.tried(name))
     for (const upstream of untried) this.#begin(upstream, 'broadcast', nowMs)
     if (untried.length === 0) this.#goOn(nowMs)
   }
 
   #begin(upstream: Attempt['upstream'], kind: AttemptKind, nowMs: number): Attempt {
-    const attempt = new Attempt(this.#parts, this, this.#call, upstream, kind, nowMs)
+    const attempt = new Attempt(this.#context, this, this.#call, upstream, kind, nowMs)
     this.#running.add(attempt)
     attempt.start(nowMs)
     return attempt
   }
 
-  /** An attempt failed or is slow: asks another upstream, if there is one. */
+  /** Tries another upstream after an attempt failed or became slow. */
   #goOn(nowMs: number): void {
     if (this.#isOver) return
     const { journal, signal } = this.#call
     const isSpent = journal.isSpent(nowMs)
     if (this.#isNamedAlone && !isSpent && !signal.aborted) return this.#sendToAll(nowMs)
     for (const { isLate } of this.#running) if (!isLate) return
-    // No new attempt begins for a client that has left.
+    // A disconnected client gets no new attempt.
     if (this.#refusal === null && !isSpent && !signal.aborted) {
-      const { pool, config } = this.#parts
+      const { pool, config } = this.#context
       this.#needs.untriedOnly = !(this.#isRepeated && this.#isUnsent)
       const upstream = pool.pick.next(this.#needs, config.now.strategy, journal)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
@@ -127,11 +127,11 @@ export class Broadcast implements AttemptOwner {
     if (this.#refusal || isSpent || signal.aborted || this.#isRepeated || !this.#isUnsent)
       return this.#conclude()
     this.#isRepeated = true
-    const { clock } = this.#parts
+    const { clock } = this.#context
     clock.after(firstBackoffMs, () => this.#goOn(clock.nowMs()))
   }
 
-  /** No upstream can have seen the transaction: a node that restarts refuses connections. */
+  /** No upstream can have received the transaction, for example while nodes restart. */
   get #isUnsent(): boolean {
     const { attempts } = this.#call.journal
     return attempts.length > 0 && attempts.every(({ isUnsent }) => isUnsent)
@@ -141,7 +141,7 @@ export class Broadcast implements AttemptOwner {
     const reply = this.#refusal ?? this.#best?.fallback
     if (reply) this.#answer(reply)
     else if (this.#call.signal.aborted) this.#fail(new CallAborted())
-    else this.#fail(noReply(this.#best?.fault ?? null, this.#call, this.#parts.pool, this.#needs))
+    else this.#fail(noReply(this.#best?.fault ?? null, this.#call, this.#context.pool, this.#needs))
   }
 
   #answer(reply: Reply): void {

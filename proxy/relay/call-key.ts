@@ -7,30 +7,30 @@ import { bufferOf, spells } from '../json/scanner.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 
-/** A longer one is kept as its digest: the params of a call of many contracts are 10 KB. */
+/** Longer keys are replaced by their digest: params of a multicall take 10 KB. */
 const maxKeyLength = 512
 const none = new Uint8Array(0)
 
 /**
- * What the answer to a call is kept under: all that an upstream sees of it but its id, in one form for all spellings.
- * Which block `latest` is, is not in it: an entry knows up to which head it holds.
+ * Cache key of a call: everything an upstream sees except the id, in canonical form. It does not
+ * resolve `latest`, since each cache entry records the head up to which it is valid.
  */
 export interface Key {
-  /** What most calls of a method share; empty for a digest. */
+  /** Prefix that most calls of a method share; empty for a digest. */
   readonly start: string
-  /** The params, or the digest of all, up to `end`. */
+  /** The params, or the digest of the whole key, up to `end`. */
   readonly bytes: Uint8Array
   readonly end: number
-  /** Of both. */
+  /** Hash of `start` and `bytes`. */
   readonly hash: number
 }
 
-/** One character for each byte. */
+/** The key as text, with one character per byte. */
 export function textOf({ start, bytes, end }: Key): string {
   return start + bufferOf(bytes).toString('latin1', 0, end)
 }
 
-/** What calls of one method differ by, the same for all spellings; null for a stream, whose bytes are gone. */
+/** Canonical params of a call, or its body; null for a stream, which cannot be read twice. */
 export function paramsOf({ payload, request: { body }, method }: Call): Uint8Array | null {
   const bytes = payload ? canonicalParams(payload, method.anyCaseHex) : (body ?? none)
   return bytes instanceof Uint8Array ? bytes : null
@@ -46,22 +46,22 @@ interface Start {
 /** Makes the keys for the calls of a listener. */
 export class Keys {
   readonly #scope: string
-  /** What the last keys in JSON-RPC began with, by method: mostly the same for each. */
+  /** The last prefix of JSON-RPC keys by method, which rarely changes. */
   readonly #starts = new Map<string, Start>()
 
-  /** @param scope what they share with others: chain, interface, level of checks */
+  /** @param scope chain, interface and integrity level, which separate listeners */
   constructor(scope: string) {
     this.#scope = scope
   }
 
-  /** @returns null for a request that is too long */
+  /** @returns null if the request is too long or a stream */
   of(call: Call): Key | null {
     const { method, payload, reader, directives } = call
     const { path, headers } = call.request
     const bytes = paramsOf(call)
     if (bytes === null || bytes.length > maxCanonicalBytes) return null
     const end = payload ? endOf(bytes, method) : bytes.length
-    // Most requests in JSON-RPC have the router's own header and no other.
+    // Most JSON-RPC requests carry no header but the router's own.
     if (!payload || headers.length > 2 || directives.extension !== null)
       return callKey(this.#start(call, headersText(headers)), bytes, end)
     let start = this.#starts.get(method.name)
@@ -79,7 +79,7 @@ export class Keys {
   }
 }
 
-/** @param hash of the start */
+/** @param hash hash of `start` */
 export function callKey(start: string, bytes: Uint8Array, end: number, hash = hashOf(start)): Key {
   if (start.length + end > maxKeyLength) {
     const digest = createHash('sha256').update(start).update(bytes.subarray(0, end))
@@ -90,7 +90,7 @@ export function callKey(start: string, bytes: Uint8Array, end: number, hash = ha
   return { start, bytes, end, hash }
 }
 
-/** Params end before their last bracket, or before the block where it is the one that is meant without it. */
+/** End of the params without the closing bracket, and without a tag that equals the default. */
 function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['method']): number {
   const last = Math.max(0, params.length - 1)
   if (block.kind !== 'tag' || !tag || block.tag !== tag) return last
@@ -102,22 +102,22 @@ function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['method']): 
   return isLast ? at : last
 }
 
-/** Headers that change with each call, and no answer. */
-const ofOneCall = /^(?:grpc-timeout|user-agent|traceparent|tracestate|grpc-trace-bin)$/i
+/** Headers that differ per call and do not affect the answer. */
+const perCallHeaders = /^(?:grpc-timeout|user-agent|traceparent|tracestate|grpc-trace-bin)$/i
 
 function headersText(headers: HeaderList): string {
   let text = ''
   for (let at = 0; at < headers.length; at += 2)
-    if (!ofOneCall.test(headers[at] as string)) text += `${headers[at]}\n${headers[at + 1]}\n`
+    if (!perCallHeaders.test(headers[at] as string)) text += `${headers[at]}\n${headers[at + 1]}\n`
   return text
 }
 
-/** Query parameters sorted by name; unchanged if two names could be the same field. */
+/** Query parameters sorted by name; unchanged if two names may denote the same field. */
 function pathText(path: string): string {
   const at = path.indexOf('?')
   if (at < 0 || !path.includes('&', at)) return path
   const query = path.slice(at + 1)
-  // Gateways accept a field in snake case and in camel case.
+  // Gateways accept snake case and camel case for the same field.
   const nameOf = (part: string) => part.replace(/=.*/s, '').replaceAll(/[\W_]/g, '').toLowerCase()
   const parts = query.split('&').map((part) => ({ name: nameOf(part), part }))
   parts.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))

@@ -12,62 +12,62 @@ import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { ReplyReader } from './reply.ts'
 
 /**
- * One request of one client on its way through the relay, whatever its interface. Each item of a
- * JSON-RPC batch is one call.
+ * One client request in the relay, independent of the interface. Each item of a JSON-RPC batch is
+ * one call.
  */
 export interface Call {
-  /** Unique; ties headers, logs and traces together. */
+  /** Unique ID in headers, logs and traces. */
   readonly guid: string
-  /** Its classification by the spec. */
+  /** The method as the spec classifies it. */
   readonly method: MethodSpec
-  /** The request to the upstream, the same for each attempt. */
+  /** The request to the upstream, identical for each attempt. */
   readonly request: Outgoing
-  /** How to read an answer to it. */
+  /** Reads answers to this call. */
   readonly reader: ReplyReader
   readonly directives: Directives
-  /** Aborted when the reply is not wanted any more, for example since the client left. */
+  /** Aborted when the reply is no longer needed, for example after a disconnect. */
   readonly signal: CancelSignal
-  /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
+  /** Events of the call, written by the relay for headers, logs and metrics. */
   readonly journal: Journal
-  /** The params without the id, as the client wrote them, to recognise the same call; absent: the whole body. */
+  /** The client's params without the id, for deduplication; if absent, the whole body is used. */
   readonly payload?: Uint8Array | undefined
   /**
-   * How the first attempt may share a request with others, if the relay sends it before it waits for
-   * anything; absent: it is sent alone.
+   * Sends the first attempt in a batch with `others` calls. The relay must call it synchronously.
+   * Absent if the call is sent alone.
    */
   readonly shared?: { readonly send: Send; readonly others: number } | undefined
 }
 
-/** What the client asked of the router itself, by request headers. */
+/** Instructions of the client to the router, from request headers. */
 export interface Directives {
-  /** `rpc-select-provider`: this upstream first. */
+  /** `rpc-select-provider`: the upstream to try first. */
   readonly selectProvider: string | null
-  /** `rpc-providers-block`: never these. */
+  /** `rpc-providers-block`: upstreams to exclude. */
   readonly blockProviders: readonly string[]
-  /** Of no header: these alone, since a session, a filter, a vote or `rpc-min-block` wants them; null: any. */
+  /** Allowed upstreams, set by a session, filter, vote or `rpc-min-block`; null for any. */
   readonly only: readonly string[] | null
-  /** `rpc-extension`: lower case; only upstreams that declare it. */
+  /** `rpc-extension` in lower case: an extension that the upstream must declare. */
   readonly extension: string | null
-  /** `rpc-relay-timeout`: per attempt, verbatim. */
+  /** `rpc-relay-timeout`: timeout per attempt, unchanged. */
   readonly relayTimeoutMs: number | null
-  /** `rpc-debug-relay`: a log line per attempt. */
+  /** `rpc-debug-relay`: log each attempt. */
   readonly debugRelay: boolean
-  /** `rpc-stickiness`: a digest of the session's id; the id itself is kept nowhere. */
+  /** `rpc-stickiness`: digest of the session ID, which itself is never stored. */
   readonly stickiness: string | null
   /** `rpc-cross-validation-max-participants` and `rpc-cross-validation-agreement-threshold`. */
   readonly crossValidation: { readonly participants: number; readonly agreement: number } | null
-  /** `rpc-min-block`: only upstreams that have this block. */
+  /** `rpc-min-block`: the upstream must have this block. */
   readonly minBlock: number | null
-  /** `rpc-force-cache-refresh`: no answer that was kept. */
+  /** `rpc-force-cache-refresh`: skip cached answers. */
   readonly refreshCache: boolean
-  /** `traceparent` and `tracestate`: the trace that the client's request belongs to. */
+  /** `traceparent` and `tracestate` of the client's request. */
   readonly trace: TraceContext | null
 }
 
-/** W3C Trace Context, as a client sent it and of valid form. */
+/** Valid W3C Trace Context of a client. */
 export interface TraceContext {
   readonly parent: string
-  /** Null where there is none. */
+  /** Null if the client sent none. */
   readonly state: string | null
 }
 
@@ -88,105 +88,105 @@ export const noDirectives: Directives = {
 /** Sends a request to a URL. @throws TransportError */
 export type Send = (url: NodeUrl, request: Outgoing, signal: CancelSignal) => Promise<Incoming>
 
-/** It can be sent again: most bodies that stream can be read only once. */
+/** Whether the request can be sent again: most streamed bodies can be read only once. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array || body.isRepeatable === true
 }
 
 /**
- * It may be sent again after a node may have executed it. Not a write, and not a call about the state of
- * one node; but a filter may be created twice, since one that nobody uses expires by itself.
+ * Whether the call may be repeated after a node may have executed it. Writes and calls about the
+ * state of one node may not. A filter may be created twice, since unused filters expire.
  */
 export function maySendAgain({ method }: Pick<Call, 'method'>): boolean {
   return method.kind === 'read' || method.stateful === 'creates'
 }
 
-/** It is cheap: its time shows how fast a node is, and it delays no other item of its request. */
+/** Whether the call is cheap, so that its latency is comparable and it delays no batch. */
 export function isLight({ method }: Pick<Call, 'method'>): boolean {
   return method.cost <= 20 && !method.waitsForBlock
 }
 
-/** It can be sent to several upstreams at once: all of its body is here. */
+/** Whether the whole body is in memory, so that several upstreams can get it at once. */
 export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array
 }
 
-/** Observes what the relay does; metrics and logs are made from it. Must not throw. */
+/** Receives events of the relay for metrics and logs. Must not throw. */
 export interface RelayObserver {
   attemptEnded(call: Call, attempt: AttemptRecord): void
   breakerChanged(open: boolean): void
 }
 
-/** `failover`: the same upstream by another of its URLs. */
+/** Reason for an attempt; `failover` is another URL of the same upstream. */
 export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
 
-/** One request to one upstream on behalf of a call. */
+/** Record of one request to one upstream on behalf of a call. */
 export interface AttemptRecord {
   readonly upstream: string
-  /** The origin of its URL, as the config file has it: safe to print. */
+  /** The URL as written in the config file: safe to print. */
   readonly origin: string
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
-  /** After how long it is late, or fails; null until it is known. */
+  /** Time after which it is late, or fails; null until known. */
   budgetMs: number | null
-  /** It has less time than usual, or may be a stream: being late is then no failure of the upstream. */
+  /** It has less time than usual, or may be a stream, so lateness is not the upstream's failure. */
   isCutShort: boolean
-  /** It is certain that the upstream never saw it. */
+  /** The upstream certainly never received it. */
   isUnsent: boolean
-  /** Null while it runs. Of an answer that streams, when its head was there. */
+  /** Null while it runs. For a streamed answer, the time when its head arrived. */
   endedMs: number | null
-  /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else what failed. */
+  /** Null while it runs; `node-error` is an error that the node itself returns. */
   result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
-  /** A few words for the log; holds no payload and no key. */
+  /** Short text for the log, without payloads and keys. */
   detail: string | null
-  /** What in the answer does not fit the request; null when nothing was found. */
+  /** Mismatch between the answer and the request; null if there is none. */
   violation: Violation | null
-  /** Another upstream showed the same violation, so this answer goes to its own caller only. */
+  /** Another upstream returned the same violation, so only this caller gets the answer. */
   isDoubted: boolean
-  /** It answered null for a block that exists. */
+  /** The node returned null for a block that exists. */
   missedBlock: boolean
-  /** It returned nothing about a block that its node has or had. */
+  /** The node returned an empty result about a block that it has or had. */
   isEmpty: boolean
-  /** Null where no answer came. Also of gRPC, and of an error in JSON-RPC, it is 200 as a rule. */
+  /** Null without an answer. Usually 200 for gRPC and for JSON-RPC errors. */
   httpStatus: number | null
-  /** Of the node's error; 0: none, in an answer that is all here; null: not known. */
+  /** Code of the node's error; 0 for a complete answer without one; null if unknown. */
   code: number | null
-  /** All upstreams as the pick saw them that led to it; null where it was not drawn. */
+  /** All upstreams at the time of the selection; null if there was none. */
   readonly considered: readonly Candidate[] | null
 }
 
-/** The outcome of a cross-validated call, by the names of upstreams. */
+/** Outcome of a cross-validated call, with the names of upstreams. */
 export interface CrossValidated {
   readonly agreeing: readonly string[]
   readonly disagreeing: readonly string[]
-  /** All that were asked, absent ones included. */
+  /** All participants, including those that did not answer. */
   readonly all: readonly string[]
-  /** The reason of the error; null: an answer was agreed on. */
+  /** Reason of the error; null if the upstreams agreed. */
   readonly failure: string | null
 }
 
 /** The sticky session of one call. */
 export interface SessionNote {
   readonly node: string
-  /** `known`: by an earlier call, or by another replica. */
+  /** `known` if an earlier call or another replica made the choice. */
   readonly choice: 'known' | 'new'
-  /** It failed the call, so the next one of the session chooses again. */
+  /** The node failed the call, so the next call of the session selects a new node. */
   isDropped: boolean
-  /** All upstreams as the choice saw them; null where it was made before. */
+  /** All upstreams at the time of the choice; null if it was made earlier. */
   readonly considered: readonly Candidate[] | null
 }
 
 /** What the cache did with one call. */
 export interface CacheNote {
   readonly verdict: 'hit' | 'miss' | 'refresh' | 'coalesced' | 'bypass'
-  /** How long its answers stay true; `none` where they are not kept. */
+  /** How long its answers stay valid; `none` if they are not cached. */
   readonly ageClass: AgeClass | 'none'
-  /** Why it was bypassed, or why the answer was not kept; null where there is nothing to say. */
+  /** Why the cache was bypassed or did not store the answer; null otherwise. */
   readonly why: CacheWhy | null
 }
 
-/** What keeps an answer out of the cache. */
+/** Why an answer is not cached. */
 export type CacheWhy =
   | 'pending'
   | 'write'
@@ -201,43 +201,43 @@ export type CacheWhy =
   | 'cross-validation'
   | 'min-block'
 
-/** What happened to one call. The relay writes it; response headers and logs are made from it. */
+/** Events of one call. The relay writes them; response headers and logs read them. */
 export class Journal {
   readonly startedMs: number
   readonly attempts: AttemptRecord[] = []
-  /** When its client stops waiting, on the clock's monotonic scale. */
+  /** Deadline of the client, on the clock's monotonic scale. */
   clientDeadlineMs = Infinity
-  /** The whole relay budget, in milliseconds. */
+  /** Time budget of the relay, in milliseconds. */
   budgetMs = Infinity
-  /** Attempts of all kinds. A write has no limit: it goes to every upstream. */
+  /** Limit of attempts of all kinds. A write has none, since it goes to every upstream. */
   maxAttempts = Infinity
-  /** The candidates of the last draw, where selection stats are enabled. */
+  /** Candidates of the last selection, if selection stats are enabled. */
   candidates: readonly Weighed[] | null = null
-  /** What the last pick saw; null where there was none, or it was asked for by name. */
+  /** All upstreams at the last selection; null if there was none or the client named one. */
   considered: readonly Candidate[] | null = null
-  /** Null: it belongs to no sticky session. */
+  /** Null without a sticky session. */
   session: SessionNote | null = null
-  /** Null: it was not cross-validated. */
+  /** Null without cross-validation. */
   crossValidation: CrossValidated | null = null
-  /** Null where there is no cache. */
+  /** Null without a cache. */
   cache: CacheNote | null = null
   /**
-   * It may be a stream, which may stay open and silent for as long as its client lets it. It has no
-   * relay budget, and no upstream is late.
+   * The answer may be a stream, which the client may leave open and idle. It has no relay budget,
+   * and no attempt is late.
    */
   mayStream = false
-  /** Its connection has other calls in flight, or it came in a batch. */
+  /** Its connection has other calls in flight, or it is part of a batch. */
   isOneOfMany = false
-  /** An upstream whose empty answer needs confirmation by another upstream; it is tried last. */
+  /** Upstream whose empty answer needs confirmation by another one; it is tried last. */
   unconfirmed: string | null = null
-  /** Of the trace that has spans of it; null: none has; undefined: it is not known yet. Written by telemetry, for the log. */
+  /** ID of the exported trace, for the log; null without one, undefined until it is known. */
   traceId: string | null | undefined = undefined
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
   }
 
-  /** When its time is used up, on the clock's monotonic scale. */
+  /** The earlier deadline of client and relay, on the clock's monotonic scale. */
   get deadlineMs(): number {
     const relayDeadlineMs = this.mayStream ? Infinity : this.startedMs + this.budgetMs
     return Math.min(this.clientDeadlineMs, relayDeadlineMs)
@@ -267,19 +267,19 @@ export class Journal {
     return attempt
   }
 
-  /** Its time is used up, or its attempts are: none may begin any more. */
+  /** Whether its time or its attempts are used up, so that no attempt may begin. */
   isSpent(nowMs: number): boolean {
     return nowMs >= this.deadlineMs || this.attempts.length >= this.maxAttempts
   }
 
-  /** Attempts after the first that were made because one failed. */
+  /** Number of attempts that followed a failure. */
   get retries(): number {
     let retries = 0
     for (const { kind } of this.attempts) if (kind === 'retry') retries += 1
     return retries
   }
 
-  /** Whether this upstream was asked already for this call. */
+  /** Whether an attempt at this upstream has begun. */
   tried(upstream: string): boolean {
     return this.attempts.some((attempt) => attempt.upstream === upstream)
   }

@@ -4,8 +4,8 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { Body } from '../upstream/wire.ts'
 
 /**
- * A session of an upstream, for one attempt. It is taken once the request is whole, so that a client which
- * never ends its requests takes none from others; and left when the answer has ended.
+ * A concurrency slot of an upstream for one attempt. It is taken once the request is complete, so
+ * that slow uploads do not block other clients, and freed when the answer ends.
  */
 export class ConcurrencySlot {
   readonly #upstream: Pick<Upstream, 'usedSlots'>

@@ -3,9 +3,9 @@
 
 /** An error that the router itself returns to the client, in the codes of each interface. */
 export interface ErrorKind {
-  /** Stable code of the log and the documentation. */
+  /** Stable code for logs and documentation. */
   readonly code: string
-  /** Stable word for programs: `data.reason` of the reply. */
+  /** Stable, machine-readable `data.reason` of the reply. */
   readonly reason: string
   readonly jsonRpcCode: number
   readonly httpStatus: number
@@ -13,7 +13,7 @@ export interface ErrorKind {
   readonly grpcStatus: number
 }
 
-/** @param code absent: `RPC_` and the reason in upper case */
+/** @param code by default `RPC_` and the reason in upper case */
 function kind(
   reason: string,
   jsonRpcCode: number,
@@ -24,7 +24,7 @@ function kind(
   return { code, reason, jsonRpcCode, httpStatus, grpcStatus }
 }
 
-/** The one table of what the router can fail with; `scripts/generate/error-texts.ts` says when each happens. */
+/** All errors of the router; `scripts/generate/error-texts.ts` describes when each one occurs. */
 export const errorKinds = {
   parse: kind('parse-error', -32700, 200, 3, 'RPC_PARSE'),
   invalidRequest: kind('invalid-request', -32600, 200, 3),
@@ -73,11 +73,11 @@ export const errorKinds = {
   internal: kind('internal', -32603, 500, 13),
 }
 
-/** An expected failure of a call. The message goes to the client. */
+/** Expected failure of a call. The client gets the message. */
 export class RelayError extends Error {
   override readonly name = 'RelayError'
   readonly kind: ErrorKind
-  /** After how long the client may ask again; null when unknown. */
+  /** Time after which the client may retry; null if unknown. */
   readonly retryAfterMs: number | null
 
   constructor(
@@ -91,13 +91,13 @@ export class RelayError extends Error {
   }
 }
 
-/** The error for what would be more than the process may hold. */
+/** The error for a request that would exceed the memory budget of the process. */
 export function overloaded(): RelayError {
-  const message = 'the router holds as many bytes as it may; ask again in a second'
+  const message = 'the memory budget of the router is used up; retry in a second'
   return new RelayError(errorKinds.overloaded, message, { retryAfterMs: 1_000 })
 }
 
-/** The client left before it had its reply. */
+/** The client disconnected before the reply. */
 export class CallAborted extends Error {
   override readonly name = 'CallAborted'
   readonly code = 'RPC_ABORTED'
@@ -107,7 +107,7 @@ export class CallAborted extends Error {
   }
 }
 
-/** The call ended without an answer of any upstream: none can be asked, or all fail, hang or are in cooldown. */
+/** Whether no upstream answered: all are unavailable, failed, timed out or are in cooldown. */
 export function isUnanswered(error: unknown): error is RelayError {
   if (!(error instanceof RelayError)) return false
   const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds

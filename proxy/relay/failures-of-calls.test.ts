@@ -11,7 +11,7 @@ const ok = result('0x1')
 const heavy = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0xffffff' }] }
 const odd = { method: 'eth_getProof', params: ['0x', [], 'latest'] }
 
-/** Nodes that answer all but what one client sends. */
+/** Nodes that fail the calls of one client and answer all others. */
 function fixture(names: string, answer: ScriptedAnswer): RelayFixture {
   const script: Script = ({ body }) => {
     const text = Buffer.from(body as Uint8Array).toString()
@@ -21,22 +21,22 @@ function fixture(names: string, answer: ScriptedAnswer): RelayFixture {
   return new RelayFixture(chain, iface, Object.fromEntries(upstreams))
 }
 
-/** Whether so many calls that fail, of several methods, one after another, disable every upstream. */
+/** Sends this many failing calls of several methods. @returns whether every upstream is disabled */
 async function isDisabled(relay: RelayFixture, calls = [heavy, odd]): Promise<boolean> {
   for (let each = 0; each < 10; each++) for (const call of calls) await relay.ask(call)
   return !relay.pool.hasEligible
 }
 
 describe.each<[string, ScriptedAnswer]>([
-  ['have nodes drop the connection', { fault: 'reset' }],
-  ['have them send a page', { body: '<h1>Oops</h1>' }],
-  ['have them send half an answer', { fault: 'truncated' }],
-  ['have them fail', { status: 500, body: 'oops' }],
-  ['have them fail in the form of the interface', nodeError(-32603, 'Internal error')],
+  ['make nodes drop the connection', { fault: 'reset' }],
+  ['make nodes return a page', { body: '<h1>Oops</h1>' }],
+  ['make nodes truncate the answer', { fault: 'truncated' }],
+  ['make nodes return HTTP 500', { status: 500, body: 'oops' }],
+  ['make nodes return an internal error', nodeError(-32603, 'Internal error')],
 ])('calls of one client that %s', (_, answer) => {
-  it.each(['a', 'abc'])('disable no upstream that answers others: %s', async (names) => {
+  it.each(['a', 'abc'])('disable no upstream that answers other calls: %s', async (names) => {
     const relay = fixture(names, answer)
-    // A probe is answered.
+    // Probes succeed.
     for (const each of relay.pool.upstreams) each.requestProbe = () => each.availability.succeeded()
     for (let each = 0; each < names.length; each++) await relay.ask()
     for (let each = 0; each < 50; each++) {
@@ -49,15 +49,15 @@ describe.each<[string, ScriptedAnswer]>([
   })
 })
 
-describe('an upstream is disabled by calls', () => {
+describe('failing calls disable an upstream', () => {
   const broken: ScriptedAnswer = { fault: 'reset' }
 
   it.each([
     ['when a probe fails as well', 1, false],
-    ['when a probe fails as well, and it has answered no call', 0, false],
+    ['when a probe fails as well and no call has succeeded', 0, false],
     ['not while it answers probes', 1, true],
-    ['not while it answers probes, though it has answered no call', 0, true],
-    ['alone, where there is no probe', 1, null],
+    ['not while it answers probes, even if no call has succeeded', 0, true],
+    ['without confirmation if the chain has no probe', 1, null],
   ])('%s', async (_, answers, probeIsAnswered) => {
     const relay = fixture('a', broken)
     const [upstream] = relay.pool.upstreams
@@ -69,7 +69,7 @@ describe('an upstream is disabled by calls', () => {
     expect(await isDisabled(relay, [heavy])).toBe(!probeIsAnswered)
   })
 
-  it('not before its probe has ended, until when it is asked last', async () => {
+  it('only after its probe ends; until then it is tried last', async () => {
     const relay = fixture('a', broken)
     const [upstream] = relay.pool.upstreams
     upstream!.requestProbe = () => {}
@@ -79,15 +79,15 @@ describe('an upstream is disabled by calls', () => {
     expect(relay.pool.hasEligible).toBe(false)
   })
 
-  it('when it refuses connections, whatever was asked', async () => {
+  it('when it refuses connections, regardless of the call', async () => {
     const relay = fixture('a', { fault: 'refused' })
     await relay.ask()
     expect(await isDisabled(relay)).toBe(true)
   })
 })
 
-describe('calls that shared a request', () => {
-  it('sent it before the relay returned, since only what is sent by then is joined', async () => {
+describe('calls of one batch request', () => {
+  it('are sent before the relay returns, since only those are batched', async () => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => ok } })
     const { call } = await relay.ask()
     const journal = new Journal(relay.clock.nowMs())
@@ -105,8 +105,8 @@ describe('calls that shared a request', () => {
   const fault = () => new TransportError('reset', 'ECONNRESET')
   const one = fault()
   it.each([
-    ['count once when it fails', () => one, true],
-    ['would count each, had they failed one by one', fault, false],
+    ['count once when the request fails', () => one, true],
+    ['count separately when they fail one by one', fault, false],
   ])('%s', async (_, faultOf, isEligible) => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => ok } }, { retryLimit: 0 })
     const { call } = await relay.ask()
@@ -121,8 +121,8 @@ describe('calls that shared a request', () => {
   })
 
   it.each([
-    ['are waited for 20 ms longer for each of the others', 9, 1],
-    ['get a hedge in the usual time where there is one other', 1, 2],
+    ['get 20 ms more per other item before a hedge', 9, 1],
+    ['get a hedge at the usual time with one other item', 1, 2],
   ])('%s', async (_, others, attempts) => {
     const upstream = { script: () => ok }
     const relay = new RelayFixture(chain, iface, { a: upstream, b: upstream })

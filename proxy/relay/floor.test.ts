@@ -16,7 +16,7 @@ import {
 const { chain, iface } = await ethereum()
 const slots = await solana()
 
-/** Upstreams with these heads; one with null has none that is known. */
+/** Upstreams with these heads; null means unknown. */
 function fixture(
   heads: Readonly<Record<string, number | null>>,
   answers: Readonly<Record<string, ScriptedAnswer | Script>> = {},
@@ -42,7 +42,7 @@ test.each([
   [100, 'a'],
   [101, 'b'],
 ])(
-  'a call with block %i as its lowest is answered by an upstream that has it: %s',
+  'an upstream that has the block answers a call with floor %i: %s',
   async (minBlock, expected) => {
     const { relay } = fixture({ a: 100, b: 101, c: null })
     const { upstream, tookMs } = await relay.ask({ directives: { minBlock } })
@@ -51,7 +51,7 @@ test.each([
 )
 
 it.each([{ selectProvider: 'a' }, { blockProviders: ['c'] }])(
-  'goes before what else the caller asks: %j',
+  'takes precedence over other directives: %j',
   async (more) => {
     const { relay } = fixture({ a: 100, b: 101, c: 101 })
     const { upstream } = await relay.ask({ directives: { minBlock: 101, ...more } })
@@ -61,9 +61,9 @@ it.each([{ selectProvider: 'a' }, { blockProviders: ['c'] }])(
 
 it.each([
   ['the latest', ['0xa', 'latest'], '0x65'],
-  ['the latest, which it does not name', ['0xa'], '0x65'],
-  ['another', ['0xa', '0x5'], '0x5'],
-])('asks about the block of the header where the call is about %s', async (_, params, block) => {
+  ['the latest by default', ['0xa'], '0x65'],
+  ['an older block', ['0xa', '0x5'], '0x5'],
+])('pins the block of the header when the call is about %s', async (_, params, block) => {
   const { relay } = fixture({ a: 100, b: 101 })
   for (const minBlock of [101, 0]) {
     const { call } = await relay.ask({
@@ -76,32 +76,32 @@ it.each([
   }
 })
 
-it('asks any upstream where every block will do, be its head known or not', async () => {
+it('uses any upstream without a floor, even with an unknown head', async () => {
   const { relay } = fixture({ a: null })
   expect(await relay.ask({ directives: { minBlock: 0 } })).toMatchObject({ upstream: 'a' })
 })
 
-it('waits for an upstream that gets it within two block times, and asks for heads meanwhile', async () => {
+it('waits up to two block times for an upstream to reach it, and polls heads meanwhile', async () => {
   const { relay, head } = fixture({ a: 100, b: 100 })
   let requests = 0
   relay.pool.pollHeads = () => (requests += 1)
-  const seen = relay.ask({ directives: { minBlock: 101 } })
+  const reply = relay.ask({ directives: { minBlock: 101 } })
   relay.clock.after(chain.blockTimeMs, () => {
     head('b', 101)
   })
-  expect((await seen).upstream).toBe('b')
+  expect((await reply).upstream).toBe('b')
   expect(requests).toBeGreaterThan(1)
 })
 
-it('is a clear error when none has it by then', async () => {
+it('returns a clear error if no upstream reaches it in time', async () => {
   const { relay } = fixture({ a: 100, b: null })
-  const seen = await relay.ask({ directives: { minBlock: 101 } })
-  expect([seen.outcome, relay.sent]).toEqual(['min-block', { a: 0, b: 0 }])
-  expect(seen.tookMs).toBeGreaterThanOrEqual(2 * chain.blockTimeMs)
-  expect(seen.tookMs).toBeLessThan(2 * chain.blockTimeMs + 100)
+  const reply = await relay.ask({ directives: { minBlock: 101 } })
+  expect([reply.outcome, relay.sent]).toEqual(['min-block', { a: 0, b: 0 }])
+  expect(reply.tookMs).toBeGreaterThanOrEqual(2 * chain.blockTimeMs)
+  expect(reply.tookMs).toBeLessThan(2 * chain.blockTimeMs + 100)
 })
 
-it('does not wait for a block that the chain is far from', async () => {
+it('does not wait for a block far ahead', async () => {
   const { relay } = fixture({ a: 100, b: 100 })
   const { outcome, tookMs } = await relay.ask({ directives: { minBlock: 999_999_999_999 } })
   expect([outcome, tookMs]).toEqual(['min-block', 0])
@@ -110,33 +110,33 @@ it('does not wait for a block that the chain is far from', async () => {
 it.each<[string, ScriptedAnswer]>([
   ['is down', { fault: 'refused' }],
   ['fails', { status: 502, body: 'bad gateway' }],
-  ['lacks it after all', nodeError(-32000, 'header not found')],
+  ['lacks the block after all', nodeError(-32000, 'header not found')],
 ])(
   'waits for another upstream while the only one that reported the block %s',
   async (_, answer) => {
     const { relay, head } = fixture({ a: 101, b: 100 }, { a: answer })
-    const seen = relay.ask({ directives: { minBlock: 101 } })
+    const reply = relay.ask({ directives: { minBlock: 101 } })
     relay.clock.after(300, () => {
       head('b', 101)
     })
-    expect(await seen).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
+    expect(await reply).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
   },
 )
 
 it.each<[string, TestCall, ScriptedAnswer]>([
   ['does not know the method', { method: 'eth_nothing' }, nodeError(-32601, 'no method')],
   ['returns an unknown error', {}, nodeError(-32000, 'the moon is full')],
-  ['returns more than the router takes', {}, { fault: 'too-large' }],
+  ['returns too long an answer', {}, { fault: 'too-large' }],
   ['may have executed a local call', { method: 'eth_accounts', params: [] }, { fault: 'reset' }],
   [
     'has pruned an older block',
     { method: 'eth_getBalance', params: ['0xa', '0x5'] },
     nodeError(-32000, 'missing trie node 1 (path )'),
   ],
-])('does not wait if the only upstream that has the block %s', async (_, request, answer) => {
+])('does not wait if the only upstream with the block %s', async (_, request, answer) => {
   const { relay } = fixture({ a: 101, b: 100 }, { a: answer })
-  const seen = await relay.ask({ ...request, directives: { minBlock: 101 } })
-  expect([relay.sent, seen.tookMs < 500]).toEqual([{ a: 1, b: 0 }, true])
+  const reply = await relay.ask({ ...request, directives: { minBlock: 101 } })
+  expect([relay.sent, reply.tookMs < 500]).toEqual([{ a: 1, b: 0 }, true])
 })
 
 it.each([
@@ -145,11 +145,11 @@ it.each([
 ])('waits no longer when %s', async (_, config, block, tookMs, outcome) => {
   const of = { chain, iface }
   const { relay } = fixture({ a: block }, { a: nodeError(-32000, 'header not found') }, of, config)
-  const seen = await relay.ask({ directives: { minBlock: 101 } })
-  expect(seen).toMatchObject({ tookMs, outcome: expect.stringContaining(outcome) as string })
+  const reply = await relay.ask({ directives: { minBlock: 101 } })
+  expect(reply).toMatchObject({ tookMs, outcome: expect.stringContaining(outcome) as string })
 })
 
-it('keeps no other call from being the trial of a disabled upstream', async () => {
+it('does not block the trial call of a disabled upstream', async () => {
   const { relay, head } = fixture({ a: 100 }, { a: { fault: 'refused' } })
   for (let each = 0; each < 9; each++) await relay.ask()
   expect(relay.events).toContain('breaker open')
@@ -162,9 +162,9 @@ it('keeps no other call from being the trial of a disabled upstream', async () =
 })
 
 it.each<[string, [number | null, number | null], number]>([
-  ['the one that reported the block', [99, 101], 1],
-  ['the first one while its head is unknown', [null, 101], 0],
-])('of an upstream with URLs at different heads, asks %s', async (_, heads, expected) => {
+  ['the URL that reported the block', [99, 101], 1],
+  ['the first URL while its head is unknown', [null, 101], 0],
+])('selects, among URLs at different heads, %s', async (_, heads, expected) => {
   const urls = [{}, {}]
   const otherScripts = [() => result('second')]
   const relay = new RelayFixture(chain, iface, {
@@ -177,7 +177,7 @@ it.each<[string, [number | null, number | null], number]>([
   expect(outcome).toBe(result(['first', 'second'][expected]).body)
 })
 
-it('does not fail over to a URL that has reported an older block meanwhile', async () => {
+it('does not fail over to a URL that has since reported an older block', async () => {
   const relay = new RelayFixture(chain, iface, {
     a: { script: () => ({ fault: 'reset', afterMs: 100 }), urls: [{}, {}] },
     b: { script: () => result('b') },
@@ -193,20 +193,20 @@ it('does not fail over to a URL that has reported an older block meanwhile', asy
   ])
 })
 
-it('retries an upstream that lacked the block it had reported', async () => {
+it('retries an upstream that lacked the block that it reported', async () => {
   const answers = [nodeError(-32000, 'header not found'), nodeError(-32000, 'header not found')]
   const { relay } = fixture({ a: 101 }, { a: () => answers.shift() ?? result('a') })
   expect((await relay.ask({ directives: { minBlock: 101 } })).outcome).toContain('"a"')
 })
 
-it('returns the error of a node that never gets the block it reported', async () => {
+it('returns the error of a node that never has the block that it reported', async () => {
   const { relay } = fixture({ a: 101 }, { a: nodeError(-32000, 'header not found') })
-  const seen = await relay.ask({ directives: { minBlock: 101 } })
-  expect(seen.outcome).toContain('header not found')
-  expect(seen.tookMs).toBeLessThan(2 * chain.blockTimeMs + 1_000)
+  const reply = await relay.ask({ directives: { minBlock: 101 } })
+  expect(reply.outcome).toContain('header not found')
+  expect(reply.tookMs).toBeLessThan(2 * chain.blockTimeMs + 1_000)
 })
 
-it('does not keep a write from any upstream', async () => {
+it('does not restrict writes', async () => {
   const { relay } = fixture({ a: 100, b: 101 })
   await relay.ask({
     method: 'eth_sendRawTransaction',
@@ -216,7 +216,7 @@ it('does not keep a write from any upstream', async () => {
   expect(relay.sent).toEqual({ a: 1, b: 1 })
 })
 
-it('lets a client that leaves go', async () => {
+it('ends the wait when the client disconnects', async () => {
   const { relay } = fixture({ a: 100 })
   const signal = AbortSignal.abort()
   expect((await relay.ask({ signal, directives: { minBlock: 101 } })).outcome).toBe('CallAborted')
@@ -226,7 +226,7 @@ describe('minContextSlot', () => {
   const notReached = nodeError(-32016, 'Minimum context slot has not been reached')
   const confirmed = { commitment: 'confirmed' }
 
-  /** A node at this slot. A gateway in front of a node may drop the floor. */
+  /** A node at this slot. A gateway in front of it may ignore the floor. */
   const node =
     (slot: () => number, honours = true): Script =>
     ({ body }) => {
@@ -261,14 +261,14 @@ describe('minContextSlot', () => {
     [100, 101, 'b'],
     [100, null, 'a'],
   ])(
-    '%i with rpc-min-block %s: the higher one counts',
+    '%i with rpc-min-block %s: the higher one applies',
     async (minContextSlot, minBlock, expected) => {
       const { relay } = fleet({ a: 100, b: 101 }, { a: node(() => 100), b: node(() => 101) })
-      const seen = await relay.ask({
+      const reply = await relay.ask({
         ...balance({ ...confirmed, minContextSlot }),
         directives: { minBlock },
       })
-      expect(seen.upstream).toBe(expected)
+      expect(reply.upstream).toBe(expected)
     },
   )
 
@@ -279,34 +279,34 @@ describe('minContextSlot', () => {
   ])('waits for a %s slot that no node has reached', async (commitment, minContextSlot, behind) => {
     let slot = 100
     const { relay, head } = fleet({ a: 100 }, { a: node(() => slot) })
-    const seen = relay.ask(balance({ commitment, minContextSlot }))
+    const reply = relay.ask(balance({ commitment, minContextSlot }))
     relay.clock.after(300, () => {
       slot = 101 + behind
       head('a', slot)
     })
-    expect((await seen).outcome).toContain(`"value":${minContextSlot}`)
+    expect((await reply).outcome).toContain(`"value":${minContextSlot}`)
   })
 
   it('does not wait for a processed slot that is above all confirmed ones', async () => {
     const { relay } = fleet({ a: 100 }, { a: node(() => 100) })
-    const seen = await relay.ask(balance({ commitment: 'processed', minContextSlot: 101 }))
-    expect(seen).toMatchObject({ upstream: 'a', tookMs: 10 })
+    const reply = await relay.ask(balance({ commitment: 'processed', minContextSlot: 101 }))
+    expect(reply).toMatchObject({ upstream: 'a', tookMs: 10 })
   })
 
   it.each([
-    ['the error of the node', true, 'Minimum context slot has not been reached'],
-    ['an error of the router, and no older answer', false, 'min-block'],
-  ])('is, where no node reaches it, %s', async (_, honours, expected) => {
+    ['the node error', true, 'Minimum context slot has not been reached'],
+    ['a router error instead of an older answer', false, 'min-block'],
+  ])('yields, if no node reaches it, %s', async (_, honours, expected) => {
     const { relay } = fleet({ a: 110 }, { a: node(() => 110, honours) })
-    const seen = await relay.ask(balance({ minContextSlot: 100 }))
-    expect(seen.outcome).toContain(expected)
-    expect(seen.tookMs).toBeGreaterThanOrEqual(1_000)
-    expect(seen.tookMs).toBeLessThan(1_200)
+    const reply = await relay.ask(balance({ minContextSlot: 100 }))
+    expect(reply.outcome).toContain(expected)
+    expect(reply.tookMs).toBeGreaterThanOrEqual(1_000)
+    expect(reply.tookMs).toBeLessThan(1_200)
     expect(relay.pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', fault: null }])
   })
 
   it.each(['confirmed', 'finalized', 'processed'])(
-    'is met by each of 300 %s answers of a mixed fleet',
+    'holds for 300 %s answers of a mixed fleet',
     async (commitment) => {
       const random = seededRandom(7)
       const lags = [0, 1, 3, 2]
@@ -320,11 +320,11 @@ describe('minContextSlot', () => {
       let floor = 0
       let older = 0
       for (let each = 0; each < 300; each++) {
-        // Heads are known as of up to a second ago.
+        // Known heads are up to a second old.
         if (each % 5 === 0)
           for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) head(name, slot(at))
-        const seen = await relay.ask(balance({ commitment, minContextSlot: floor }))
-        const { result: said } = JSON.parse(seen.outcome) as {
+        const reply = await relay.ask(balance({ commitment, minContextSlot: floor }))
+        const { result: said } = JSON.parse(reply.outcome) as {
           result: { context: { slot: number } }
         }
         if (said.context.slot < floor) older += 1

@@ -27,30 +27,30 @@ function fixture(upstreams: Upstreams, config: Partial<RelayConfig> = {}): Relay
 }
 
 describe('hedging', () => {
-  /** Reads that are answered at once, so that extra calls are saved up. */
+  /** Fast reads, which fill the hedge budget. */
   async function warmUp(relay: RelayFixture, reads = 100): Promise<void> {
     for (let each = 0; each < reads; each++) await relay.ask()
   }
 
-  it('asks another upstream when the first one is slow, and aborts the first request', async () => {
+  it('tries another upstream when the first one is slow, and aborts the first request', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
-    const seen = await relay.ask()
-    expect([seen.outcome, seen.upstream]).toEqual([okBody, 'b'])
-    expect(seen.tookMs).toBeLessThan(100)
-    expect(seen.call.journal.retries).toBe(0)
+    const reply = await relay.ask()
+    expect([reply.outcome, reply.upstream]).toEqual([okBody, 'b'])
+    expect(reply.tookMs).toBeLessThan(100)
+    expect(reply.call.journal.retries).toBe(0)
     expect(relay.transport('a').aborted).toBe(1)
   })
 
   it.each([
-    ['the time that the config gives an upstream', { timeoutMs: 300 }, {}],
-    ['the time that a client gives', {}, { relayTimeoutMs: 300 }],
+    ['the configured timeout of an upstream', { timeoutMs: 300 }, {}],
+    ['the timeout of a client', {}, { relayTimeoutMs: 300 }],
   ])('comes before the end of %s', async (_name, url, directives) => {
     const slow = result('0x5', { afterMs: 900 })
     const upstream = { script: () => ok, urls: [url] }
     const relay = fixture({ a: upstream, b: upstream })
-    // Of another method, so that there is no estimate for this one.
+    // Another method leaves this one without an estimate.
     await warmUp(relay, 30)
     for (const name of ['a', 'b']) relay.transport(name).play(() => slow)
     const { call } = await relay.ask({ method: 'eth_getCode', directives })
@@ -59,7 +59,7 @@ describe('hedging', () => {
   })
 
   it.each(['eth_getCode', 'eth_getLogs', 'debug_traceTransaction'])(
-    'waits for %s as much longer as the method costs',
+    'waits for %s in proportion to its cost',
     async (method) => {
       const upstream = { script: () => ok, urls: [{ addons: ['debug'] }] }
       const relay = new RelayFixture({ ...chain, blockTimeMs: 800 }, iface, {
@@ -75,7 +75,7 @@ describe('hedging', () => {
     },
   )
 
-  it('the attempt that lost is scored with the time that it had', async () => {
+  it('scores the losing attempt with the time that it ran', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     const slow = relay.pool.upstreams.find(({ name }) => name === 'a')!
@@ -87,7 +87,7 @@ describe('hedging', () => {
     expect(latencyOf()).toBeGreaterThan(before!)
   })
 
-  it('keeps extra calls within a tenth of the reads, and one every ten seconds', async () => {
+  it('limits hedges to a tenth of the reads and one every ten seconds', async () => {
     const relay = fixture({
       a: result('0x1', { afterMs: 700 }),
       b: result('0x1', { afterMs: 700 }),
@@ -99,13 +99,13 @@ describe('hedging', () => {
     expect(requests).toBeLessThanOrEqual(200 + earned)
   })
 
-  it('saves a fresh listener from a node that hangs', async () => {
+  it('protects a new listener from a hanging node', async () => {
     const relay = fixture({ a: { hang: true }, b: ok, c: ok })
-    const seen = await relay.ask({ directives: { selectProvider: 'a' } })
-    expect([seen.outcome, seen.tookMs < 600]).toEqual([okBody, true])
+    const reply = await relay.ask({ directives: { selectProvider: 'a' } })
+    expect([reply.outcome, reply.tookMs < 600]).toEqual([okBody, true])
   })
 
-  it('and a quiet one, however many extra calls it made before', async () => {
+  it('protects an idle listener, even after many hedges', async () => {
     const relay = fixture({ a: ok, b: ok }, { minRelayTimeoutMs: 10_000 })
     const named = { directives: { selectProvider: 'a' } }
     relay.transport('a').play(() => ({ hang: true }))
@@ -118,52 +118,52 @@ describe('hedging', () => {
 
   it.each([
     ['a write', write],
-    ['a call about one node', { method: 'eth_newBlockFilter', params: [] }],
-  ])('never for %s', async (_name, request) => {
+    ['a call about the state of one node', { method: 'eth_newBlockFilter', params: [] }],
+  ])('never happens for %s', async (_name, request) => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     const before = relay.sent
     for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs: 900 }))
-    const seen = await relay.ask(request)
-    expect(seen.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
+    const reply = await relay.ask(request)
+    expect(reply.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
     expect(relay.sent).not.toEqual(before)
   })
 
-  it('looks for an upstream to hedge to less and less often where there is none', async () => {
+  it('backs off when no upstream is available for a hedge', async () => {
     const relay = fixture({ a: ok }, { minRelayTimeoutMs: 10_000, retryLimit: 1 })
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
-    let looks = 0
+    let picks = 0
     const { pick } = relay.pool
     const { next } = pick
     pick.next = (...wanted) => {
-      looks += 1
+      picks += 1
       return next.apply(pick, wanted)
     }
     void relay.begin()
     await relay.clock.advance(9_990)
-    // After 10, 20, 40 ms and so on, then each second: not a thousand times.
-    expect(looks).toBeGreaterThan(10)
-    expect(looks).toBeLessThan(20)
+    // Delays of 10, 20, 40 ms and so on reach one second.
+    expect(picks).toBeGreaterThan(10)
+    expect(picks).toBeLessThan(20)
   })
 
-  it('hedges to an upstream that becomes available late', async () => {
+  it('uses an upstream that becomes available later', async () => {
     const relay = fixture(
       { a: ok, b: { script: () => ok, verified: false } },
       { minRelayTimeoutMs: 10_000 },
     )
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
-    const seen = relay.begin()
+    const reply = relay.begin()
     await relay.clock.advance(3_000)
     const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
     for (const url of late.urls) url.verified = true
     late.availability.verified()
     await relay.clock.advance(1_100)
-    expect((await seen).upstream).toBe('b')
+    expect((await reply).upstream).toBe('b')
   })
 
-  it('spends nothing on looking for an upstream where there is none', async () => {
+  it('spends no budget when no upstream is available', async () => {
     const relay = fixture({ a: ok, b: { script: () => ok, verified: false } })
     await warmUp(relay)
     relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
@@ -171,39 +171,39 @@ describe('hedging', () => {
     const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
     for (const url of late.urls) url.verified = true
     late.availability.verified()
-    const seen = await relay.ask({ directives: { selectProvider: 'a' } })
-    expect([seen.upstream, seen.tookMs < 500]).toEqual(['b', true])
+    const reply = await relay.ask({ directives: { selectProvider: 'a' } })
+    expect([reply.upstream, reply.tookMs < 500]).toEqual(['b', true])
   })
 
-  it('never without retries', async () => {
+  it('never happens when retries are off', async () => {
     const relay = fixture({ a: ok, b: ok }, { retryLimit: 0 })
     await warmUp(relay)
     relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
-    const seen = await relay.ask()
-    expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
+    const reply = await relay.ask()
+    expect([reply.upstream, reply.call.journal.attempts.length]).toEqual(['a', 1])
   })
 
-  it('reports why the attempt failed when there was no upstream to hedge to', async () => {
+  it('reports why the attempt failed when no upstream was available for a hedge', async () => {
     const relay = fixture({ a: ok }, { minRelayTimeoutMs: 1_000 })
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
-    const seen = await relay.ask()
-    expect(seen.outcome).toBe('timeout')
-    expect(seen.call.journal.retries).toBe(0)
+    const reply = await relay.ask()
+    expect(reply.outcome).toBe('timeout')
+    expect(reply.call.journal.retries).toBe(0)
   })
 
-  it('asks no other upstream when the client leaves after one of two has failed', async () => {
+  it('starts no attempt when the client disconnects after one of two failed', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
     relay.transport('b').play(() => ({ ...html, afterMs: 10 }))
     const client = new AbortController()
-    const seen = relay.begin({ signal: client.signal })
+    const reply = relay.begin({ signal: client.signal })
     await relay.clock.advance(300)
     const before = relay.sent
     client.abort()
     await relay.clock.advance(10_000)
-    expect((await seen).outcome).toBe('CallAborted')
+    expect((await reply).outcome).toBe('CallAborted')
     expect(relay.sent).toEqual(before)
   })
 
@@ -212,8 +212,8 @@ describe('hedging', () => {
     await warmUp(relay)
     relay.transport('a').play(() => ({ fault: 'reset', afterMs: 600 }))
     relay.transport('b').play(() => result('0x6', { afterMs: 800 }))
-    const seen = await relay.ask()
-    expect([seen.upstream, seen.call.journal.retries]).toEqual(['b', 0])
+    const reply = await relay.ask()
+    expect([reply.upstream, reply.call.journal.retries]).toEqual(['b', 0])
   })
 
   it.each([
@@ -226,18 +226,18 @@ describe('hedging', () => {
     await warmUp(relay)
     relay.transport('a').play(() => a)
     relay.transport('b').play(() => b)
-    const seen = await relay.ask()
-    expect(seen.call.journal.attempts.map(({ kind }) => kind)).toEqual(['first', 'hedge'])
-    expect(seen.outcome).toBe(pruned.body)
+    const reply = await relay.ask()
+    expect(reply.call.journal.attempts.map(({ kind }) => kind)).toEqual(['first', 'hedge'])
+    expect(reply.outcome).toBe(pruned.body)
   })
 })
 
-describe('after so many answers within 2 ms, another upstream is asked', () => {
+describe('after many answers within 2 ms, a hedge starts', () => {
   it.each<[string, TestCall, number, number]>([
     ['not before 25 ms', known, 24, 1],
     ['after 25 ms', known, 26, 2],
-    // A client that invents names would fill the memory with their estimates.
-    ['only after the usual time, to a method that no spec names', unknown, 200, 1],
+    // Estimates for invented method names would exhaust memory.
+    ['only after the usual delay for a method that is in no spec', unknown, 200, 1],
   ])('%s', async (_, request, afterMs, sent) => {
     const script = () => result('0x1', { afterMs: 2 })
     const relay = new RelayFixture(chain, iface, { a: { script }, b: { script } })
@@ -247,7 +247,7 @@ describe('after so many answers within 2 ms, another upstream is asked', () => {
     expect(call.journal.attempts).toHaveLength(sent)
   })
 
-  it('only after the usual time, where those might have been streams', async () => {
+  it('only after the usual delay if the answers may have been streams', async () => {
     const script = () => result('0x1', { afterMs: 2 })
     const relay = new RelayFixture(chain, iface, { a: { script }, b: { script } })
     const prepare = (journal: Journal) => {

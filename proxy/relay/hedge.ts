@@ -5,7 +5,7 @@ import type { RelayConfig } from '../config/types.ts'
 
 /** The cost of a cheap read. */
 const unitCost = 10
-/** Below this a slow answer is jitter, not trouble. */
+/** Smaller delays are jitter. */
 const minDelayMs = 25
 
 /** Time per compute unit. */
@@ -13,7 +13,7 @@ const msPerCost = 100
 /** A call that waits for a block may have to wait for two. */
 const blocksWaited = 2
 
-/** How long an attempt may usually take: the timeout of the method in its spec, else one by its cost. */
+/** Default budget of an attempt: the method's timeout in the spec, or one derived from its cost. */
 export function usualBudgetMs(
   { waitsForBlock, timeoutMs, cost }: MethodSpec,
   { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
@@ -27,7 +27,7 @@ export function usualBudgetMs(
 export class Hedging {
   readonly budget = new HedgeBudget()
   readonly #unitMs: number
-  /** By method; only of methods that the spec names, so that clients cannot fill the memory. */
+  /** By method, only for methods in the spec, so that clients cannot exhaust memory. */
   readonly #latencies = new Map<string, Percentile95>()
 
   constructor(blockTimeMs: number) {
@@ -35,8 +35,8 @@ export class Hedging {
   }
 
   /**
-   * The delay before a hedge: an eighth of the block time for a cheap read, and more for a heavier one.
-   * At most the 95th percentile of the method's latency, and half of the attempt's budget.
+   * Delay before a hedge: an eighth of the block time for a cheap read, and more for an expensive
+   * one; at most the method's p95 latency and half of the attempt's budget.
    */
   delayMs({ name, cost }: MethodSpec, budgetMs: number): number {
     const usualMs = this.#unitMs * Math.max(1, cost / unitCost)
@@ -52,46 +52,46 @@ export class Hedging {
   }
 }
 
-/** Extra calls per read. */
+/** Hedges per read. */
 const share = 0.1
-/** The most extra calls that may be saved up. A new listener begins with as many. */
+/** Most hedges that can accumulate. A new listener starts with this many. */
 const maxSaved = 10
-/** A quiet listener earns one every ten seconds. */
+/** An idle listener earns one hedge every ten seconds. */
 const earnedPerMs = 1 / 10_000
 
-/** Keeps the extra calls of hedging within a tenth of the reads and one every ten seconds. */
+/** Limits hedges to a tenth of the reads plus one every ten seconds. */
 class HedgeBudget {
   #saved = maxSaved
-  #lookedMs = 0
+  #earnedToMs = 0
 
-  /** A read came in. */
+  /** Adds the share of one read. */
   earn(): void {
     this.#saved = Math.min(this.#saved + share, maxSaved)
   }
 
-  /** Whether one more extra call may be made. */
+  /** Whether the budget allows another hedge. */
   has(nowMs: number): boolean {
-    const earned = (nowMs - this.#lookedMs) * earnedPerMs
+    const earned = (nowMs - this.#earnedToMs) * earnedPerMs
     this.#saved = Math.min(this.#saved + earned, maxSaved)
-    this.#lookedMs = nowMs
-    // Ten times a tenth is a little less than one in binary.
+    this.#earnedToMs = nowMs
+    // In floating point, ten times 0.1 is slightly less than one.
     return this.#saved >= 1 - 1e-9
   }
 
-  /** An extra call was made. */
+  /** Takes one hedge from the budget. */
   spend(): void {
     this.#saved -= 1
   }
 }
 
-/** With fewer answers there is no estimate. */
+/** Answers that an estimate needs. */
 const minAnswers = 50
-/** How fast the estimate follows the answers. */
+/** Step size of the estimate. */
 const step = 0.1
 
 /**
- * The 95th percentile of a method's latency, as a running estimate. A slower answer raises it by 19
- * parts, any other lowers it by one, so it settles where one answer of 20 is slower.
+ * Running estimate of a method's p95 latency. A slower answer raises it 19 times as much as any
+ * other answer lowers it, so it converges where one answer in 20 is slower.
  */
 class Percentile95 {
   #answers = 0
@@ -102,7 +102,7 @@ class Percentile95 {
     this.#estimateMs *= latencyMs > this.#estimateMs ? 1 + 0.95 * step : 1 - 0.05 * step
   }
 
-  /** Null until enough answers are known. */
+  /** Null until there are enough answers. */
   get ms(): number | null {
     return this.#answers < minAnswers ? null : this.#estimateMs
   }

@@ -8,8 +8,8 @@ import type { Journal } from './call.ts'
 import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixture.ts'
 
 /*
- * A call that may be a stream stays open for as long as its client lets it. No upstream is late, no
- * other one is asked because it takes long, and its time does not show the speed of the upstream.
+ * A call that may be a stream stays open until its client closes it. It is never late, gets no
+ * hedge, and does not affect the latency of the upstream.
  */
 
 let chain: Chain
@@ -28,22 +28,22 @@ function fixture(a: ScriptedAnswer): RelayFixture {
   return new RelayFixture(chain, iface, { a: { script: () => a }, b: { script: b } })
 }
 
-/** Hedges can be paid for. */
+/** Fills the hedge budget. */
 async function withHedges(own: RelayFixture, a: ScriptedAnswer): Promise<void> {
   own.transport('a').play(() => result('0x1'))
   for (let each = 0; each < 100; each++) await own.ask()
   own.transport('a').play(() => a)
 }
 
-/** A request that goes on for as long as the test wants. */
+/** A request body that never ends. */
 function endless(): ByteStream {
   return { isRepeatable: true, async *[Symbol.asyncIterator]() {} }
 }
 
 test.each([
-  ['whose request is here', {}],
-  ['whose request still comes in', { body: endless() }],
-])('an answer is waited for longer than the relay budget, %s', async (_, request) => {
+  ['with a complete request', {}],
+  ['with an unfinished request', { body: endless() }],
+])('the relay waits for a stream beyond its budget %s', async (_, request) => {
   const own = fixture(slow)
   await withHedges(own, slow)
   const before = own.sent
@@ -59,7 +59,7 @@ test.each([
   expect(own.clock.pending).toBe(0)
 })
 
-test('the deadline of its client ends it, and no upstream is blamed', async () => {
+test('the client deadline ends a stream without blame', async () => {
   const own = fixture({ hang: true })
   for (let each = 0; each < 12; each++) {
     const { outcome, tookMs } = await own.ask({
@@ -75,26 +75,26 @@ test('the deadline of its client ends it, and no upstream is blamed', async () =
   expect(own.events).toEqual([])
 })
 
-test('a client that leaves does not show the speed of its upstream', async () => {
+test('a disconnect does not affect the latency of the upstream', async () => {
   const own = fixture({ hang: true })
   const abort = new AbortController()
-  const seen = own.begin({ signal: abort.signal, prepare: asStream })
+  const reply = own.begin({ signal: abort.signal, prepare: asStream })
   await own.clock.advance(35_000)
   abort.abort()
-  expect(await seen).toMatchObject({ outcome: 'CallAborted' })
+  expect(await reply).toMatchObject({ outcome: 'CallAborted' })
   expect(own.pool.upstreams[0]!.score.latencyMs(own.clock.nowMs())).toBe(null)
   await own.clock.advance(60_000)
   expect(own.clock.pending).toBe(0)
 })
 
-test('what fails, however late, is tried elsewhere', async () => {
+test('a late failure is retried at another upstream', async () => {
   const own = fixture({ fault: 'reset', afterMs: 35_000 })
   const { outcome, upstream } = await own.ask({ prepare: asStream })
   expect(outcome).toContain('0x2')
   expect(upstream).toBe('b')
 })
 
-test('the time that its client gives an attempt holds', async () => {
+test('the attempt timeout of the client applies', async () => {
   const own = fixture({ hang: true })
   const { upstream, tookMs } = await own.ask({
     directives: { relayTimeoutMs: 5_000 },
@@ -104,7 +104,7 @@ test('the time that its client gives an attempt holds', async () => {
   expect(own.events).toEqual([])
 })
 
-test('an error of the node is its answer', async () => {
+test('an error of the node ends the call', async () => {
   const own = fixture(nodeError(-32000, 'execution reverted', { afterMs: 35_000 }))
   const { outcome } = await own.ask({
     method: 'eth_call',

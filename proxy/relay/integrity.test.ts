@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 type Answers = Readonly<Record<string, ScriptedAnswer | ScriptedAnswer[]>>
 
-/** Upstreams that give the same answer always, or these answers in turn and then the last. */
+/** Upstreams that return one answer, or a sequence of answers and then repeat the last. */
 function fixture(answers: Answers, config: Partial<RelayConfig> = {}): RelayFixture {
   const upstreams = Object.entries(answers).map(([name, each]) => {
     const left = Array.isArray(each) ? [...each] : [each]
@@ -56,13 +56,13 @@ const write: TestCall = { method: 'eth_sendRawTransaction', params: [raw] }
 const known = nodeError(-32000, 'already known')
 const accepted = result(sentHash)
 
-describe('an untrue answer', () => {
-  it('that a second upstream gives as well is passed on, and no upstream is blamed', async () => {
+describe('an answer with a violation', () => {
+  it('is returned without blame if a second upstream agrees', async () => {
     const relay = fixture({ a: lie, b: lie, c: truth })
     for (let each = 0; each < 9; each++) {
-      const seen = await relay.ask({ ...request, directives: { blockProviders: ['c'] } })
-      expect(seen.outcome).toBe(lie.body)
-      const { attempts } = seen.call.journal
+      const reply = await relay.ask({ ...request, directives: { blockProviders: ['c'] } })
+      expect(reply.outcome).toBe(lie.body)
+      const { attempts } = reply.call.journal
       expect(attempts.map(({ result, violation }) => [result, violation])).toEqual([
         ['answer', null],
         ['answer', null],
@@ -71,11 +71,11 @@ describe('an untrue answer', () => {
     expect(relay.events).toEqual([])
   })
 
-  it('is never given while an honest upstream is left, and is blamed', async () => {
+  it('is never returned while an honest upstream remains, and its upstream is blamed', async () => {
     const relay = fixture({ a: lie, b: truth })
-    const seen = await relay.ask(request)
-    expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
-    expect(seen.call.journal.attempts[0]).toMatchObject({
+    const reply = await relay.ask(request)
+    expect([reply.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
+    expect(reply.call.journal.attempts[0]).toMatchObject({
       result: { name: 'integrity-violated', reported: true, weight: 1 },
       detail: 'block-number',
       violation: { check: 'block-number', detail: 'asked for 16, got 17' },
@@ -84,37 +84,37 @@ describe('an untrue answer', () => {
     expect(relay.events).toEqual(['a: eligible > disabled'])
   })
 
-  it('is no answer even when no upstream is left: the call fails with the reason', async () => {
+  it('fails the call with the reason when no upstream remains', async () => {
     const relay = fixture({ a: lie, b: { fault: 'refused' } })
     expect((await relay.ask(request)).outcome).toBe('integrity')
   })
 
-  it("does not hide another node's own error", async () => {
+  it("does not hide another node's error", async () => {
     const error = nodeError(-32000, 'header not found')
     expect((await fixture({ a: lie, b: error }).ask(request)).outcome).toBe(error.body)
   })
 
-  it.each(['off', 'envelope'] as const)('is an answer at level %s', async (integrity) => {
-    const seen = await fixture({ a: lie, b: truth }, { integrity }).ask(request)
-    expect(seen.outcome).toBe(lie.body)
+  it.each(['off', 'envelope'] as const)('is returned at level %s', async (integrity) => {
+    const reply = await fixture({ a: lie, b: truth }, { integrity }).ask(request)
+    expect(reply.outcome).toBe(lie.body)
   })
 
   it.each([
     ['off', '{"id":1,"resu', '{"id":1,"resu'],
     ['envelope', '{"id":1,"resu', truth.body],
     ['full', '{"id":1,"resu', truth.body],
-  ] as const)('at level %s: a body that is cut', async (integrity, body, outcome) => {
-    const seen = await fixture({ a: { body }, b: truth }, { integrity }).ask(request)
-    expect(seen.outcome).toBe(outcome)
+  ] as const)('truncated, at level %s', async (integrity, body, outcome) => {
+    const reply = await fixture({ a: { body }, b: truth }, { integrity }).ask(request)
+    expect(reply.outcome).toBe(outcome)
   })
 
   it.each([
-    ['cut', '{"id":1,"resu'],
+    ['a truncated body', '{"id":1,"resu'],
     ['a page', '<html>'],
-    ['without a result', '{"jsonrpc":"2.0","id":1}'],
-  ])('%s: it is counted as a violation of the envelope', async (_name, body) => {
-    const seen = await fixture({ a: { body }, b: truth }).ask(request)
-    expect(seen.call.journal.attempts.map(({ violation }) => violation?.check)).toEqual([
+    ['a body without a result', '{"jsonrpc":"2.0","id":1}'],
+  ])('counts as an envelope violation: %s', async (_name, body) => {
+    const reply = await fixture({ a: { body }, b: truth }).ask(request)
+    expect(reply.call.journal.attempts.map(({ violation }) => violation?.check)).toEqual([
       'envelope',
       undefined,
     ])
@@ -122,22 +122,24 @@ describe('an untrue answer', () => {
     expect(alone.outcome).toBe('upstream-failed')
   })
 
-  it('an error page is none: its status shows the failure', async () => {
-    const seen = await fixture({ a: { status: 502, body: '<html>' }, b: truth }).ask(request)
-    expect(seen.call.journal.attempts.map(({ violation }) => violation)).toEqual([null, null])
+  it('does not include error pages, whose status shows the failure', async () => {
+    const reply = await fixture({ a: { status: 502, body: '<html>' }, b: truth }).ask(request)
+    expect(reply.call.journal.attempts.map(({ violation }) => violation)).toEqual([null, null])
   })
 
-  it('of a write is none: the hash of another transaction', async () => {
-    const seen = await fixture({ a: result(hash('9')), b: { ...accepted, afterMs: 50 } }).ask(write)
-    expect([seen.outcome, seen.upstream]).toEqual([accepted.body, 'b'])
+  it('is not assumed for a write with the hash of another transaction', async () => {
+    const reply = await fixture({ a: result(hash('9')), b: { ...accepted, afterMs: 50 } }).ask(
+      write,
+    )
+    expect([reply.outcome, reply.upstream]).toEqual([accepted.body, 'b'])
     const alone = await fixture({ a: result(hash('9')) }).ask(write)
     expect(alone.outcome).toBe('integrity')
   })
 
-  it('of a write is none: null, however fast', async () => {
+  it('is not assumed for a write that returns null', async () => {
     const answers = { a: result(null), b: { ...accepted, afterMs: 50 } }
-    const seen = await fixture(answers).ask(write)
-    expect([seen.outcome, seen.upstream]).toEqual([accepted.body, 'b'])
+    const reply = await fixture(answers).ask(write)
+    expect([reply.outcome, reply.upstream]).toEqual([accepted.body, 'b'])
     const alone = await fixture({ a: result(null) }).ask(write)
     expect(alone.outcome).toBe('integrity')
   })
@@ -146,7 +148,7 @@ describe('an untrue answer', () => {
 describe('a block with another parent than before', () => {
   const otherParent = block('0x10', hash('c'))
 
-  it('is asked for elsewhere, whatever showed the block first', async () => {
+  it('is requested elsewhere, whichever answer revealed the block first', async () => {
     const relay = fixture({ a: otherParent, b: truth })
     const { tracker } = relay.pool
     const shown = { number: 16, hash: toHash(hash('a')), parent: toHash(hash('b')) }
@@ -156,7 +158,7 @@ describe('a block with another parent than before', () => {
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('is asked for elsewhere, and is the answer when no other upstream is left', async () => {
+  it('is requested elsewhere, and is the answer when no other upstream remains', async () => {
     const relay = fixture({ a: [otherParent, truth], b: truth })
     const without = { ...request, directives: { blockProviders: ['b'] } }
     expect((await relay.ask(without)).outcome).toBe(otherParent.body)
@@ -172,37 +174,37 @@ describe('null for a block', () => {
   }
   const missing = result(null)
 
-  it('that exists is noted, and asked elsewhere where its node has reported the block', async () => {
+  it('that exists is recorded, and retried elsewhere if its node has reported the block', async () => {
     const relay = fixture({ a: missing, b: truth })
     ahead(relay)
-    const seen = await relay.ask(request)
-    expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
-    expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
+    const reply = await relay.ask(request)
+    expect([reply.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
+    expect(reply.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
   })
 
-  it('that exists is an answer, and noted, where its node has not reported the block', async () => {
+  it('that exists is recorded and returned if its node has not reported the block', async () => {
     const relay = fixture({ a: missing, b: truth })
     const [, b] = relay.pool.upstreams
     relay.pool.observeHead(b!, 0x20, 0, b!.urls[0]!)
-    const seen = await relay.ask(request)
-    expect([seen.outcome, relay.sent]).toEqual([missing.body, { a: 1, b: 0 }])
-    expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
+    const reply = await relay.ask(request)
+    expect([reply.outcome, relay.sent]).toEqual([missing.body, { a: 1, b: 0 }])
+    expect(reply.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
   })
 
   it.each([
-    ['is not noted when no tip is known', null, '0x10', false],
-    ['is not noted when the tip is below it', 0xf, '0x10', false],
-    ['is not noted when it is still to come', 0x20, 'pending', false],
-    ['is noted when it is the tip itself', 0x10, '0x10', true],
+    ['is not recorded while the tip is unknown', null, '0x10', false],
+    ['is not recorded when the tip is below the block', 0xf, '0x10', false],
+    ['is not recorded for the pending block', 0x20, 'pending', false],
+    ['is recorded when the block is the tip', 0x10, '0x10', true],
   ])('%s', async (_case, tip, number, missedBlock) => {
     const relay = fixture({ a: missing })
     const [upstream] = relay.pool.upstreams
     if (tip !== null) relay.pool.observeHead(upstream!, tip, 0, upstream!.urls[0]!)
-    const seen = await relay.ask({ ...request, params: [number, false] })
-    expect(seen.call.journal.attempts[0]?.missedBlock).toBe(missedBlock)
+    const reply = await relay.ask({ ...request, params: [number, false] })
+    expect(reply.call.journal.attempts[0]?.missedBlock).toBe(missedBlock)
   })
 
-  it('is asked elsewhere where that is switched on, without blame', async () => {
+  it('is retried elsewhere without blame if the config enables it', async () => {
     const relay = fixture({ a: missing, b: truth }, { retryMissingBlocks: true })
     ahead(relay)
     for (let each = 0; each < 10; each++)
@@ -211,23 +213,23 @@ describe('null for a block', () => {
   })
 
   it.each(['latest', 'safe', 'finalized', 'earliest'])(
-    'of the tag %s is asked elsewhere too, whatever the tip is',
+    'for the tag %s is retried elsewhere, whatever the tip is',
     async (tag) => {
       const relay = fixture({ a: missing, b: truth }, { retryMissingBlocks: true })
-      const seen = await relay.ask({ ...request, params: [tag, false] })
-      expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
-      expect(seen.call.journal.attempts[0]?.missedBlock).toBe(true)
+      const reply = await relay.ask({ ...request, params: [tag, false] })
+      expect([reply.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
+      expect(reply.call.journal.attempts[0]?.missedBlock).toBe(true)
     },
   )
 
-  it('is the answer all the same when no upstream has it', async () => {
+  it('is the answer when no upstream has the block', async () => {
     const upstreams = { a: missing, b: nodeError(-32000, 'header not found'), c: missing }
     const relay = fixture(upstreams, { retryMissingBlocks: true })
     ahead(relay)
     expect((await relay.ask(request)).outcome).toBe(missing.body)
   })
 
-  it('is not asked of a node whose own head is below it while another has it', async () => {
+  it('is avoided by skipping a node whose head is below the block while another has it', async () => {
     const relay = fixture({ a: missing, b: truth })
     const [a, b] = relay.pool.upstreams
     relay.pool.observeHead(a!, 0xf, 0, a!.urls[0]!)
@@ -237,32 +239,32 @@ describe('null for a block', () => {
   })
 })
 
-describe('a transaction that is sent again', () => {
+describe('a resent transaction', () => {
   const low = nodeError(-32000, 'nonce too low: next nonce 5, tx nonce 4')
 
   it.each([
-    ['have it', known],
-    ['have its nonce in a block', low],
-  ])('gets its hash when one node took it lately, and all nodes %s', async (_case, then) => {
+    ['know it', known],
+    ['report its nonce as used', low],
+  ])('gets its hash when one node accepted it recently and all nodes %s', async (_case, then) => {
     const relay = fixture({ a: [accepted, then], b: [accepted, then] })
     for (let each = 0; each < 3; each++)
       expect((await relay.ask(write)).outcome).toBe(accepted.body)
     expect(relay.sent).toEqual({ a: 3, b: 3 })
   })
 
-  it('gets it from the first node that takes it, whatever others say', async () => {
+  it('gets it from the first node that accepts it, whatever others return', async () => {
     const relay = fixture({ a: known, b: { ...accepted, afterMs: 100 } })
     expect((await relay.ask(write)).outcome).toBe(accepted.body)
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it("gets the node's error when the router does not know of it", async () => {
+  it("gets the node's error when the router does not know the transaction", async () => {
     const relay = fixture({ a: known, b: { ...low, afterMs: 50 } })
     expect((await relay.ask(write)).outcome).toBe(known.body)
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('of a type that the router cannot read gets its hash as well', async () => {
+  it('of an unknown type also gets its hash', async () => {
     const relay = fixture({ a: [accepted, known] }, { integrity: 'off' })
     const odd = { ...write, params: ['0x71c0'] }
     await relay.ask(odd)
@@ -284,7 +286,7 @@ describe('a transaction that is sent again', () => {
   })
 })
 
-describe('a write that all nodes refuse: the most informative error', () => {
+describe('a write that all nodes reject returns the most informative error', () => {
   const low = nodeError(-32000, 'nonce too low: next nonce 5, tx nonce 4')
   const funds = nodeError(-32000, 'insufficient funds for gas * price + value')
   const cheap = nodeError(-32000, 'transaction underpriced')
@@ -296,17 +298,17 @@ describe('a write that all nodes refuse: the most informative error', () => {
   const page = { status: 502, body: '<h1>Bad gateway</h1>' }
   const silent: ScriptedAnswer = { fault: 'reset' }
   it.each([
-    ['a refusal of the transaction, before an unknown error', [odd, low], low],
-    ['before a complaint about the request', [invalid, funds], funds],
-    ['before a full pool', [full, low], low],
-    ['before an error page', [page, low], low],
-    ['the first of two', [{ ...cheap, afterMs: 50 }, funds], funds],
-    ['that the nonce is used, before what else is wrong', [funds, { ...low, afterMs: 50 }], low],
-    ['an unknown error, before a full pool', [full, odd], odd],
-    ['a full pool, before a limit', [limited, full], full],
-    ['a limit, before an error page', [page, limited], limited],
-    ['an internal error, before an error page', [page, internal], internal],
-    ['an error page, before silence', [silent, page], page],
+    ['a rejection before an unknown error', [odd, low], low],
+    ['a rejection before an invalid request', [invalid, funds], funds],
+    ['a used nonce before a full mempool', [full, low], low],
+    ['a used nonce before an error page', [page, low], low],
+    ['the first of two rejections', [{ ...cheap, afterMs: 50 }, funds], funds],
+    ['a used nonce before other rejections', [funds, { ...low, afterMs: 50 }], low],
+    ['an unknown error before a full mempool', [full, odd], odd],
+    ['a full mempool before a limit', [limited, full], full],
+    ['a limit before an error page', [page, limited], limited],
+    ['an internal error before an error page', [page, internal], internal],
+    ['an error page before silence', [silent, page], page],
   ])('%s', async (_case, [a, b], expected) => {
     for (const answers of [
       { a, b },
@@ -318,7 +320,7 @@ describe('a write that all nodes refuse: the most informative error', () => {
   })
 })
 
-it('a client that leaves before a second upstream was asked costs the first one nothing', async () => {
+it('a disconnect before a second upstream answers blames no upstream', async () => {
   const other = result({ number: '0x11', hash: `0x${'aa'.repeat(32)}` })
   const relay = new RelayFixture(chain, iface, {
     a: { script: () => other },
@@ -331,10 +333,10 @@ it('a client that leaves before a second upstream was asked costs the first one 
       params: ['0x10', false],
       signal: client.signal,
     }
-    const seen = relay.begin(request)
+    const reply = relay.begin(request)
     await relay.clock.advance(50)
     client.abort()
-    await seen
+    await reply
   }
   expect(relay.events).toEqual([])
 })

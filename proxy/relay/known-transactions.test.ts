@@ -10,7 +10,7 @@ const raw = `0xf86c${'80'.repeat(0x6c)}`
 const write = { method: 'eth_sendRawTransaction', params: [raw] }
 const accepted = result(`0x${keccak256(Buffer.from(raw.slice(2), 'hex')).toString('hex')}`)
 
-/** A replica whose nodes answer like this. */
+/** A replica over nodes with this answer. */
 function replica(answer: ReturnType<typeof result>, store: SentStore, name = 'ETH1') {
   const known = new KnownTransactions(store, name)
   return new RelayFixture(chain, iface, scripted({ a: answer, b: answer, c: answer }), { known })
@@ -26,7 +26,7 @@ function memory() {
 }
 
 it.each(['already known', 'nonce too low'])(
-  'what another replica has sent gets the same answer where nodes say: %s',
+  'a transaction that another replica sent gets its first answer when nodes report: %s',
   async (message) => {
     const { store } = memory()
     expect((await replica(accepted, store).ask(write)).outcome).toBe(accepted.body)
@@ -35,7 +35,7 @@ it.each(['already known', 'nonce too low'])(
   },
 )
 
-it('spelled with capitals, it is the same transaction', async () => {
+it('hex in upper case denotes the same transaction', async () => {
   const { store } = memory()
   await replica(accepted, store).ask(write)
   const capitals = { ...write, params: [`0x${raw.slice(2).toUpperCase()}`] }
@@ -47,14 +47,14 @@ test.each([
   ['another transaction', { ...write, params: [`${raw}00`] }, 'ETH1', 'already known'],
   ['another chain', write, 'BASE', 'already known'],
   ['another refusal', write, 'ETH1', 'insufficient funds for gas * price + value'],
-])('%s does not', async (_, request, name, message) => {
+])('%s gets no stored answer', async (_, request, name, message) => {
   const { store } = memory()
   await replica(accepted, store).ask(write)
   const again = await replica(nodeError(-32000, message), store, name).ask(request)
   expect(again.outcome).toContain(message)
 })
 
-it('does not go to another caller if its hash belongs to another transaction, even if two nodes agree', async () => {
+it('a hash of another transaction is never shared, even if two nodes agree', async () => {
   const { store, values } = memory()
   const wrong = result(`0x${'ab'.repeat(32)}`)
   expect((await replica(wrong, store).ask(write)).outcome).toBe(wrong.body)
@@ -67,7 +67,7 @@ const fails = () => Promise.reject(new Error('down'))
 
 test.each<[string, Partial<SentStore>]>([
   ['is down', { get: fails, set: fails }],
-  ['has rubbish', { get: () => Promise.resolve({ value: Buffer.from('{') }) }],
+  ['contains garbage', { get: () => Promise.resolve({ value: Buffer.from('{') }) }],
   ...[
     ...['', 'null', '[]', '"0x1"', '{"a":1}', '{"status":200}', '{"status":200,"result":null}'],
     ...['{"status":"200","result":"0x1"}', '{"status":500,"result":"0x1"}', '\xff\xfe'],
@@ -83,7 +83,7 @@ test.each<[string, Partial<SentStore>]>([
   expect(again.outcome).toContain('already known')
 })
 
-it('goes to the store once, however many nodes accept it, and a read never', async () => {
+it('a write goes to the store once and a read never does', async () => {
   const { store } = memory()
   const requests: string[] = []
   const counted: SentStore = {

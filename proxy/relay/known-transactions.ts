@@ -6,32 +6,32 @@ import { paramsOf } from './call-key.ts'
 import type { Call } from './call.ts'
 import type { Reply } from './reply.ts'
 
-/** What a node that accepted a transaction answered. */
+/** Answer of a node that accepted a transaction. */
 interface Success {
   readonly status: number
   readonly result: unknown
 }
 
-/** What replicas share. What fails is as if it were not there. */
+/** The store that replicas share. Failures are treated as missing values. */
 export interface SentStore {
   get(key: string): Promise<{ readonly value?: Uint8Array | undefined }>
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
 }
 
-/** A client sends a transaction again within minutes. */
+/** Clients resend a transaction within minutes. */
 const sharedMs = 600_000
 
 /**
- * Answers of nodes that accepted a transaction lately, at this replica or another one. A client that lost the answer
- * sends its transaction again. Nodes then answer that they know it, or that its nonce is used: the first answer
- * is the better one.
+ * Recent successes of writes, at this replica or another one. A client that lost the answer resends
+ * its transaction, and nodes then report it as known or its nonce as used. The client gets the
+ * first answer instead.
  */
 export class KnownTransactions {
   readonly #successes = new Map<string, Success>()
   readonly #store: SentStore | null
   readonly #scope: string
 
-  /** @param scope names of different chains differ */
+  /** @param scope unique per chain */
   constructor(store: SentStore | null = null, scope = '') {
     this.#store = store
     this.#scope = scope
@@ -41,7 +41,7 @@ export class KnownTransactions {
     const key = transactionKey(call, this.#scope)
     const success = successOf(call, reply)
     if (key === null || success === null) return
-    // Other nodes accept it, too.
+    // Other nodes of the broadcast may have accepted it already.
     const isNew = !this.#successes.delete(key)
     this.#successes.set(key, success)
     const [oldest] = this.#successes.keys()
@@ -52,15 +52,15 @@ export class KnownTransactions {
     void this.#store.set(key, value, sharedMs).catch(() => {})
   }
 
-  /** A success in place of a refusal, where the transaction was accepted at this replica; else null. */
+  /** The stored success, if this replica saw the transaction accepted; otherwise null. */
   successFor(call: Call, reply: Reply): Reply | null {
-    const success = isSeen(reply) && this.#successes.get(transactionKey(call, this.#scope) ?? '')
+    const success = isKnown(reply) && this.#successes.get(transactionKey(call, this.#scope) ?? '')
     return success ? replyWith(success, call, reply) : null
   }
 
-  /** The reply, or a success in its place where the transaction was accepted at another replica. */
+  /** The reply, or the success that another replica stored for the transaction. */
   async shared(call: Call, reply: Reply): Promise<Reply> {
-    const key = this.#store && isSeen(reply) ? transactionKey(call, this.#scope) : null
+    const key = this.#store && isKnown(reply) ? transactionKey(call, this.#scope) : null
     if (key === null) return reply
     const found = await this.#store?.get(key).catch(() => null)
     const success = found?.value && read(found.value)
@@ -68,12 +68,12 @@ export class KnownTransactions {
   }
 }
 
-/** Its node has the transaction, or had it. */
-function isSeen({ refusal }: Reply): boolean {
+/** Whether the node has, or had, the transaction. */
+function isKnown({ refusal }: Reply): boolean {
   return refusal?.transaction === 'known' || refusal?.transaction === 'used'
 }
 
-/** Null when it is no success, or a long one. */
+/** Null if the reply is no success or too long to store. */
 function successOf({ reader }: Call, { incoming }: Reply): Success | null {
   const { status, body } = incoming
   if (!(body instanceof Uint8Array) || body.length > rememberedLimits.transactionBytes) return null
@@ -82,14 +82,14 @@ function successOf({ reader }: Call, { incoming }: Reply): Success | null {
   return result === null ? null : { status, result }
 }
 
-/** The same answer under the id of this call. */
+/** The stored answer with the id of this call. */
 function replyWith({ status, result }: Success, { reader }: Call, reply: Reply): Reply {
   const headers = ['content-type', 'application/json']
   const incoming = { status, headers, body: reader.write(result), trailers: () => [] }
   return { ...reply, incoming, refusal: null }
 }
 
-/** Equal for a transaction that is sent again, in whatever spelling; null for a stream, whose bytes are gone. */
+/** Equal for a resent transaction in any spelling; null for a stream, which is read only once. */
 function transactionKey(call: Call, scope: string): string | null {
   const sent = paramsOf(call)
   if (sent === null) return null

@@ -21,7 +21,7 @@ const hub = chainOf('HUBCHAIN', 'tendermintrpc')
 const slots = chainOf('SLOTCHAIN', 'jsonrpc')
 const btc = chainOf('BTC', 'jsonrpc')
 
-/** One way in which a node answers about blocks that it has pruned. */
+/** How the nodes of one family answer requests for pruned blocks. */
 interface Family {
   readonly chain: { readonly chain: Chain; readonly iface: ChainInterface }
   readonly method: string
@@ -47,7 +47,7 @@ const ethLogs: Omit<Family, 'gone'> = {
 }
 const families: readonly (readonly [string, Family])[] = [
   ['Ethereum: null', { ...ethBlock, gone: () => result(null) }],
-  ['Ethereum: no logs', { ...ethLogs, gone: () => result([]) }],
+  ['Ethereum: empty logs', { ...ethLogs, gone: () => result([]) }],
   [
     'Ethereum: code 4444',
     { ...ethBlock, gone: () => nodeError(4444, 'pruned history unavailable') },
@@ -57,7 +57,7 @@ const families: readonly (readonly [string, Family])[] = [
     { ...ethLogs, gone: () => nodeError(4444, 'pruned history unavailable') },
   ],
   [
-    'Ethereum: no receipts',
+    'Ethereum: empty receipts',
     {
       ...ethBlock,
       kind: 'receipts',
@@ -68,7 +68,7 @@ const families: readonly (readonly [string, Family])[] = [
     },
   ],
   [
-    'Ethereum: no transaction',
+    'Ethereum: null transaction',
     {
       ...ethBlock,
       kind: 'transactions',
@@ -79,7 +79,7 @@ const families: readonly (readonly [string, Family])[] = [
     },
   ],
   [
-    'Ethereum: state of a call',
+    'Ethereum: missing state of a call',
     {
       ...ethBlock,
       kind: 'state',
@@ -102,7 +102,7 @@ const families: readonly (readonly [string, Family])[] = [
     },
   ],
   [
-    'Tendermint: state',
+    'Tendermint: missing state',
     {
       chain: hub,
       kind: 'state',
@@ -113,7 +113,7 @@ const families: readonly (readonly [string, Family])[] = [
     },
   ],
   [
-    'Solana: cleaned up',
+    'Solana: block cleaned up',
     {
       chain: slots,
       kind: 'blocks',
@@ -128,7 +128,7 @@ const families: readonly (readonly [string, Family])[] = [
     },
   ],
   [
-    'Solana: no slots',
+    'Solana: empty slots',
     {
       chain: slots,
       kind: 'blocks',
@@ -151,14 +151,14 @@ const families: readonly (readonly [string, Family])[] = [
   ],
 ]
 
-/** The block of a request, whatever its family. */
+/** The block of a request of any family. */
 function blockOf(body: string): number {
   const { params } = JSON.parse(body) as { params: readonly unknown[] }
   const given = params.map((each) => (each as { fromBlock?: string })?.fromBlock ?? each)
   return Number(given.find((each) => Number(each) > 1))
 }
 
-/** Nodes with the oldest block that each has. */
+/** Nodes with their oldest blocks. */
 function nodesOf(
   family: Family,
   oldest: Readonly<Record<string, number>>,
@@ -182,18 +182,18 @@ const historyOf = (relay: RelayFixture, name: string) =>
 const total = (relay: RelayFixture) => Object.values(relay.sent).reduce((a, b) => a + b, 0)
 
 describe('reads of pruned blocks', () => {
-  it.each(families)('%s: never wrong, and one call each', async (_, family) => {
+  it.each(families)('%s: correct, with one call each', async (_, family) => {
     const relay = nodesOf(family, { a: pruned, b: 0, c: 0 }, { strategy: 'balanced' })
     const random = seededRandom(7)
     let wrong = 0
     for (let each = 0; each < 400; each++) {
       const block = 100_000 + Math.floor(random.next() * 799_000)
       const params = family.params(block)
-      const seen = await relay.ask({ method: family.method, params })
-      if (seen.outcome !== result(family.data(block)).body) wrong += 1
+      const reply = await relay.ask({ method: family.method, params })
+      if (reply.outcome !== result(family.data(block)).body) wrong += 1
     }
     expect(wrong).toBe(0)
-    // The bound rises with the blocks that the node is found to lack.
+    // Each block that the node lacks raises the bound.
     expect(total(relay)).toBeLessThanOrEqual(415)
     expect(historyOf(relay, 'a').oldest(family.kind)).toBeGreaterThan(800_000)
     expect(historyOf(relay, 'b').oldest(family.kind)).toBe(0)
@@ -204,23 +204,23 @@ describe('reads of pruned blocks', () => {
   })
 
   it.each(families)(
-    '%s: an ascending backfill, two of three nodes are pruned',
+    '%s: an ascending backfill over two pruned nodes of three',
     async (_, family) => {
       const relay = nodesOf(family, { a: pruned, b: pruned - 9, c: 0 })
-      // What one node has shown of the past makes it the one that confirms.
+      // A node that returned old data becomes the one that confirms.
       if (family.gone(1).body === result([]).body || family.kind === 'transactions')
         historyOf(relay, 'c').returned(family.kind, 2)
       for (let block = 500_000; block < 500_300; block++) {
-        const seen = await relay.ask({ method: family.method, params: family.params(block) })
-        expect(seen.outcome).toBe(result(family.data(block)).body)
+        const reply = await relay.ask({ method: family.method, params: family.params(block) })
+        expect(reply.outcome).toBe(result(family.data(block)).body)
       }
-      // Each refusal doubles the gap that the router assumes.
+      // Each miss doubles the gap that the router assumes.
       expect(total(relay)).toBeLessThanOrEqual(300 + 2 * 10)
     },
   )
 })
 
-describe('an object by its hash, which a node may have pruned', () => {
+describe('a lookup by hash of possibly pruned data', () => {
   const hash = `0x${'ab'.repeat(32)}`
   const nodes = (answer: unknown) => {
     const script = (value: unknown) => ({ script: () => result(value) })
@@ -234,7 +234,7 @@ describe('an object by its hash, which a node may have pruned', () => {
     ['eth_getTransactionReceipt', 'blocks', { transactionHash: hash, blockNumber: '0x5' }],
   ] as const
 
-  it.each(cases)('%s: is taken from another node, with %s pruned', async (method, kind, value) => {
+  it.each(cases)('%s: another node answers, with %s pruned', async (method, kind, value) => {
     const relay = nodes(value)
     historyOf(relay, 'a').lacked(kind, pruned)
     for (let each = 0; each < 20; each++)
@@ -243,14 +243,14 @@ describe('an object by its hash, which a node may have pruned', () => {
   })
 
   it.each([
-    ['that both nodes lack costs one more call at most', true, 30],
-    ['costs one call while no node is known to have pruned anything', false, 15],
+    ['costs at most one more call if both nodes lack the data', true, 30],
+    ['costs one call while no node is known to prune', false, 15],
   ])('%s', async (_, isPruned, calls) => {
     const relay = nodes(null)
     if (isPruned) historyOf(relay, 'a').lacked('receipts', pruned)
     for (let each = 0; each < 15; each++) {
-      const seen = await relay.ask({ method: 'eth_getTransactionReceipt', params: [hash] })
-      expect(seen.outcome).toBe(result(null).body)
+      const reply = await relay.ask({ method: 'eth_getTransactionReceipt', params: [hash] })
+      expect(reply.outcome).toBe(result(null).body)
     }
     expect(total(relay)).toBeLessThanOrEqual(calls)
   })
@@ -264,21 +264,21 @@ describe('an honest empty answer', () => {
   const ask = (relay: RelayFixture, block: number) =>
     relay.ask({ method: quiet.method, params: quiet.params(block) })
 
-  it('is confirmed once, and not again at later blocks', async () => {
+  it('is confirmed once, but not again at later blocks', async () => {
     const relay = nodesOf(quiet, { a: 0, b: 0 })
     for (let block = 500_000; block < 500_100; block++)
       expect((await ask(relay, block)).outcome).toBe(result([]).body)
     expect(total(relay)).toBe(101)
   })
 
-  it('is not confirmed where its node has returned older data', async () => {
+  it('needs no confirmation if its node has returned older data', async () => {
     const relay = nodesOf(quiet, { a: 0, b: 0 })
     for (const name of 'ab') historyOf(relay, name).returned('logs', 400_000)
     for (let block = 500_000; block < 500_100; block++) await ask(relay, block)
     expect(total(relay)).toBe(100)
   })
 
-  it('is not confirmed by a node that has pruned the block', async () => {
+  it('is never confirmed by a node that has pruned the block', async () => {
     const relay = nodesOf(quiet, { a: 0, b: 0 })
     historyOf(relay, 'b').lacked('logs', 600_000)
     for (let each = 0; each < 10; each++) await ask(relay, 500_000)
@@ -286,23 +286,23 @@ describe('an honest empty answer', () => {
   })
 
   it.each<[string, ScriptedAnswer]>([
-    ['an error of its own', nodeError(-32602, 'invalid params')],
+    ['an error', nodeError(-32602, 'invalid params')],
     ['no answer', { fault: 'reset' }],
     ['a limit', { status: 429, body: '' }],
     ['an answer that never comes', { afterMs: 60_000 }],
-  ])('is passed on where the second node has %s', async (_, answer) => {
+  ])('is returned if the second node gives %s', async (_, answer) => {
     const relay = new RelayFixture(eth.chain, eth.iface, {
       a: { script: () => result([]) },
       b: { script: () => answer },
     })
     for (const each of relay.pool.upstreams) relay.pool.observeHead(each, head, 0, each.urls[0]!)
-    const seen = await ask(relay, 500_000)
-    expect(seen.outcome).toBe(result([]).body)
-    expect(seen.upstream).toBe('a')
+    const reply = await ask(relay, 500_000)
+    expect(reply.outcome).toBe(result([]).body)
+    expect(reply.upstream).toBe('a')
   })
 
   it.each<[string, Partial<RelayConfig>]>([['retries are off', { retryLimit: 0 }]])(
-    'is passed on at once where %s',
+    'is returned at once if %s',
     async (_, config) => {
       const relay = nodesOf(quiet, { a: 0, b: 0 }, config)
       expect((await ask(relay, 500_000)).outcome).toBe(result([]).body)
@@ -310,27 +310,27 @@ describe('an honest empty answer', () => {
     },
   )
 
-  it('costs one call where there is one node', async () => {
+  it('costs one call with a single node', async () => {
     const relay = nodesOf(quiet, { a: 0 })
     for (let each = 0; each < 10; each++) await ask(relay, 500_000)
     expect(total(relay)).toBe(10)
   })
 })
 
-describe('what is learned', () => {
+describe('learned history', () => {
   const old = { method: nullBlock.method, params: nullBlock.params(500_000) }
 
-  it('is forgotten when the node returns an older block', async () => {
+  it('is discarded when the node returns an older block', async () => {
     const relay = nodesOf(nullBlock, { a: 0 })
     historyOf(relay, 'a').lacked('blocks', 600_000)
     await relay.ask(old)
     expect(historyOf(relay, 'a').oldest('blocks')).toBe(0)
   })
 
-  it('says nothing of the past where a young block is missing', async () => {
+  it('ignores missing recent blocks', async () => {
     const relay = nodesOf(nullBlock, { a: head + 1, b: 0 })
-    const seen = await relay.ask({ method: old.method, params: nullBlock.params(head - 1) })
-    expect(seen.upstream).toBe('b')
+    const reply = await relay.ask({ method: old.method, params: nullBlock.params(head - 1) })
+    expect(reply.upstream).toBe('b')
     expect(historyOf(relay, 'a').oldest('blocks')).toBe(0)
   })
 
@@ -340,7 +340,7 @@ describe('what is learned', () => {
     ['to latest, at the same head', { a: head, b: head }, head, { toBlock: 'latest' }],
     ['above both heads', { a: head, b: head }, head + 1, { toBlock: hex(head + 1) }],
     ['to the head, on two branches', { a: head, b: head }, head, { toBlock: hex(head) }],
-  ])('says nothing of the past where one node has newer logs: %s', async (_, heads, at, end) => {
+  ])('ignores that one node has newer logs: %s', async (_, heads, at, end) => {
     const newest = result([{ blockNumber: hex(at), topics: [] }])
     const relay = new RelayFixture(eth.chain, eth.iface, {
       a: { script: () => result([]) },
@@ -349,15 +349,15 @@ describe('what is learned', () => {
     for (const each of relay.pool.upstreams)
       relay.pool.observeHead(each, heads[each.name]!, 0, each.urls[0]!)
     const range = { fromBlock: hex(head - 100), ...end }
-    const seen = await relay.ask({ method: 'eth_getLogs', params: [range] })
-    expect([seen.outcome, relay.sent]).toEqual([newest.body, { a: 1, b: 1 }])
+    const reply = await relay.ask({ method: 'eth_getLogs', params: [range] })
+    expect([reply.outcome, relay.sent]).toEqual([newest.body, { a: 1, b: 1 }])
     expect(relay.pool.upstreams.map(({ oldestBlocks }) => oldestBlocks)).toEqual([{}, {}])
     for (let each = 0; each < 6; each++)
       await relay.ask({ method: 'eth_getLogs', params: noLogs.params(500_000) })
     expect(relay.sent['a']).toBeGreaterThan(1)
   })
 
-  it('is that a node lacks logs which it refuses up to latest as pruned', async () => {
+  it('includes logs that a node reports as pruned for a range up to latest', async () => {
     const data = result([{ blockNumber: hex(500_000), topics: [] }])
     const relay = new RelayFixture(eth.chain, eth.iface, {
       a: { script: () => nodeError(4444, 'pruned history unavailable') },
@@ -369,7 +369,7 @@ describe('what is learned', () => {
     expect(historyOf(relay, 'a').oldest('logs')).toBe(500_001)
   })
 
-  it('about blocks counts for all that is in them', async () => {
+  it('of blocks applies to all data in them', async () => {
     const relay = nodesOf(noLogs, { a: pruned, b: 0 })
     historyOf(relay, 'a').reported('blocks', pruned)
     for (let each = 0; each < 10; each++)
@@ -377,15 +377,15 @@ describe('what is learned', () => {
     expect(relay.sent).toEqual({ a: 0, b: 10 })
   })
 
-  it('leaves a node that has pruned a block as the last one to ask', async () => {
+  it('ranks a node that has pruned the block last', async () => {
     const relay = nodesOf(nullBlock, { a: pruned, b: pruned })
     for (const name of 'ab') historyOf(relay, name).reported('blocks', pruned)
-    const seen = await relay.ask(old)
-    expect(seen.outcome).toBe(result(null).body)
+    const reply = await relay.ask(old)
+    expect(reply.outcome).toBe(result(null).body)
     expect(total(relay)).toBe(1)
   })
 
-  it('is of one URL: the other one of the same upstream is asked first', async () => {
+  it('is per URL: the other URL of the same upstream goes first', async () => {
     const script = () => result(null)
     const other = () => result(nullBlock.data(500_000))
     const a = { script, otherScripts: [other], urls: [{}, {}] }

@@ -5,15 +5,15 @@ import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { Reply } from './reply.ts'
-import { saysNothing } from './shown-block.ts'
+import { isNullOrEmpty } from './shown-block.ts'
 
-/** Nodes behind one URL may disagree about blocks that are younger than this. */
+/** Nodes behind one URL may disagree about younger blocks. */
 const settledMs = 60_000
 
 /**
- * Learns from an answer about a numbered block which nodes have the block. A node that returned nothing, or an error of
- * a class marked `pruned`, lacks it if another node returns data; if both return nothing, both have it.
- * @returns whether another upstream must confirm the answer: it is empty, and the node may have pruned the block
+ * Learns from an answer about a numbered block which nodes have it. A node that returned an empty
+ * result or a `pruned` error lacks it if another node returns data. If both are empty, both have
+ * it. @returns whether another upstream must confirm that an empty answer is not due to pruning
  */
 export function learnHistory(
   { upstream, url, record }: Attempt,
@@ -27,16 +27,16 @@ export function learnHistory(
   const { missedBlock } = record
   const { attempts } = journal
   const { incoming } = reply
-  const isNothing = () => saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect)
+  const isEmptyReply = () => isNullOrEmpty(incoming, reader.findingOf?.(incoming) ?? null, dialect)
   if (first === null) {
-    // The node may have pruned the block of an object that its hash names.
+    // A lookup by hash may concern a block that the node has pruned.
     const mayLack = method.byHash && attempts.length === 1 && url.history.oldest(data) > 0
-    if (!mayLack || !isNothing()) return false
+    if (!mayLack || !isEmptyReply()) return false
     journal.unconfirmed ??= upstream.name
     return true
   }
   if (attempts.length === 1 && !missedBlock && url.history.trusts(method)) return false
-  const isEmpty = missedBlock || isNothing()
+  const isEmpty = missedBlock || isEmptyReply()
   const last = lastPoint(block)
   if (isEmpty && first > (upstream.latest?.block ?? -1)) return false
   record.isEmpty = isEmpty
@@ -51,7 +51,7 @@ export function learnHistory(
     if (!isLack && !isConfirmed) continue
     const { latest, urls = [] } = pool.upstreams.find(({ name }) => name === other.upstream) ?? {}
     const history = urls.find(({ printable }) => printable === other.origin)?.history
-    // Up to `latest`, or to a young block, nodes may return different data and both be right. An error needs no comparison.
+    // For recent blocks, nodes may differ and both be right. An error needs no comparison.
     const young = (latest?.block ?? 0) - youngBlocks
     const end = isPruned ? first : (last ?? Infinity)
     if (isConfirmed) history?.agreed(data, first)

@@ -6,7 +6,7 @@ import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 
-test('null of a hash is the answer of an upstream that lags, when no other can be asked', async () => {
+test('a lagging upstream answers a lookup by hash with null when no other is available', async () => {
   const none = result(null)
   const failing = () => {
     const answers: ScriptedAnswer[] = [{ fault: 'refused' }, { status: 429, body: 'slow down' }]

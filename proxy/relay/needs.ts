@@ -4,16 +4,16 @@ import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { isKeptOut, reaches, type Wanted } from '../upstream/pick.ts'
+import { isExcluded, reaches, type Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { belowFloor } from './answer-validator.ts'
 
-/** How long a call waits for a verification when no upstream may serve it before. */
+/** How long a call waits for a first verification if no upstream can serve it. */
 export const maxVerificationMs = 1_000
-/** Before an upstream is asked again: a node that restarts refuses connections, which takes no time. */
+/** Delay before an upstream is retried, since a restarting node refuses connections at once. */
 export const firstBackoffMs = 50
-/** How often one call asks an upstream that refuses connections. */
+/** Attempts per call at an upstream that refuses connections. */
 const maxRefusals = 2
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
@@ -22,7 +22,7 @@ export function addonsOf({ method, directives }: Call): readonly string[] {
   return directives.extension === null ? addons : [...addons, directives.extension]
 }
 
-/** The block that an upstream must have; null: any upstream may answer. */
+/** The block that an upstream must have; null if any upstream may answer. */
 export function floorOf({ method, directives: { minBlock } }: Call): number | null {
   const { kind, block, floor } = method
   // A write goes to every upstream.
@@ -32,7 +32,7 @@ export function floorOf({ method, directives: { minBlock } }: Call): number | nu
   return own === undefined ? minBlock : Math.max(own, minBlock ?? 0)
 }
 
-/** What the next attempt of a call needs of an upstream. All attempts of a call share one. */
+/** Requirements on the next upstream. All attempts of a call share one instance. */
 export class Needs implements Wanted {
   readonly addons: readonly string[]
   readonly block: Wanted['block']
@@ -79,8 +79,8 @@ export class Needs implements Wanted {
 }
 
 /**
- * Its upstream would answer the same again, or later still. An upstream that is being asked is excluded
- * from a retry. It is not from a hedge, so that others that lag behind it are not hedged to.
+ * Whether a repeated attempt would give the same result. An upstream with a running attempt is
+ * excluded from retries but stays in the ranking of hedges, which prevents hedges to lagging ones.
  */
 function isSpent(
   { upstream, result }: AttemptRecord,
@@ -91,25 +91,25 @@ function isSpent(
   if (own.some(({ endedMs }) => endedMs === null)) return !untriedOnly
   const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
   if (refusals.length >= maxRefusals) return true
-  // It answered, but not well enough; or it failed and was not to blame.
+  // Failures of weight 0 are not the upstream's fault and would repeat.
   if (typeof result === 'object') return result?.weight === 0 && !(isWaiting && result.retry)
   return result === 'answer' || result === 'node-error'
 }
 
-/** Why no upstream can be asked, for the message of the error. */
+/** Error message for a call that no upstream can serve. */
 function whyNone(pool: Pool, wanted: Needs): string {
   const { addons, isOneOfMany } = wanted
-  // An extension comes from the client, and may have any length.
+  // Clients choose the extension, so its length is bounded here.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   const isFor = ({ urls }: Upstream) => !declared || urls.some((url) => url.isFor(addons))
   const declaring = pool.upstreams.filter(isFor)
   if (declared && declaring.length === 0)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = declaring.map((each) => {
-    if (isKeptOut(each, wanted)) return `${each.name}: excluded`
-    // Another URL of it may be up, and lack the add-on.
-    const isHeldOff = declared && !each.serves(addons)
-    return `${each.name}: ${isHeldOff ? 'held-off' : stateOf(pool, each, isOneOfMany)}`
+    if (isExcluded(each, wanted)) return `${each.name}: excluded`
+    // Another URL of the upstream may be up but lack the add-on.
+    const isInCooldown = declared && !each.serves(addons)
+    return `${each.name}: ${isInCooldown ? 'held-off' : stateOf(pool, each, isOneOfMany)}`
   })
   return `no upstream${declared && ` with ${declared}`} can serve this call now (${states.join(', ')})`
 }
@@ -124,7 +124,7 @@ function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
   return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
 }
 
-/** The error when no upstream could be asked, or every attempt failed without a reply to pass on. */
+/** The error if no upstream was available, or every attempt failed without a fallback reply. */
 export function noReply(
   cause: TransportError | null,
   { method, journal: { attempts } }: Call,
@@ -135,7 +135,7 @@ export function noReply(
   const isBelow = attempts.every(({ detail }) => detail === belowFloor)
   if (isBelow && (attempts.length > 0 || !pool.upstreams.some((each) => reaches(each, floor)))) {
     const heads = pool.upstreams
-      .filter((each) => !isKeptOut(each, needs))
+      .filter((each) => !isExcluded(each, needs))
       .map(({ name, latest }) => `${name}: ${latest?.block ?? 'unknown'}`)
     const message = `no upstream answers at block ${floor} or above yet, which the call requires (${heads.join(', ')})`
     return new RelayError(errorKinds.minBlock, message)
@@ -146,20 +146,22 @@ export function noReply(
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )
   const made = `(${results.join(', ')})`
-  // Only a well-formed answer can be untrue.
+  // A malformed envelope says nothing about the content.
   if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
-    return new RelayError(errorKinds.integrity, `no upstream gave a true answer ${made}`, { cause })
+    return new RelayError(errorKinds.integrity, `no upstream returned a valid answer ${made}`, {
+      cause,
+    })
   if (cause?.fault === 'unsendable')
     return new RelayError(errorKinds.unsendable, 'the request cannot be sent to a node', { cause })
   const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** The error when no upstream can be asked, and one will be once its cooldown is over; else null. */
+/** The error if every usable upstream is in cooldown; otherwise null. */
 export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
   const next = pool.nextInCooldown(needs)
   if (next === null) return null
   const retryAfterMs = next.url.cooldown.leftMs
-  const message = `${whyNone(pool, needs)}; ${next.upstream.name}, in cooldown after a limit, is the first to be asked again`
+  const message = `${whyNone(pool, needs)}; the cooldown of ${next.upstream.name} after a rate limit ends first`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

@@ -6,8 +6,8 @@ import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 const { chain, iface } = await ethereum()
 const refused = { fault: 'refused', afterMs: 1 } as const
 
-describe('attempts that would repeat themselves', () => {
-  it('go to each upstream that refuses connections twice, and then the call ends', async () => {
+describe('repeated attempts', () => {
+  it('end after each upstream has refused two connections', async () => {
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => refused },
       b: { script: () => refused },
@@ -17,26 +17,26 @@ describe('attempts that would repeat themselves', () => {
     expect(tookMs).toBeLessThan(200)
   })
 
-  it('begin 50 ms after the last one, so that a node that restarts is reached', async () => {
+  it('begin 50 ms after the last one, which reaches a restarting node', async () => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => refused } })
-    const seen = relay.begin()
+    const reply = relay.begin()
     await relay.clock.advance(40)
     relay.transport('a').play(() => result('0x1'))
     await relay.clock.advance(1_000)
-    const starts = (await seen).call.journal.attempts.map(({ startedMs }) => startedMs)
+    const starts = (await reply).call.journal.attempts.map(({ startedMs }) => startedMs)
     expect(starts).toEqual([0, 50])
   })
 
-  it('count an upstream once for each retry, however many of its URLs were asked in it', async () => {
+  it('count once per retry, regardless of failovers among URLs', async () => {
     const upstreams = { a: { script: () => refused, urls: [{}, {}] } }
     const relay = new RelayFixture(chain, iface, upstreams)
     const { call } = await relay.ask()
     const starts = call.journal.attempts.map(({ startedMs }) => startedMs)
-    // The backoff begins with the last URL.
+    // The backoff starts at the attempt of the last URL.
     expect(starts).toEqual([0, 1, 51, 52])
   })
 
-  it('do not wait while another upstream is untried, nor after a slow attempt', async () => {
+  it('do not wait while another upstream is untried or after a slow attempt', async () => {
     const slow = { fault: 'reset', afterMs: 300 } as const
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => refused },
@@ -47,7 +47,7 @@ describe('attempts that would repeat themselves', () => {
     expect(starts.slice(0, 3)).toEqual([0, 1, 301])
   })
 
-  it('end with the time of the call, and with its client', async () => {
+  it('end at the deadline or when the client disconnects', async () => {
     const upstreams = { a: { script: () => refused } }
     const short = new RelayFixture(chain, iface, upstreams, { processingTimeoutMs: 40 })
     const timedOut = await short.ask()
@@ -58,16 +58,16 @@ describe('attempts that would repeat themselves', () => {
 
     const relay = new RelayFixture(chain, iface, upstreams)
     const client = new AbortController()
-    const seen = relay.begin({ signal: client.signal })
+    const reply = relay.begin({ signal: client.signal })
     await relay.clock.advance(30)
     client.abort()
-    expect((await seen).outcome).toBe('CallAborted')
+    expect((await reply).outcome).toBe('CallAborted')
     await relay.clock.advance(60_000)
     expect(relay.clock.pending).toBe(0)
   })
 })
 
-it('a node that asks for time is in cooldown before a probe is to tell whether it works', async () => {
+it('the cooldown after a Retry-After begins before the probe', async () => {
   const relay = new RelayFixture(chain, iface, { a: { script: () => result('0x1') } })
   await relay.ask()
   const upstream = relay.pool.upstreams[0]!

@@ -74,11 +74,11 @@ test.each([
   '{"method":"eth_blockNumber","params":[]}',
   '{"method":"eth_chainId"}',
   filter(`{"blockHash":"0x${'ab'.repeat(32)}"}`),
-])('%s is about no latest block, or has no room for another one', (text) => {
+])('%s does not use the latest block or cannot carry a number', (text) => {
   expect(pinned(jsonRpc('ETH1', text), 16)).toBeNull()
 })
 
-it('leaves a commitment of Solana, and versions of Move, alone', () => {
+it('does not change Solana commitments and Move versions', () => {
   const text = '{"method":"getBalance","params":["a",{"commitment":"confirmed"}]}'
   expect(pinned(jsonRpc('SLOTCHAIN', text), 16)).toBeNull()
   const path = '/accounts/0x1'
@@ -100,14 +100,14 @@ test.each([
   expect(bodyOf(pinned(jsonRpc('HUBCHAIN', text, 'tendermintrpc'), 16))).toBe(expected)
 })
 
-it('Tendermint RPC in URI style: takes the query', () => {
+it('Tendermint RPC in URI style uses the query', () => {
   const question = { apiInterface: 'tendermintrpc', method: 'block', params: {} } as const
   const request = { verb: 'GET', path: '/block?height=0&x=1' }
   const call = callOf(interfaceOf('HUBCHAIN', 'tendermintrpc'), question, request)
   expect(pinned(call, 16)?.request.path).toBe('/block?x=1&height=16')
 })
 
-it('REST and gRPC of Cosmos take a header', () => {
+it('REST and gRPC of Cosmos use a header', () => {
   const header = () => null
   const path = '/sdk/bank/v1beta1/supply'
   const rest = { apiInterface: 'rest', verb: 'GET', path, query: '', header } as const
@@ -121,7 +121,7 @@ it('REST and gRPC of Cosmos take a header', () => {
   expect(pinned(two, 16)?.request.headers).toEqual(['x-cosmos-block-height', '16'])
 })
 
-it('the latest block of Cosmos by its own path stays as it is', () => {
+it('the Cosmos path of the latest block does not change', () => {
   const path = '/sdk/base/tendermint/v1beta1/blocks/latest'
   const rest = { apiInterface: 'rest', verb: 'GET', path, query: '', header: () => null } as const
   expect(pinned(callOf(interfaceOf('HUBCHAIN', 'rest'), rest, { path }), 16)).toBeNull()

@@ -11,8 +11,8 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 
 /**
- * The same call with the number of a block in place of a tag. Null if the call does not name the tag, or its request has
- * no place for a number.
+ * The same call with a block number in place of a tag. Null if the call does not use the tag, or
+ * the request cannot carry a number.
  */
 export function pinned<C extends Call>(
   call: C,
@@ -44,8 +44,8 @@ export function pinned<C extends Call>(
 }
 
 /**
- * With `rpc-min-block`, a call about the latest block as one about the latest that this upstream is known to have: its
- * header says that number, and the client may ask for it next.
+ * With `rpc-min-block`, replaces `latest` by the known head of the upstream. The response header
+ * reports that number, and the client may request it next.
  */
 export function atKnownHead(call: Call, { latest }: Upstream): Call {
   if (call.directives.minBlock === null || latest === null) return call
@@ -55,9 +55,10 @@ export function atKnownHead(call: Call, { latest }: Upstream): Call {
 const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
 
 /**
- * Raises an answer that is only the number of the latest block to the highest recent head, so that the number never
- * goes back. Votes, sessions and clients that select an upstream get that upstream's number, but none below
- * `rpc-min-block`. Answers of test nodes are never cacheable and stay unchanged: such a node may roll back.
+ * Raises an answer that is only the latest block number to the highest recent head, so that the
+ * number is monotonic. Votes, sessions and clients that select an upstream get that upstream's
+ * number, but none below `rpc-min-block`. Answers of test nodes, which may roll back, are never
+ * cacheable and stay unchanged.
  */
 export function atLeastTip(
   reply: Reply,
@@ -83,7 +84,7 @@ function pointsOf(block: BlockRef): readonly BlockPoint[] {
   return block.kind === 'none' || block.kind === 'invalid' ? [] : [block]
 }
 
-/** The same request about this block, written at a place of it; null where it has no such place. */
+/** The request with this height at the given place; null if it has no such place. */
 function withHeight(
   request: Outgoing,
   place: ValuePlace,
@@ -118,7 +119,7 @@ function withParam(
   height: string | number,
 ): Outgoing | null {
   if (!(request.body instanceof Uint8Array)) return null
-  // Numbers stay as they are written.
+  // `asWritten` preserves the spelling of numbers, which may exceed doubles.
   const document = JSON.parse(Buffer.from(request.body).toString(), asWritten) as {
     params?: unknown
   }
@@ -127,7 +128,7 @@ function withParam(
   const params = document?.params ?? (at === null ? {} : [])
   const key = Array.isArray(params) ? at : name
   if (key === null || key === undefined) return null
-  // Tendermint RPC writes heights as texts.
+  // Tendermint RPC writes heights as strings.
   const written = typeof height === 'number' ? String(height) : height
   const changed = put(params, [key, ...path], written)
   return changed === undefined
@@ -135,14 +136,14 @@ function withParam(
     : { ...request, body: Buffer.from(JSON.stringify({ ...document, params: changed })) }
 }
 
-/** Not in the types of the language yet. */
+/** TypeScript has no type for it yet. */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 function asWritten(_name: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? rawJSON(context?.source ?? String(value)) : value
 }
 
-/** A copy with the value at the path; undefined where there is no such place. */
+/** A copy with the value at the path; undefined if the path does not exist. */
 function put(
   holder: unknown,
   [key, ...rest]: readonly (string | number)[],

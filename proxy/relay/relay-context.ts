@@ -12,30 +12,30 @@ import { KnownTransactions } from './known-transactions.ts'
 import type { TraceHeaders } from './traced-request.ts'
 import { AnswerValidator } from './answer-validator.ts'
 
-/** What the relay of one listener is made of. */
+/** Dependencies of the relay of one listener. */
 export interface RelayOptions {
   readonly chain: Chain
   readonly dialect: Dialect
   readonly pool: Pool
   readonly config: Live<RelayConfig>
-  /** Whether to record the candidates of each draw. */
+  /** Whether to record the candidates of each selection. */
   readonly selectionStats: boolean
   readonly clock: Clock
   readonly observer: RelayObserver
-  /** The trace context of an attempt, for URLs that take it; null or absent: what the client sent. */
+  /** Trace context of an attempt for URLs that accept it; by default the client's. */
   readonly traceHeaders?: TraceHeaders | null
-  /** Absent: of this relay alone. */
+  /** Shared with other relays; by default each relay has its own. */
   readonly known?: KnownTransactions
 }
 
-/** What all calls of one listener share. */
+/** Dependencies that all calls of one listener share. */
 export type RelayContext = Readonly<ReturnType<typeof relayContextOf>>
 
 export function relayContextOf(options: RelayOptions) {
   const { config, chain, pool, clock, observer } = options
   return {
     ...options,
-    judge: new AnswerValidator({ integrity: config.now.integrity, chain, pool }),
+    validator: new AnswerValidator({ integrity: config.now.integrity, chain, pool }),
     dueTimes: new DueTimes(clock),
     hedging: new Hedging(chain.blockTimeMs),
     breaker: new Breaker(pool, observer),

@@ -44,7 +44,7 @@ interface Cell {
   readonly upstreams: Upstreams
   readonly request?: TestCall
   readonly config?: Partial<RelayConfig & { maxSessions: number }>
-  /** The body that the client gets, or the router's reason. */
+  /** Body for the client, or the reason of the router's error. */
   readonly outcome: string | undefined
   readonly sent: Readonly<Record<string, number>>
 }
@@ -57,19 +57,19 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 0 },
   },
   ...(['refused', 'unresolved', 'tls', 'reset', 'truncated', 'protocol'] as const).map((fault) => ({
-    name: `${fault}: asked elsewhere`,
+    name: `${fault}: retried elsewhere`,
     upstreams: { a: { fault }, b: ok, c: ok },
     outcome: okBody,
     sent: { a: 1, b: 1, c: 0 },
   })),
   {
-    name: 'what cannot be sent: no other upstream and no other URL is asked',
+    name: 'an unsendable request: no other upstream or URL is tried',
     upstreams: { a: { script: () => ({ fault: 'unsendable' }), urls: [{}, {}] }, b: ok },
     outcome: 'unsendable',
     sent: { a: 1, b: 0 },
   },
   {
-    name: 'an error page: asked elsewhere',
+    name: 'an error page: retried elsewhere',
     upstreams: { a: html, b: ok },
     outcome: okBody,
     sent: { a: 1, b: 1 },
@@ -77,13 +77,13 @@ const cells: readonly Cell[] = [
   ...[400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 418, 422, 426, 431].flatMap(
     (status) => [
       {
-        name: `a page with HTTP ${status}: asked elsewhere`,
+        name: `a page with HTTP ${status}: retried elsewhere`,
         upstreams: { a: { ...html, status }, b: ok, c: ok },
         outcome: okBody,
         sent: { a: 1, b: 1, c: 0 },
       },
       {
-        name: `a page with HTTP ${status} from all: that is what the client gets`,
+        name: `a page with HTTP ${status} from every upstream: the client gets it`,
         upstreams: { a: { ...html, status }, b: { ...html, status }, c: { ...html, status } },
         outcome: html.body,
         sent: { a: 1, b: 1, c: 1 },
@@ -91,7 +91,7 @@ const cells: readonly Cell[] = [
     ],
   ),
   {
-    name: 'a write to pages with HTTP 400: the backup',
+    name: 'a write that gets pages with HTTP 400: retried at the backup',
     upstreams: { a: { ...html, status: 400 }, b: { ...html, status: 400 }, z: backup(ok) },
     request: write,
     outcome: okBody,
@@ -102,19 +102,19 @@ const cells: readonly Cell[] = [
     nodeError(-32600, 'Invalid Request', { status: 400 }),
   ].flatMap((unread) => [
     {
-      name: `a node that cannot read the request (${unread.status ?? 200}): asked elsewhere`,
+      name: `a node that cannot parse the request (${unread.status ?? 200}): retried elsewhere`,
       upstreams: { a: unread, b: ok, c: ok },
       outcome: okBody,
       sent: { a: 1, b: 1, c: 0 },
     },
     {
-      name: `three nodes that cannot read it (${unread.status ?? 200}): the error of one`,
+      name: `three nodes that cannot parse it (${unread.status ?? 200}): the client gets the error`,
       upstreams: { a: unread, b: unread, c: unread, d: ok },
       outcome: unread.body,
       sent: { a: 1, b: 1, c: 1, d: 0 },
     },
     {
-      name: `a write that no primary can read (${unread.status ?? 200}): the backup`,
+      name: `a write that no primary can parse (${unread.status ?? 200}): sent to the backup`,
       upstreams: { a: unread, z: backup(ok) },
       request: write,
       outcome: okBody,
@@ -128,19 +128,19 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 0 },
   },
   {
-    name: 'an empty answer: asked elsewhere',
+    name: 'an empty answer: retried elsewhere',
     upstreams: { a: { body: '' }, b: ok },
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'a block that this node does not have yet: asked elsewhere',
+    name: 'a block that this node does not have yet: retried elsewhere',
     upstreams: { a: nodeError(-32000, 'header not found'), b: ok },
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'pruned state: asked elsewhere',
+    name: 'pruned state: retried elsewhere',
     upstreams: { a: nodeError(-32000, 'missing trie node 12ab (path )'), b: ok },
     outcome: okBody,
     sent: { a: 1, b: 1 },
@@ -160,51 +160,51 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 0 },
   },
   {
-    name: 'two retries and no more',
+    name: 'two retries at most',
     upstreams: { a: html, b: html, c: html, d: ok },
     outcome: html.body,
     sent: { a: 1, b: 1, c: 1, d: 0 },
   },
   {
-    name: 'what never reached a node costs no retry: five dead ones do not hide the sixth',
+    name: 'refused connections cost no retry: five dead upstreams do not hide the sixth',
     upstreams: { a: refused, b: refused, c: refused, d: refused, e: refused, f: ok },
     outcome: okBody,
     sent: { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
   },
   {
-    name: 'nor when the retries are used up',
+    name: 'refused connections after the last retry cost nothing either',
     upstreams: { a: html, b: html, c: refused, d: ok },
     outcome: okBody,
     sent: { a: 1, b: 1, c: 1, d: 1 },
   },
   {
-    name: 'at most so many attempts',
+    name: 'the limit of attempts',
     upstreams: { a: refused, b: refused, c: refused, d: ok },
     config: { maxAttempts: 3 },
     outcome: 'upstream-failed',
     sent: { a: 1, b: 1, c: 1, d: 0 },
   },
   {
-    name: 'retries switched off',
+    name: 'retries off',
     upstreams: { a: refused, b: ok },
     config: { retryLimit: 0 },
     outcome: 'upstream-failed',
     sent: { a: 1, b: 0 },
   },
   {
-    name: 'the most informative error of all: an error of a node before an error page',
+    name: 'the most informative error: an error of a node before an error page',
     upstreams: { a: nodeError(-32000, 'header not found'), b: html, c: { fault: 'reset' } },
     outcome: nodeError(-32000, 'header not found').body,
     sent: { a: 1, b: 1, c: 1 },
   },
   {
-    name: 'the only upstream is asked again after a lost connection',
+    name: 'the only upstream is retried after a lost connection',
     upstreams: { a: { fault: 'reset' } },
     outcome: 'upstream-failed',
     sent: { a: 3 },
   },
   {
-    name: 'the only upstream is not asked again after an error of its own',
+    name: 'the only upstream is not retried after a node error',
     upstreams: { a: nodeError(-32000, 'header not found') },
     outcome: nodeError(-32000, 'header not found').body,
     sent: { a: 1 },
@@ -216,7 +216,7 @@ const cells: readonly Cell[] = [
     sent: { z: 0, a: 1 },
   },
   {
-    name: 'backups take over for a call that every primary failed',
+    name: 'backups take over a call that every primary failed',
     upstreams: { a: refused, b: refused, z: backup(ok) },
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
@@ -235,7 +235,7 @@ const cells: readonly Cell[] = [
     sent: { a: 0, b: 0 },
   },
   {
-    name: 'only the upstream that declares the add-on is asked',
+    name: 'only the upstream that declares the add-on is used',
     upstreams: { a: ok, b: { script: () => ok, urls: [{ addons: ['debug'] }] } },
     request: { method: 'debug_traceTransaction', params: ['0x12'] },
     outcome: okBody,
@@ -249,13 +249,13 @@ const cells: readonly Cell[] = [
     sent: { a: 0 },
   },
   {
-    name: 'one bad URL: the next one of the same upstream',
+    name: 'one bad URL: failover to the next URL of the upstream',
     upstreams: { a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] }, b: ok },
     outcome: okBody,
     sent: { a: 2, b: 0 },
   },
   {
-    name: 'a URL more than there are attempts: not asked',
+    name: 'more URLs than attempts: the last URL is not tried',
     upstreams: { a: { script: () => refused, urls: [{}, {}, {}], otherScripts: [() => refused] } },
     config: { maxAttempts: 2 },
     outcome: 'upstream-failed',
@@ -304,56 +304,56 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, z: 0 },
   },
   {
-    name: 'a write: the first success is the answer, whatever others answer',
+    name: 'a write: the first success is the answer, whatever others return',
     upstreams: { a: nodeError(-32000, 'already known', { afterMs: 1 }), b: ok },
     request: write,
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
-    name: "a write that every node refuses: a node's own words",
+    name: 'a write that every node rejects: the error of a node',
     upstreams: { a: nodeError(-32000, 'nonce too low'), b: nodeError(-32000, 'nonce too low') },
     request: write,
     outcome: nodeError(-32000, 'nonce too low').body,
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'a write that no primary received: the backup',
+    name: 'a write that no primary received: sent to the backup',
     upstreams: { a: refused, b: refused, z: backup(ok) },
     request: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
-    name: 'a write: an error page of one is no success',
+    name: 'a write: an error page is no success',
     upstreams: { a: html, b: { ...ok, afterMs: 5 } },
     request: write,
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'a write that no primary may take now: the backup',
+    name: 'a write without an available primary: sent to the backup',
     upstreams: { a: { status: 429, body: 'slow down' }, b: html, z: backup(ok) },
     request: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
-    name: 'a write that a node refuses for good: no backup is asked',
+    name: 'a write that a node rejects for good: not sent to the backup',
     upstreams: { a: html, b: nodeError(-32000, 'nonce too low'), z: backup(ok) },
     request: write,
     outcome: nodeError(-32000, 'nonce too low').body,
     sent: { a: 1, b: 1, z: 0 },
   },
   {
-    name: 'a write that fails everywhere: sent to each once, and the most informative failure is returned',
+    name: 'a write that fails everywhere: sent to each once, with the most informative error',
     upstreams: { a: html, b: { fault: 'reset', afterMs: 5 }, z: backup({ fault: 'reset' }) },
     request: write,
     outcome: html.body,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
-    name: 'a write that no upstream answers: not sent a second time',
+    name: 'a write that no upstream answers: not resent',
     upstreams: { a: { fault: 'reset' }, b: { hang: true } },
     request: write,
     outcome: 'timeout',
@@ -364,14 +364,14 @@ const cells: readonly Cell[] = [
     const outcome = fault === 'timeout' ? 'timeout' : 'upstream-failed'
     return [
       {
-        name: `a write that was sent, ${fault}: by no other URL of its upstream`,
+        name: `a write that was sent, ${fault}: no failover to another URL`,
         upstreams: { a },
         request: write,
         outcome,
         sent: { a: 1 },
       },
       {
-        name: `a transaction for a node to sign that was sent, ${fault}: not sent again, nor elsewhere`,
+        name: `a transaction for the node to sign that was sent, ${fault}: never resent`,
         upstreams: { a, b: ok },
         request: { method: 'eth_sendTransaction', params: [{}] },
         outcome,
@@ -380,7 +380,7 @@ const cells: readonly Cell[] = [
     ]
   }),
   {
-    name: 'a write that took all the time: not sent to the backup either',
+    name: 'a write that used all the time: not sent to the backup',
     upstreams: { a: { hang: true }, b: backup(ok) },
     request: write,
     config: { processingTimeoutMs: 1_000 },
@@ -388,28 +388,28 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 0 },
   },
   {
-    name: 'a write for one named upstream goes to it alone',
+    name: 'a write for a selected upstream goes only there',
     upstreams: { a: ok, b: ok },
     request: { ...write, directives: { selectProvider: 'b' } },
     outcome: okBody,
     sent: { a: 0, b: 1 },
   },
   {
-    name: 'a write for one named upstream that fails goes to all the others',
+    name: 'a write for a selected upstream that fails goes to all others',
     upstreams: { a: ok, b: { fault: 'reset' }, c: ok },
     request: { ...write, directives: { selectProvider: 'b' } },
     outcome: okBody,
     sent: { a: 1, b: 1, c: 1 },
   },
   {
-    name: 'a write that the named upstream refuses for good goes to no other',
+    name: 'a write that the selected upstream rejects for good goes to no other',
     upstreams: { a: ok, b: nodeError(-32000, 'insufficient funds for gas * price + value') },
     request: { ...write, directives: { selectProvider: 'b' } },
     outcome: nodeError(-32000, 'insufficient funds for gas * price + value').body,
     sent: { a: 0, b: 1 },
   },
   {
-    name: 'a write for one named upstream that hangs: the others get it after the hedge delay',
+    name: 'a write for a selected upstream that hangs goes to all others after the hedge delay',
     upstreams: { a: ok, b: { hang: true } },
     request: { ...write, directives: { selectProvider: 'b' } },
     config: { processingTimeoutMs: 3_000 },
@@ -424,7 +424,7 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'a call that is local to a node is not sent to another once it was sent',
+    name: 'a call about the state of one node is not sent to another once it was sent',
     upstreams: { a: { fault: 'reset' }, b: ok },
     request: { method: 'eth_accounts', params: [] },
     outcome: 'upstream-failed',
@@ -435,34 +435,39 @@ const cells: readonly Cell[] = [
 describe('the relay', () => {
   it.each(cells)('$name', async ({ upstreams, request, config, outcome, sent }) => {
     const relay = fixture(upstreams, config)
-    const seen = await relay.ask(request)
-    expect({ outcome: seen.outcome, sent: relay.sent }).toEqual({ outcome, sent })
+    const reply = await relay.ask(request)
+    expect({ outcome: reply.outcome, sent: relay.sent }).toEqual({ outcome, sent })
     await relay.clock.advance(60_000)
     expect(relay.clock.pending, 'timers left behind').toBe(0)
     expect(relay.pool.upstreams.map(({ usedSlots }) => usedSlots)).not.toContain(1)
   })
 })
 
-describe('time', () => {
-  it('asks another when an upstream hangs, and aborts that attempt', async () => {
+describe('the time budget', () => {
+  it('retries elsewhere when an upstream hangs, and aborts that attempt', async () => {
     const relay = fixture({ a: { hang: true }, b: ok }, { maxAttempts: 10 })
-    const seen = await relay.ask()
-    expect(seen.upstream).toBe('b')
+    const reply = await relay.ask()
+    expect(reply.upstream).toBe('b')
     expect(relay.transport('a').aborted).toBe(1)
   })
 
   it.each([
     ['rpc-relay-timeout verbatim, below the floor', { relayTimeoutMs: 200 }, {}, 200],
     ['the timeout of the URL', {}, { timeoutMs: 400 }, 400],
-    ['rpc-relay-timeout before that of the URL', { relayTimeoutMs: 200 }, { timeoutMs: 400 }, 200],
+    [
+      'rpc-relay-timeout over the timeout of the URL',
+      { relayTimeoutMs: 200 },
+      { timeoutMs: 400 },
+      200,
+    ],
   ])('of one attempt: %s', async (_name, directives, url, ms) => {
     const relay = fixture({ a: { script: () => ({ hang: true }), urls: [url] } })
-    const seen = await relay.ask({ directives })
-    expect(seen.outcome).toBe('timeout')
-    expect(seen.tookMs).toBe(3 * ms)
+    const reply = await relay.ask({ directives })
+    expect(reply.outcome).toBe('timeout')
+    expect(reply.tookMs).toBe(3 * ms)
   })
 
-  it('of one attempt that waits for a block: two blocks more than its own', async () => {
+  it('of one attempt includes two block times if the call waits for a block', async () => {
     const relay = fixture({ a: { hang: true } }, { processingTimeoutMs: 300_000 })
     void relay.begin({ method: 'eth_sendRawTransactionSync', params: ['0x02f8'] })
     const failures = () => relay.pool.upstreams[0]?.urls[0]?.failures
@@ -472,43 +477,43 @@ describe('time', () => {
     expect(failures()).toBe(1)
   })
 
-  it('of the whole call ends it, however many attempts are left', async () => {
+  it('of the call ends it even if attempts remain', async () => {
     const relay = fixture(
       { a: { hang: true }, b: { hang: true }, c: { hang: true } },
       { processingTimeoutMs: 1_500 },
     )
-    const seen = await relay.ask()
-    expect([seen.outcome, seen.tookMs]).toEqual(['timeout', 1_500])
+    const reply = await relay.ask()
+    expect([reply.outcome, reply.tookMs]).toEqual(['timeout', 1_500])
   })
 
-  it('of the client: when it leaves, the upstream call is aborted and nothing is tried again', async () => {
+  it('ends when the client disconnects: the attempt is aborted and not retried', async () => {
     const client = new AbortController()
     const relay = fixture({ a: { hang: true }, b: ok })
-    const seen = relay.begin({ signal: client.signal })
+    const reply = relay.begin({ signal: client.signal })
     await relay.clock.advance(10)
     client.abort()
-    expect((await seen).outcome).toBe('CallAborted')
+    expect((await reply).outcome).toBe('CallAborted')
     expect(relay.sent).toEqual({ a: 1, b: 0 })
     expect(relay.transport('a').open).toBe(0)
     expect(relay.pool.upstreams[0]?.availability.standing).toBe('eligible')
   })
 
-  it('of a client does not abort a transaction that is on its way', async () => {
+  it('does not abort a transaction when the client disconnects', async () => {
     const client = new AbortController()
     const relay = fixture({
       a: result('0x1', { afterMs: 500 }),
       b: result('0x1', { afterMs: 900 }),
     })
-    const seen = relay.begin({ ...write, signal: client.signal })
+    const reply = relay.begin({ ...write, signal: client.signal })
     await relay.clock.advance(10)
     client.abort()
     await relay.clock.advance(1_000)
-    expect((await seen).outcome).toBe(okBody)
+    expect((await reply).outcome).toBe(okBody)
     expect([relay.transport('a').aborted, relay.transport('b').aborted]).toEqual([0, 0])
   })
 })
 
-it('a head is as old as the question that it answers', async () => {
+it('a reported head is as old as its request', async () => {
   const relay = fixture({ a: result('0x10', { afterMs: 300 }) })
   const request: TestCall = { method: 'eth_blockNumber', params: [] }
   const early = relay.begin(request)
@@ -516,13 +521,13 @@ it('a head is as old as the question that it answers', async () => {
   relay.transport('a').play(() => result('0x12'))
   await relay.ask(request)
   await relay.clock.advance(300)
-  // Clients have seen a later one meanwhile.
+  // Clients have seen a later block in between.
   expect((await early).outcome).toBe(result('0x12').body)
   expect(relay.pool.upstreams[0]?.latest?.block).toBe(0x12)
 })
 
 describe('availability under traffic', () => {
-  it('takes a dead upstream out of the path and lets a successful relay bring it back', async () => {
+  it('disables a dead upstream until a call succeeds there', async () => {
     const relay = fixture({ a: refused, b: ok })
     for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(okBody)
     expect(relay.sent['a']).toBe(3)
@@ -533,13 +538,13 @@ describe('availability under traffic', () => {
     expect(relay.events).toContain('a: disabled > eligible')
   })
 
-  it('does not blame a node for its own answers', async () => {
+  it('does not blame a node for its error answers', async () => {
     const relay = fixture({ a: revert })
     for (let each = 0; each < 20; each++) await relay.ask()
     expect(relay.events).toEqual([])
   })
 
-  it('does not blame an upstream for how it refuses what no spec names', async () => {
+  it('does not blame an upstream for rejecting a method that is in no spec', async () => {
     const forbidden = { status: 403, body: '<html>Forbidden</html>' } as const
     const relay = fixture({ a: forbidden })
     for (let each = 0; each < 20; each++) await relay.ask({ method: 'made_up' })
@@ -551,9 +556,9 @@ describe('availability under traffic', () => {
   })
 
   it.each([
-    ['the time that a client gives', { relayTimeoutMs: 20 }, {}],
-    ['what is left of the time of the call', {}, { processingTimeoutMs: 500 }],
-  ])('does not blame an upstream that did not keep %s', async (_name, directives, config) => {
+    ['the timeout of a client', { relayTimeoutMs: 20 }, {}],
+    ['the remaining time of the call', {}, { processingTimeoutMs: 500 }],
+  ])('does not blame an upstream that exceeds %s', async (_name, directives, config) => {
     const relay = fixture({ a: result('0x1', { afterMs: 600 }) }, config)
     for (let each = 0; each < 20; each++)
       expect((await relay.ask({ directives })).outcome).toBe('timeout')
@@ -563,11 +568,11 @@ describe('availability under traffic', () => {
   it.each([
     [400, ['a: eligible > disabled']],
     [415, ['a: eligible > disabled']],
-    // What the client wrote may be too long for a node.
+    // The client's request may be too long for a node.
     [413, []],
     [431, []],
   ])(
-    'serves every call while one of three upstreams gives pages with HTTP %i',
+    'serves every call while one of three upstreams returns pages with HTTP %i',
     async (status, events) => {
       const relay = fixture({ a: { ...html, status }, b: ok, c: ok })
       for (let each = 0; each < 60; each++) expect((await relay.ask()).outcome).toBe(okBody)
@@ -578,21 +583,18 @@ describe('availability under traffic', () => {
   it.each([
     ['2.5', 2_500],
     ['3600', 30_000],
-  ])(
-    'does not ask an upstream that is unavailable for %s s during %i ms',
-    async (seconds, pauseMs) => {
-      const headers = ['Retry-After', seconds]
-      const relay = fixture({ a: { ...html, status: 503, headers }, b: ok })
-      for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
-      await relay.clock.advance(pauseMs - 100)
-      for (let each = 0; each < 4; each++) await relay.ask()
-      expect(relay.sent['a']).toBe(1)
-      await relay.clock.advance(200)
-      for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
-      expect(relay.sent['a']).toBe(2)
-      expect(relay.events).toEqual(Array(2).fill(`a: cooldown ${pauseMs} ms`))
-    },
-  )
+  ])('skips an upstream with HTTP 503 and Retry-After %s for %i ms', async (seconds, pauseMs) => {
+    const headers = ['Retry-After', seconds]
+    const relay = fixture({ a: { ...html, status: 503, headers }, b: ok })
+    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    await relay.clock.advance(pauseMs - 100)
+    for (let each = 0; each < 4; each++) await relay.ask()
+    expect(relay.sent['a']).toBe(1)
+    await relay.clock.advance(200)
+    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.sent['a']).toBe(2)
+    expect(relay.events).toEqual(Array(2).fill(`a: cooldown ${pauseMs} ms`))
+  })
 
   it.each([429, 503])(
     'fails calls with rate-limited while all are in cooldown after HTTP %i',
@@ -608,21 +610,21 @@ describe('availability under traffic', () => {
   )
 
   it.each([
-    ['that names no time', [], 'eth_getBalance'],
-    ['whose time makes no sense', ['Retry-After', 'soon'], 'eth_getBalance'],
+    ['without Retry-After', [], 'eth_getBalance'],
+    ['with an invalid Retry-After', ['Retry-After', 'soon'], 'eth_getBalance'],
     [
-      'for a method that no spec names, which any client may invent',
+      'for a method that is in no spec, which any client can invent',
       ['Retry-After', '9'],
       'odd_method',
     ],
-  ])('goes on asking an unavailable upstream %s', async (_case, headers, method) => {
+  ])('still uses an upstream with HTTP 503 %s', async (_case, headers, method) => {
     const relay = fixture({ a: { ...html, status: 503, headers } })
     for (let each = 0; each < 3; each++) await relay.ask({ method })
     expect(relay.sent['a']).toBeGreaterThan(2)
     expect(relay.events.join()).not.toContain('cooldown')
   })
 
-  it('does not take an upstream out for one bad URL', async () => {
+  it('does not disable an upstream for one bad URL', async () => {
     const relay = fixture({
       a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
     })
@@ -631,17 +633,17 @@ describe('availability under traffic', () => {
     expect(relay.transport('a', 0).requests.length).toBeLessThan(5)
   })
 
-  it('nor when many calls meet the bad one at once', async () => {
+  it('does not disable an upstream when many calls hit one bad URL at once', async () => {
     const relay = fixture({
       a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
     })
     const all = Array.from({ length: 5 }, () => relay.begin())
     await relay.clock.advance(1_000)
-    for (const seen of all) expect((await seen).outcome).toBe(okBody)
+    for (const reply of all) expect((await reply).outcome).toBe(okBody)
     expect(relay.events).toEqual([])
   })
 
-  it('asks a URL that has answered again before one that failed since', async () => {
+  it('prefers a recovered URL to one that failed since', async () => {
     const relay = fixture({
       a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
     })
@@ -670,7 +672,7 @@ describe('availability under traffic', () => {
     expect(relay.sent['a']).toBe(2)
   })
 
-  it('does not fail over to a URL whose cooldown began while the first one was asked', async () => {
+  it('does not fail over to a URL whose cooldown began during the first attempt', async () => {
     const limited = { status: 429, body: 'slow down' }
     const late = { fault: 'reset', afterMs: 500 } as const
     const relay = fixture({
@@ -685,7 +687,7 @@ describe('availability under traffic', () => {
     expect(relay.transport('a', 1).requests).toHaveLength(1)
   })
 
-  it('puts a write that one URL would not take to the other one', async () => {
+  it('fails a write over to another URL after a rate limit', async () => {
     const limited = { status: 429, body: 'slow down' }
     const a = { script: () => limited, urls: [{}, {}], otherScripts: [() => ok] }
     const relay = fixture({ a })
@@ -693,7 +695,7 @@ describe('availability under traffic', () => {
     expect([0, 1].map((url) => relay.transport('a', url).requests.length)).toEqual([1, 1])
   })
 
-  it('passes on the 429 itself when no other upstream can answer', async () => {
+  it('returns the 429 when no other upstream can answer', async () => {
     const relay = fixture({ a: { status: 429, body: 'slow down' } })
     expect((await relay.ask()).outcome).toBe('slow down')
   })

@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Cancel } from '../clock/clock.ts'
-import { drawnOf } from '../upstream/candidates.ts'
+import { drawCandidates } from '../upstream/candidates.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
@@ -19,22 +19,24 @@ import { ViolationQuorum } from './violation-quorum.ts'
 /**
  * Runs a call and returns its reply.
  * @throws RelayError when no upstream could serve it
- * @throws CallAborted when its client left
+ * @throws CallAborted when its client disconnected
  */
 export type Relay = (call: Call) => Promise<Reply>
 
 /** The relay of one listener. */
 export function createRelay(options: RelayOptions): Relay {
-  const parts = relayContextOf(options)
+  const context = relayContextOf(options)
   return (call) => {
-    const reply = new Promise<Reply>((resolve, reject) => begin(parts, call, resolve, reject))
-    return call.method.kind === 'write' ? reply.then((own) => parts.known.shared(call, own)) : reply
+    const reply = new Promise<Reply>((resolve, reject) => begin(context, call, resolve, reject))
+    return call.method.kind === 'write'
+      ? reply.then((own) => context.known.shared(call, own))
+      : reply
   }
 }
 
 /**
- * Reports each call to the watch. A call that is pinned to known heads waits while a pool at rest polls them; otherwise
- * its answer would be as old as those heads. No other call waits.
+ * Reports each call to the watch. A call that is pinned to known heads waits while an idle pool
+ * polls them, since its answer would otherwise be as old as those heads. Other calls do not wait.
  * @param isVoted whether the config cross-validates a method
  */
 export function withWake(
@@ -53,19 +55,19 @@ export function withWake(
 type Resolve = (reply: Reply) => void
 type Reject = (error: unknown) => void
 
-function begin(parts: RelayContext, call: Call, resolve: Resolve, reject: Reject): void {
+function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reject): void {
   const { journal, signal, method } = call
-  const { breaker } = parts
-  const config = parts.config.now
-  const nowMs = parts.clock.nowMs()
+  const { breaker } = context
+  const config = context.config.now
+  const nowMs = context.clock.nowMs()
   journal.budgetMs = config.processingTimeoutMs
   journal.maxAttempts = method.kind === 'write' ? Infinity : config.maxAttempts
   if (signal.aborted) return reject(new CallAborted())
   if (nowMs >= journal.deadlineMs)
-    return reject(new RelayError(errorKinds.timeout, 'the time of the call is used up'))
+    return reject(new RelayError(errorKinds.timeout, 'the deadline of the call has passed'))
   if (!breaker.admits(call, nowMs)) {
     const why = 'no upstream is up; calls fail at once until one is'
-    const limited = rateLimited(parts.pool, new Needs(call))
+    const limited = rateLimited(context.pool, new Needs(call))
     return reject(limited ?? new RelayError(errorKinds.breakerOpen, why))
   }
   const answered = (reply: Reply) => {
@@ -77,23 +79,23 @@ function begin(parts: RelayContext, call: Call, resolve: Resolve, reject: Reject
     reject(error)
   }
   if (method.kind === 'write' && isWhole(call))
-    new Broadcast(parts, call, answered, failed).start(nowMs)
-  else new FailoverAttempts(parts, call, answered, failed).start(nowMs)
+    new Broadcast(context, call, answered, failed).start(nowMs)
+  else new FailoverAttempts(context, call, answered, failed).start(nowMs)
 }
 
 const maxBackoffMs = 400
-/** How long a call waits for the block of its floor. Heads are polled, however fast the chain is. */
+/** How long a call waits for its floor. The minimum covers the polling interval on fast chains. */
 const floorWait = { blocks: 2, minMs: 1_000 } as const
-/** A slow attempt that found no upstream for a hedge looks again after twice the time, up to this. */
+/** Longest delay, which doubles each time a slow attempt finds no upstream for a hedge. */
 const maxHedgeDelayMs = 1_000
 
 /**
- * Asks one upstream after the other: pick, attempt, verdict, and again while that may help. A slow
- * attempt gets a hedge at another upstream. A late attempt goes on beside a retry. The first answer
- * wins, and the other attempts are aborted.
+ * Tries upstreams one after the other: select, send, validate, and repeat while that may help. A
+ * slow attempt gets a hedge at another upstream. A late attempt continues beside a retry. The first
+ * answer wins, and the other attempts are aborted.
  */
 class FailoverAttempts implements AttemptOwner {
-  readonly #parts: RelayContext
+  readonly #context: RelayContext
   readonly #call: Call
   readonly #needs: Needs
   readonly #resolve: Resolve
@@ -102,32 +104,33 @@ class FailoverAttempts implements AttemptOwner {
   readonly #running: Attempt[] = []
   #suspects: ViolationQuorum | null = null
   #best: Attempt | null = null
-  /** An empty answer that awaits confirmation by another upstream. */
+  /** The attempt whose empty answer awaits confirmation by another upstream. */
   #unconfirmed: Attempt | null = null
   #retries = 0
-  /** When the first attempt, or the last retry, began. */
+  /** Start of the first attempt or of the last retry. */
   #triedMs = 0
   #hedgeDelayMs = 0
   #cancelPause: Cancel | null = null
   #isOver = false
   readonly #leave = () => {
-    // No upstream was asked whether it shows the same.
+    // No second upstream has confirmed or refuted the violation, so nothing is blamed.
     this.#suspects = null
-    this.#fail(new CallAborted(), this.#parts.clock.nowMs())
+    this.#fail(new CallAborted(), this.#context.clock.nowMs())
   }
 
-  constructor(parts: RelayContext, call: Call, resolve: Resolve, reject: Reject) {
-    this.#parts = parts
+  constructor(context: RelayContext, call: Call, resolve: Resolve, reject: Reject) {
+    this.#context = context
     this.#call = call
     this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
-    this.#isHedged = call.method.kind === 'read' && parts.config.now.retryLimit > 0 && isWhole(call)
+    this.#isHedged =
+      call.method.kind === 'read' && context.config.now.retryLimit > 0 && isWhole(call)
   }
 
   start(nowMs: number): void {
     this.#call.signal.addEventListener('abort', this.#leave, { once: true })
-    if (this.#isHedged) this.#parts.hedging.budget.earn()
+    if (this.#isHedged) this.#context.hedging.budget.earn()
     this.#try('first', nowMs)
   }
 
@@ -136,7 +139,7 @@ class FailoverAttempts implements AttemptOwner {
       this.#best ??= attempt
       return this.#goOn(attempt, nowMs)
     }
-    const { budget } = this.#parts.hedging
+    const { budget } = this.#context.hedging
     if (!this.#call.journal.isSpent(nowMs) && budget.has(nowMs) && this.#begin('hedge', nowMs))
       return budget.spend()
     attempt.slowAfter(this.#hedgeDelayMs, nowMs)
@@ -148,9 +151,8 @@ class FailoverAttempts implements AttemptOwner {
     const { failure, violation, reply, defect } = attempt
     if (defect) return this.#fail(defect, nowMs)
     if (failure === null && reply) {
-      const isMissing = attempt.record.missedBlock && this.#parts.config.now.retryMissingBlocks
-      if (!learnHistory(attempt, reply, this.#call, this.#parts) && !isMissing) {
-        // An error is no better than an empty answer.
+      const isMissing = attempt.record.missedBlock && this.#context.config.now.retryMissingBlocks
+      if (!learnHistory(attempt, reply, this.#call, this.#context) && !isMissing) {
         const empty = reply.refusal && this.#unconfirmed?.reply
         return this.#answered(empty || reply, nowMs, attempt.isLate)
       }
@@ -158,16 +160,16 @@ class FailoverAttempts implements AttemptOwner {
       return this.#goOn(attempt, nowMs)
     }
     if (violation) {
-      this.#suspects ??= new ViolationQuorum(this.#parts.judge)
+      this.#suspects ??= new ViolationQuorum(this.#context.validator)
       if (this.#suspects.add(attempt) && reply) return this.#answered(reply, nowMs)
     }
     this.#best = morePreferred(this.#best, attempt)
-    // When it was late, another attempt began already, or none was left.
+    // A late attempt has started its retry already.
     if (attempt.isLate) this.#conclude(nowMs)
     else this.#goOn(attempt, nowMs)
   }
 
-  /** An attempt failed or is late: asks another upstream, unless a running attempt still has time. */
+  /** Retries after a failed or late attempt, unless a running attempt still has time. */
   #goOn(failed: Attempt, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
@@ -178,24 +180,24 @@ class FailoverAttempts implements AttemptOwner {
   }
 
   #pause(ms: number, kind: AttemptKind): void {
-    this.#cancelPause = this.#parts.clock.after(ms, () => {
+    this.#cancelPause = this.#context.clock.after(ms, () => {
       this.#cancelPause = null
-      this.#try(kind, this.#parts.clock.nowMs())
+      this.#try(kind, this.#context.clock.nowMs())
     })
   }
 
   #mayRetry(failed: Attempt, nowMs: number): boolean {
-    const { retryLimit } = this.#parts.config.now
+    const { retryLimit } = this.#context.config.now
     const mayHelp = failed.failure === null || failed.failure.retry
     if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
     return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
 
-  /** The wait before an upstream is asked again: a node that restarts refuses connections at once. */
+  /** Delay before an upstream is retried: a restarting node refuses connections at once. */
   #backoffMs(nowMs: number): number {
     this.#needs.untriedOnly = false
-    if (!this.#parts.pool.pick.repeats(this.#needs)) return 0
+    if (!this.#context.pool.pick.repeats(this.#needs)) return 0
     const { attempts, deadlineMs } = this.#call.journal
     const last = attempts.at(-1)
     const times = attempts.filter(
@@ -207,33 +209,33 @@ class FailoverAttempts implements AttemptOwner {
 
   #try(kind: AttemptKind, nowMs: number): void {
     this.#triedMs = nowMs
-    // The time or the attempts may have been used up in the meantime.
+    // A pause before this attempt may have used up the time.
     if (this.#call.journal.isSpent(nowMs) || !this.#begin(kind, nowMs)) this.#conclude(nowMs)
   }
 
-  /** @returns whether there was an upstream to ask */
+  /** @returns whether an upstream was available */
   #begin(kind: AttemptKind, nowMs: number): boolean {
-    const { pool, config, selectionStats } = this.#parts
+    const { pool, config, selectionStats } = this.#context
     const call = this.#call
     this.#needs.untriedOnly = kind === 'hedge'
     const { strategy } = config.now
     const { journal } = call
     const upstream = pool.pick.next(this.#needs, strategy, journal)
     if (selectionStats && strategy !== 'round-robin')
-      journal.candidates = drawnOf(journal.considered) ?? journal.candidates
+      journal.candidates = drawCandidates(journal.considered) ?? journal.candidates
     if (!upstream) return false
-    const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
+    const attempt = new Attempt(this.#context, this, call, upstream, kind, nowMs)
     this.#running.push(attempt)
     attempt.start(nowMs)
     if (this.#isHedged && !journal.mayStream) {
-      const delayMs = this.#parts.hedging.delayMs(call.method, attempt.budgetMs)
+      const delayMs = this.#context.hedging.delayMs(call.method, attempt.budgetMs)
       this.#hedgeDelayMs = delayMs + attempt.othersMs
       attempt.slowAfter(this.#hedgeDelayMs, nowMs)
     }
     return true
   }
 
-  /** No new attempt begins; a running one may still bring an answer. */
+  /** Ends the call, unless a running attempt may still bring an answer. */
   #conclude(nowMs: number): void {
     const empty = this.#unconfirmed?.reply
     if (empty && !this.#cancelPause && this.#running.every(({ isLate }) => isLate))
@@ -241,7 +243,7 @@ class FailoverAttempts implements AttemptOwner {
     if (this.#running.length > 0 || this.#cancelPause || this.#waitsForFloor(nowMs)) return
     const reply = this.#best?.fallback
     if (!reply) {
-      const { pool, breaker } = this.#parts
+      const { pool, breaker } = this.#context
       const { attempts, startedMs, deadlineMs } = this.#call.journal
       const untilMs = Math.min(startedMs + maxVerificationMs, deadlineMs)
       const error = noReply(this.#best?.fault ?? null, this.#call, pool, this.#needs)
@@ -258,11 +260,11 @@ class FailoverAttempts implements AttemptOwner {
   }
 
   /**
-   * Retries soon while an upstream may still answer at the call's floor: one that has yet to reach it, or one that
-   * reported the block and then lacked it.
+   * Schedules a retry while an upstream may still reach the floor of the call. That includes one
+   * that reported the block and then lacked it.
    */
   #waitsForFloor(nowMs: number): boolean {
-    const { pool, chain, config, breaker } = this.#parts
+    const { pool, chain, config, breaker } = this.#context
     const { journal } = this.#call
     const needs = this.#needs
     if ((needs.floor === null && !this.#call.method.floor) || journal.isSpent(nowMs)) return false
@@ -286,7 +288,7 @@ class FailoverAttempts implements AttemptOwner {
     return true
   }
 
-  /** The upstream may soon recover, or get a block that it lacks. It has had every block below the floor. */
+  /** Whether the failure may pass: the upstream recovers, or gets the block that it lacks. */
   #mayPass({ origin, retry, pruned }: FailureClass): boolean {
     const isOlder = (lastPoint(this.#call.method.block) ?? Infinity) < (this.#needs.floor ?? 0)
     return origin === 'upstream' && retry && !(pruned && isOlder)
@@ -295,8 +297,8 @@ class FailoverAttempts implements AttemptOwner {
   #answered(reply: Reply, nowMs: number, isLate = false): void {
     const { method, journal } = this.#call
     if (this.#close(nowMs, isLate)) {
-      if (!journal.mayStream) this.#parts.hedging.answered(method, nowMs - this.#triedMs)
-      this.#resolve(atLeastTip(reply, this.#call, this.#parts))
+      if (!journal.mayStream) this.#context.hedging.answered(method, nowMs - this.#triedMs)
+      this.#resolve(atLeastTip(reply, this.#call, this.#context))
     } else release(reply.incoming.body)
   }
 

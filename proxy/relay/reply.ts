@@ -5,34 +5,33 @@ import type { FailureClass, NodeError } from '../chain/failure-table.ts'
 import type { Span } from '../json/scanner.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
-/** Failure tables look at no more of a node's message. */
+/** Failure tables match only this much of a node's message. */
 export const maxMessageLength = 4_096
 
 /**
- * An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be
- * read or released.
+ * The upstream's answer for the client, with unchanged bytes. A stream must be read or released.
  */
 export interface Reply {
   readonly incoming: Incoming
-  /** The upstream that gave it. */
+  /** Name of the upstream. */
   readonly upstream: string
-  /** The failure class of an error that is the node's own answer, such as a revert; null for a result. */
+  /** Failure class of the node's own error, such as a revert; null for a result. */
   readonly refusal: FailureClass | null
-  /** The latest block that this upstream is known to have; null when unknown. */
+  /** Latest known block of the upstream; null if unknown. */
   readonly latestBlock: number | null
-  /** The number of a new block that the answer shows. Absent or null: it shows none. */
+  /** Number of a new block that the answer reveals; absent or null if there is none. */
   readonly shownBlock?: number | null
 }
 
 /**
- * What a reader finds in an answer, before the failure table classifies it. Of a stream it is what the
- * head shows, and `rest` judges the remainder.
+ * Content of an answer, before the failure table classifies it. For a stream it covers the head,
+ * and `rest` validates the remainder.
  */
 export type ReplyContent =
   /**
-   * `inForm`: it is in the form in which the interface gives results; else it may be any page.
-   * `isNull`: the result is null, and was not parsed.
-   * `parsed`: the result, if it was wanted and all of it is here.
+   * `inForm`: well-formed for the interface; otherwise it may be any page.
+   * `isNull`: the result is null and was not parsed.
+   * `parsed`: the result, if it was requested and is complete.
    */
   | {
       readonly kind: 'result'
@@ -43,39 +42,39 @@ export type ReplyContent =
     }
   | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamValidator }
   /**
-   * Not an answer to the request in the interface's form. `why` is short and holds no payload.
+   * Not a well-formed answer to the request. `why` is short and contains no payload.
    * `isClientsFault`: the client's request may be the cause, so the upstream is not blamed.
    */
   | { readonly kind: 'malformed'; readonly why: string; readonly isClientsFault?: boolean }
 
-/** Reads answers of one interface; made by the listener along with the call. */
+/** Reads answers of one interface. The listener creates it with the call. */
 export interface ReplyReader {
   /**
-   * Reads as little as possible, and parses the result only on demand. Never throws.
-   * @param takesAnyId the answer may have the id of another request
+   * Reads as little as possible and parses the result only on demand. Never throws.
+   * @param takesAnyId accepts the id of another request
    */
   read(incoming: Incoming, wantsResult?: boolean, takesAnyId?: boolean): ReplyContent
-  /** An answer of the router with this result, in the form of an upstream's answer. */
+  /** Encodes a result as an upstream would. */
   write(result: unknown): Uint8Array
-  /** What an answer is; the last one that was read is not read again. Absent: nothing of it is remembered. */
+  /** Content of an answer, cached for the last one that was read; absent without a cache. */
   findingOf?(incoming: Incoming): ReplyContent
-  /** JSON of the client's id; absent: requests have none. */
+  /** JSON of the client's id; absent if requests have none. */
   readonly ownId?: Uint8Array
-  /** The form in which nodes answer, where the client chooses one: an answer in another one is another answer. */
+  /** Answer format, if the client chooses one; part of the cache key. */
   readonly form?: string
   /**
-   * Where the id of the request stands in an answer; empty where any request may get it as it is, and null
-   * where none but its own may. Absent: answers have no id.
+   * Position of the request's id in an answer; empty if the answer suits any request, null if it
+   * suits only its own. Absent if answers have no id.
    */
   idIn?(body: Uint8Array): Span | null
-  /** An answer to the same question under another id, as the answer to this request. */
+  /** Converts the answer to an identical request with another id. */
   adopt?(incoming: WholeIncoming, id: Span): Incoming
 }
 
-/** An answer whose bytes are all here. */
+/** An answer whose body is in memory. */
 export type WholeIncoming = Incoming & { readonly body: Uint8Array }
 
-/** An answer that is here: where it is long, as a stream, so that a client may read it as slowly as any other. */
+/** A body from parts in memory. A long one is a stream, so that clients can read it slowly. */
 export function assembled(...parts: readonly [Uint8Array, ...Uint8Array[]]): Incoming['body'] {
   const { collectedBytes, unreadBytes } = nodeLimits
   let length = 0
@@ -89,30 +88,30 @@ export function assembled(...parts: readonly [Uint8Array, ...Uint8Array[]]): Inc
   return { head: [], length, [Symbol.asyncIterator]: pieces }
 }
 
-/** Judges a long answer while it is passed on, from its beginning. */
+/** Validates a long answer while the client reads it. */
 export interface StreamValidator {
-  /** How many bytes the client gets; null when that is not known at the beginning. */
+  /** Bytes that the client gets; null if unknown at the start. */
   readonly length: number | null
-  /** Pieces are passed on as they come; none is held back until the end. */
+  /** Forwards each chunk at once, instead of withholding the last one until the end. */
   readonly isLive?: boolean
-  /** Where the client's id stands in what it was given; null while that is not known. Absent: answers have no id. */
+  /** Position of the client's id in the output; null if unknown yet. Absent without ids. */
   readonly ownId?: Span | null
   /**
-   * Takes the next bytes, first those of the head.
-   * @returns the same for the client, under the id of its request
+   * Takes the next bytes, starting with the head.
+   * @returns the bytes for the client, with the id of its request
    * @throws MalformedAnswer
    */
   push(chunk: Uint8Array): readonly Uint8Array[]
-  /** There are no more bytes. @throws MalformedAnswer */
+  /** Checks the end of the answer. @throws MalformedAnswer */
   end(): void
 }
 
-/** A long answer is not well-formed. The message is short and holds no payload. */
+/** A long answer is not well-formed. The message is short and contains no payload. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
 
-/** Of two failed attempts the one whose reply is worth more to the client; of equals the later. */
+/** The failed attempt with the more useful reply; the later one if they are equal. */
 export function morePreferred<T extends { readonly fallback: Reply | null }>(
   best: T | null,
   failed: T,
@@ -121,9 +120,9 @@ export function morePreferred<T extends { readonly fallback: Reply | null }>(
 }
 
 /**
- * How useful a reply is to the client, from 0 to 9.
- * Errors: none, a page, a provider's limit, an internal error, one that another node might not return.
- * Answers: a final error, a refused transaction, a used nonce, a known transaction, a result.
+ * Usefulness of a reply to the client, in ascending order from 0 to 9.
+ * Errors: none, a page, a provider's limit, an internal error, an error specific to the node.
+ * Answers: a final error, a rejected transaction, a used nonce, a known transaction, a result.
  */
 export function replyRank(reply: Reply | null): number {
   if (reply === null) return 0
@@ -135,7 +134,7 @@ export function replyRank(reply: Reply | null): number {
   return refusal.retry ? 4 : 5
 }
 
-/** A page, or an internal error of the upstream, passed on because nothing better came. */
+/** Whether the reply is a page or an internal error, returned for lack of a better one. */
 export function isTrouble(reply: Reply): boolean {
   const { refusal, incoming } = reply
   return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && replyRank(reply) === 3

@@ -11,7 +11,7 @@ beforeAll(async () => {
   ;({ chain, iface } = await ethereum())
 })
 
-/** The body of a request, as a test describes it. */
+/** A request body with properties that a test sets. */
 class Incoming {
   isRepeatable = true
 
@@ -25,11 +25,11 @@ function fixture(a: ScriptedAnswer = slow): RelayFixture {
   return new RelayFixture(chain, iface, { a: { script: () => a }, b: { script: () => slow } })
 }
 
-function askedOf({ sent }: RelayFixture): number {
+function requestsOf({ sent }: RelayFixture): number {
   return Object.values(sent).reduce((sum, each) => sum + each, 0)
 }
 
-/** Both upstreams are slow now, and there is a hedge to spend. */
+/** Slow upstreams with a filled hedge budget. */
 async function slowed(): Promise<RelayFixture> {
   const own = fixture(result('0x1'))
   own.transport('b').play(() => result('0x1'))
@@ -38,48 +38,48 @@ async function slowed(): Promise<RelayFixture> {
   return own
 }
 
-test('a read that still comes in is not hedged, however slow its upstream', async () => {
+test('an unfinished read request gets no hedge', async () => {
   const own = await slowed()
-  const before = askedOf(own)
+  const before = requestsOf(own)
   await own.ask({ body: new Incoming() })
-  expect(askedOf(own) - before).toBe(1)
+  expect(requestsOf(own) - before).toBe(1)
 })
 
-test('a write that still comes in goes to one upstream', async () => {
+test('an unfinished write request goes to one upstream', async () => {
   const own = fixture()
   await own.ask({ ...write, body: new Incoming() })
-  expect(askedOf(own)).toBe(1)
+  expect(requestsOf(own)).toBe(1)
 })
 
 test.each([
-  ['can be sent again is tried elsewhere', true, 2],
-  ['is gone in part is not', false, 1],
+  ['is repeatable is retried elsewhere', true, 2],
+  ['is not repeatable fails', false, 1],
 ])('a request that %s', async (_, isRepeatable, requests) => {
   const own = fixture({ fault: 'refused' })
   const { outcome } = await own.ask({ body: Object.assign(new Incoming(), { isRepeatable }) })
-  expect(askedOf(own)).toBe(requests)
+  expect(requestsOf(own)).toBe(requests)
   expect(outcome === 'upstream-failed').toBe(!isRepeatable)
 })
 
 test.each([
-  ['once it is whole', true, [0, 1, 0]],
-  ['never when it breaks off', false, [0, 0, 0]],
-])('a request takes a session of its upstream %s', async (_, isWhole, sessions) => {
+  ['once it is complete', true, [0, 1, 0]],
+  ['never if it is aborted', false, [0, 0, 0]],
+])('a request takes a slot of its upstream %s', async (_, isWhole, sessions) => {
   let whole = () => {}
-  const seen: number[] = []
+  const slots: number[] = []
   const own = fixture()
   const [upstream] = own.pool.upstreams
-  const look = () => seen.push(upstream?.usedSlots ?? NaN)
+  const record = () => slots.push(upstream?.usedSlots ?? NaN)
   own.transport('a').play(() => {
-    look()
+    record()
     if (isWhole) whole()
-    look()
+    record()
     return isWhole ? slow : { fault: 'reset' }
   })
   const whenWhole = (run: () => void) => (whole = run)
   const body = Object.assign(new Incoming(), { whenWhole, isRepeatable: false })
   await own.ask({ body, directives: { selectProvider: 'a' } })
-  // It ended too late for the attempt.
+  // The request completes after the attempt has ended.
   whole()
-  expect([...seen, upstream?.usedSlots]).toEqual(sessions)
+  expect([...slots, upstream?.usedSlots]).toEqual(sessions)
 })

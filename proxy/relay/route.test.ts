@@ -12,7 +12,7 @@ const trace: TestCall = { method: 'trace_block', params: ['latest'] }
 interface Case {
   readonly name: string
   readonly request?: TestCall
-  /** Sessions that are taken. */
+  /** Used slots per upstream. */
   readonly taken: Readonly<Record<string, number>>
   readonly maxSessions?: number
   readonly isOneOfMany?: true
@@ -65,7 +65,7 @@ it.each<Case>([
     message: 'no upstream that is up declares the add-on `debug`, which this call needs',
   },
 ])(
-  'reports why no upstream can be asked: $name',
+  'reports why no upstream is available: $name',
   async ({ request, taken, maxSessions = 1_000, isOneOfMany = false, message }) => {
     const { chain, iface } = await ethereum()
     const fixture = new RelayFixture(chain, iface, { a: ok, b: traced }, { maxSessions })
@@ -82,7 +82,7 @@ it.each([
   { taken: 900, isOneOfMany: true, isServed: false },
   { taken: 999, isOneOfMany: false, isServed: true },
 ])(
-  'of 1,000 sessions $taken are taken; of many: $isOneOfMany; served: $isServed',
+  '$taken of 1,000 slots are used; one of many: $isOneOfMany; served: $isServed',
   async ({ taken, isOneOfMany, isServed }) => {
     const { chain, iface } = await ethereum()
     const fixture = new RelayFixture(chain, iface, { a: ok })
@@ -99,7 +99,7 @@ it.each([
   },
 )
 
-it('says of the one upstream with an add-on that it is in cooldown, and nothing of the others', async () => {
+it('reports only the cooldown of the upstream that has the add-on', async () => {
   const { chain, iface } = await ethereum()
   const fixture = new RelayFixture(chain, iface, { a: ok, b: traced, c: ok })
   const { call } = await fixture.ask(trace)
@@ -108,11 +108,11 @@ it('says of the one upstream with an add-on that it is in cooldown, and nothing 
   await expect(fixture.relay(again)).rejects.toMatchObject({
     kind: { reason: 'rate-limited' },
     message:
-      'no upstream with `trace` can serve this call now (b: held-off); b, in cooldown after a limit, is the first to be asked again',
+      'no upstream with `trace` can serve this call now (b: held-off); the cooldown of b after a rate limit ends first',
   })
 })
 
-it('sheds calls at once while every session is taken, and serves again as soon as one is free', async () => {
+it('rejects calls at once while every slot is used, and recovers when one is free', async () => {
   const { chain, iface } = await ethereum()
   const fixture = new RelayFixture(chain, iface, { a: ok, b: ok }, { maxSessions: 1 })
   const served = [fixture.begin(), fixture.begin()]
@@ -121,14 +121,14 @@ it('sheds calls at once while every session is taken, and serves again as soon a
     expect([outcome, tookMs]).toEqual(['no-upstream', 0])
   }
   await fixture.clock.advance(100)
-  const seen = [...(await Promise.all(served)), await fixture.ask()]
-  expect(seen.map(({ upstream }) => upstream)).toEqual(['a', 'b', 'a'])
+  const reply = [...(await Promise.all(served)), await fixture.ask()]
+  expect(reply.map(({ upstream }) => upstream)).toEqual(['a', 'b', 'a'])
   expect(fixture.events).toEqual([])
 })
 
 it.each([
-  ['waits for a verification where no other upstream can serve it', 900, '0x1'],
-  ['waits for none that takes longer than a second', 1_100, 'no-upstream'],
+  ['waits for a verification if no other upstream can serve it', 900, '0x1'],
+  ['does not wait for a verification for more than a second', 1_100, 'no-upstream'],
 ])('a call %s', async (_, verifiedAfterMs, expected) => {
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: ok })
@@ -142,21 +142,24 @@ it.each([
 })
 
 it.each([
-  ['which is excluded', { directives: { blockProviders: ['b'] } }, 'no-upstream'],
-  ['which declares no such add-on', trace, 'no-upstream'],
+  ['that is excluded', { directives: { blockProviders: ['b'] } }, 'no-upstream'],
+  ['that lacks the add-on', trace, 'no-upstream'],
   ['while the other one is in cooldown', {}, 'rate-limited'],
-] as const)('a call waits for no verification of an upstream %s', async (_, request, expected) => {
-  const { chain, iface } = await ethereum()
-  const relay = new RelayFixture(chain, iface, { a: ok, b: ok })
-  const [a, b] = relay.pool.upstreams
-  b!.urls[0]!.verified = null
-  if (expected === 'rate-limited') a!.urls[0]!.cooldown.begin(60_000)
-  else a!.usedSlots = 1_000
-  const { outcome, tookMs } = await relay.begin(request)
-  expect([outcome, tookMs]).toEqual([expected, 0])
-})
+] as const)(
+  'a call does not wait for the verification of an upstream %s',
+  async (_, request, expected) => {
+    const { chain, iface } = await ethereum()
+    const relay = new RelayFixture(chain, iface, { a: ok, b: ok })
+    const [a, b] = relay.pool.upstreams
+    b!.urls[0]!.verified = null
+    if (expected === 'rate-limited') a!.urls[0]!.cooldown.begin(60_000)
+    else a!.usedSlots = 1_000
+    const { outcome, tookMs } = await relay.begin(request)
+    expect([outcome, tookMs]).toEqual([expected, 0])
+  },
+)
 
-it('a call that waits for a verification keeps no other from trying in an outage', async () => {
+it('a call that waits for a verification does not block trial calls', async () => {
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: { script: () => refused }, b: traced })
   relay.pool.upstreams[1]!.urls[0]!.verified = null
@@ -171,9 +174,9 @@ it('a call that waits for a verification keeps no other from trying in an outage
 })
 
 it.each([
-  ['while all that are in service are full', {}],
-  ['while all that are in service are excluded', { directives: { blockProviders: ['a'] } }],
-])('a call waits for no upstream that was never reached %s', async (_, request) => {
+  ['while all upstreams in service are full', {}],
+  ['while all upstreams in service are excluded', { directives: { blockProviders: ['a'] } }],
+])('a call does not wait for an unreachable upstream %s', async (_, request) => {
   const { chain, iface } = await ethereum()
   const never = { ...ok, verified: false }
   const relay = new RelayFixture(chain, iface, { a: ok, never }, { maxSessions: 1 })
@@ -184,7 +187,7 @@ it.each([
   expect([outcome, tookMs]).toEqual(['no-upstream', 0])
 })
 
-it('a call that needs an add-on waits for the upstream that declares it, while others serve', async () => {
+it('a call that needs an add-on waits for its upstream while others serve', async () => {
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: ok, b: { ...traced, verified: false } })
   const [, b] = relay.pool.upstreams

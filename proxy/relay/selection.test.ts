@@ -6,7 +6,7 @@ import type { Strategy } from '../config/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { RelayFixture, ethereum, result } from './testing/relay-fixture.ts'
 
-/** The least share of the best upstream's weight. */
+/** Minimum share of the best upstream's weight. */
 const weightFloor = 0.05
 let chain: Chain
 let iface: ChainInterface
@@ -24,12 +24,12 @@ function fixture(
   ])
   return new RelayFixture(chain, iface, Object.fromEntries(scripts) as never, {
     strategy,
-    // Without retries and hedges every request is a draw.
+    // Without retries and hedges, each request is one selection.
     retryLimit: 0,
   })
 }
 
-/** Each upstream's share of so many requests. */
+/** Share of each upstream over this many requests. */
 async function shares(relay: RelayFixture, requests = 1_000): Promise<Record<string, number>> {
   const before = relay.sent
   for (let each = 0; each < requests; each++) await relay.ask()
@@ -42,7 +42,7 @@ const fast = result('0x1', { afterMs: 20 })
 const slow = result('0x1', { afterMs: 220 })
 
 describe('selection', () => {
-  it('is even among equals', async () => {
+  it('is uniform among equal upstreams', async () => {
     const share = await shares(fixture('balanced', { a: fast, b: fast, c: fast }), 3_000)
     for (const each of Object.values(share)) expect(each).toBeCloseTo(1 / 3, 1)
   })
@@ -51,20 +51,20 @@ describe('selection', () => {
     // Qualities by latency: (20 + 5) / (220 + 5) = 1/9; the floor is 1/20 of the best.
     ['balanced', 1 / 10],
     ['latency', weightFloor / (1 + weightFloor)],
-  ] as const)('by %s gives a slow upstream the share of the formula', async (strategy, share) => {
+  ] as const)('by %s gives a slow upstream the computed share', async (strategy, share) => {
     const relay = fixture(strategy, { a: fast, b: slow })
     await shares(relay, 50)
     expect((await shares(relay, 3_000))['b']).toBeCloseTo(share, 1)
   })
 
-  it('takes the upstreams in turn by round-robin, whatever their quality', async () => {
+  it('alternates by round-robin regardless of quality', async () => {
     expect(await shares(fixture('round-robin', { a: fast, b: slow }), 100)).toEqual({
       a: 0.5,
       b: 0.5,
     })
   })
 
-  it('lowers the share of an upstream that fails half of its calls, and raises it when it is well', async () => {
+  it('lowers the share of a failing upstream and restores it afterwards', async () => {
     const relay = fixture('availability', { a: fast, b: fast })
     let turn = 0
     relay
@@ -77,7 +77,7 @@ describe('selection', () => {
     expect((await shares(relay))['b']).toBeCloseTo(0.5, 1)
   })
 
-  it('lets an upstream that was out of service earn its share', async () => {
+  it('ramps up the share of an upstream that was out of service', async () => {
     const relay = fixture('balanced', { a: fast, b: fast })
     const { availability, urls } = relay.pool.upstreams[1]!
     availability.failed(5, 'test')
@@ -90,7 +90,7 @@ describe('selection', () => {
     expect(later['b']).toBeCloseTo(0.5, 1)
   })
 
-  it('records the candidates of the draw, for the header', async () => {
+  it('records the candidates for the response header', async () => {
     const { call } = await fixture('balanced', { a: fast, b: slow }).ask()
     expect(call.journal.candidates).toEqual(
       ['a', 'b'].map((name) => ({

@@ -16,9 +16,9 @@ import type { RelayContext } from './relay-context.ts'
 import type { ReplyContent } from './reply.ts'
 
 /**
- * The number of the block that an answer shows.
- * @param finding what the answer is; null where nothing is remembered of it
- * @returns null where it shows none, or would have to be parsed for it and is too long
+ * The block number that an answer reveals.
+ * @param finding content of the answer; null if it was not read before
+ * @returns null if it reveals none or is too long to parse
  */
 export function shownBlock(
   incoming: Incoming,
@@ -30,7 +30,7 @@ export function shownBlock(
   return at && numberAt(place, at)
 }
 
-/** What an attempt tells of its node. */
+/** The attempt behind an answer. */
 interface Attempted {
   readonly upstream: Upstream
   readonly url: NodeUrl
@@ -38,10 +38,10 @@ interface Attempted {
 }
 
 /**
- * Tells the tracker what an answer shows of the chain.
- * @param refusal the failure class of an error; null for a result
- * @param from the attempt whose node gave the answer. Absent: another replica stored it
- * @returns the number of the block that the answer shows; null if it shows no new block
+ * Reports to the tracker what an answer reveals about the chain.
+ * @param refusal failure class of an error; null for a result
+ * @param from the attempt that got the answer; absent if another replica stored it
+ * @returns the number of the new block that the answer reveals; null if there is none
  */
 export function observeChain(
   call: Call,
@@ -55,7 +55,7 @@ export function observeChain(
   // A revert proves that its block exists.
   const provesBlock = refusal && isRevert(refusal) && wanted.kind === 'number'
   if (refusal) return provesBlock && tracker.showBlock(plain(wanted.number)) ? wanted.number : null
-  // An unknown local call may have changed anything.
+  // An unknown local call may have changed the chain of a test node.
   if (kind === 'local' && !known) tracker.branchChanged()
   else observeWrite(call, tracker)
   const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
@@ -72,19 +72,19 @@ export function observeChain(
   return tracker.showBlock(block, from?.upstream) ? block.number : null
 }
 
-/** A node may have executed this call, whatever it answers. */
+/** Records that a node may have executed the call, whatever it returns. */
 export function observeWrite({ method: { kind, stateful } }: Call, tracker: ChainTracker): void {
   if (kind !== 'read' && stateful === null) tracker.writes += 1
 }
 
-/** The contract's own answer: any node gives it in that state. */
+/** Whether the contract reverted, which any node reports for the same state. */
 export function isRevert({ name }: FailureClass): boolean {
   return name.startsWith('execution-reverted')
 }
 
 /**
- * The block that a result shows, or that it implies: a result about a numbered block proves that the block exists.
- * An answer about the latest block shows the node's head.
+ * The block that a result contains or implies: a result about a numbered block proves that the
+ * block exists, and an answer about the latest block reveals the node's head.
  */
 function revealedBy(
   { method, reader }: Call,
@@ -100,17 +100,17 @@ function revealedBy(
   const own = isHead || tipHeader === undefined ? null : headerOf(incoming.headers, tipHeader)
   const headNow = toBlockNumber(own, 'decimal')
   if (headNow !== null) return headNow > known ? { ...plain(headNow), isHead: true } : null
-  // Most calls are about the past, where no block is replaced.
+  // Most calls concern old blocks, which no reorg replaces.
   const past = place?.hash ? known - rememberedBlocks : known
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null
   const finding = reader.findingOf?.(incoming) ?? null
   const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
-  // The result shows its block, but is too long to be read.
+  // The result contains its block, but is too long to parse.
   if (place && at === null)
     return block.kind === 'number' && block.number > known ? plain(block.number) : 'unnamed'
   const tag = block.kind === 'tag' ? block.tag : null
   const isByHash = byHash || block.kind === 'hash'
-  // The answer names its block by its hash alone.
+  // The answer identifies its block only by hash.
   if (at && place && place.path === place.hash) {
     const hash = toHash(at(place))
     const number = block.kind === 'number' ? block.number : tracker.numberOf(hash)
@@ -135,11 +135,11 @@ function revealedBy(
   if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash)) !== null) return null
   // A pending transaction has no block yet.
   const isPendingTransaction = at && place && at(place) === null
-  if (isPendingTransaction || saysNothing(incoming, finding, dialect)) return null
+  if (isPendingTransaction || isNullOrEmpty(incoming, finding, dialect)) return null
   return block.kind === 'number' ? plain(block.number) : 'unnamed'
 }
 
-/** The hash by which a call requests its block or transaction; null if it does not begin with one in hex. */
+/** The hash of the block or transaction that a call requests; null if it is not in hex. */
 function requestedHash({ method: { block, byHash }, payload, request }: Call): string | null {
   if (block.kind === 'hash') return toHash(block.hash)
   if (!byHash) return null
@@ -151,10 +151,10 @@ function requestedHash({ method: { block, byHash }, payload, request }: Call): s
 const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })
 
 /** Whether an answer is null or empty. */
-export function saysNothing(incoming: Incoming, finding: ReplyContent | null, dialect: Dialect) {
+export function isNullOrEmpty(incoming: Incoming, finding: ReplyContent | null, dialect: Dialect) {
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return false
-  return isNull(finding, body) || isNothing(incoming, finding, dialect)
+  return isNull(finding, body) || isEmptyResult(incoming, finding, dialect)
 }
 
 type ValueAt = (place: ResultPath) => unknown
@@ -165,7 +165,7 @@ function valuesIn(
   finding: ReplyContent | null,
   dialect: Dialect,
 ): ValueAt | null {
-  // Parsed for a check already.
+  // An integrity check has parsed it already.
   if (finding?.kind === 'result' && finding.parsed !== undefined)
     return ({ path, header }) =>
       header === undefined ? valueAt(finding.parsed, path) : headerOf(incoming.headers, header)
@@ -175,7 +175,7 @@ function valuesIn(
 function numberAt(place: ResultPath, at: ValueAt): number | null {
   const { path, encoding, span } = place
   const number = toBlockNumber(at(place), encoding)
-  // A list may run either way.
+  // A list may be in ascending or descending order.
   if (path.includes(-1)) {
     const first = path.map((key) => (key === -1 ? 0 : key))
     const other = toBlockNumber(at({ path: first, encoding }), encoding)
@@ -191,25 +191,25 @@ export function isNull(finding: ReplyContent | null, body: Uint8Array): boolean 
   return finding.isNull === true || finding.parsed === null
 }
 
-/** Longer answers are not empty. */
-const maxNothingBytes = 1024
+/** Longer answers are never empty. */
+const maxEmptyBytes = 1024
 
-/** Whether an answer is a list, a page or a message without items. */
-export function isNothing(
+/** Whether an answer is an empty list, page or message. */
+export function isEmptyResult(
   incoming: Incoming,
   finding: ReplyContent | null,
   dialect: Dialect,
 ): boolean {
   const { body } = incoming
   if (finding?.kind === 'result' && finding.parsed !== undefined)
-    return holdsNothing(finding.parsed)
-  if (!(body instanceof Uint8Array) || body.length > maxNothingBytes) return false
+    return isEmptyValue(finding.parsed)
+  if (!(body instanceof Uint8Array) || body.length > maxEmptyBytes) return false
   const said = dialect.read({ ...incoming, body })
-  return said.kind === 'answer' && holdsNothing(said.at({ path: [], encoding: 'text' }))
+  return said.kind === 'answer' && isEmptyValue(said.at({ path: [], encoding: 'text' }))
 }
 
-/** An empty list, an empty message, or a page: an object with lists, all of them empty. A value of zero is a value. */
-function holdsNothing(value: unknown): boolean {
+/** An empty list or message, or a page whose lists are all empty. Zero is a value. */
+function isEmptyValue(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === ''
   return (hasList(value) || Object.keys(value).length === 0) && isBlank(value)
 }
@@ -219,7 +219,7 @@ function hasList(value: unknown): boolean {
   return Array.isArray(value) || Object.values(value).some(hasList)
 }
 
-/** A page also has a count and the key of the next page. */
+/** Whether nothing but a zero count or an empty page key is left. */
 function isBlank(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank)

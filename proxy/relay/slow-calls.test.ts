@@ -12,10 +12,10 @@ import {
   result,
   type TestCall,
   type FixtureUpstream,
-  type Seen,
+  type CallResult,
 } from './testing/relay-fixture.ts'
 
-/** The time of a cheap call, after which the next upstream is asked. */
+/** Budget of a cheap call, after which the next upstream is tried. */
 const usualMs = 1_000
 const needsMs = 2_600
 
@@ -45,14 +45,14 @@ function fixture(
 
 const allSlow = { a: slow, b: slow, c: slow }
 const allHang = { a: hangs, b: hangs, c: hangs }
-const resultsOf = ({ call }: Seen) =>
+const resultsOf = ({ call }: CallResult) =>
   call.journal.attempts.map(({ result }) => (typeof result === 'object' ? result?.name : result))
 
-describe('a call that takes long on every node', () => {
-  it('is answered by the first that is ready, and the others are aborted', async () => {
+describe('a call that is slow on every node', () => {
+  it('gets the first answer, and other attempts are aborted', async () => {
     const relay = fixture(allSlow)
-    const seen = await relay.ask()
-    expect([seen.upstream, seen.tookMs]).toEqual(['a', needsMs])
+    const reply = await relay.ask()
+    expect([reply.upstream, reply.tookMs]).toEqual(['a', needsMs])
     expect(relay.sent).toEqual({ a: 1, b: 1, c: 1 })
     expect(names.map((name) => relay.transport(name).open)).toEqual([0, 0, 0])
     expect(relay.pool.upstreams.map(({ usedSlots }) => usedSlots)).toEqual([0, 0, 0])
@@ -60,80 +60,80 @@ describe('a call that takes long on every node', () => {
     expect(relay.clock.pending).toBe(0)
   })
 
-  it('records which attempts were late, and which still had time', async () => {
-    const seen = await fixture(allSlow).ask()
-    expect(resultsOf(seen)).toEqual(['answer', 'attempt-timeout', 'attempt-timeout'])
+  it('records which attempts were late', async () => {
+    const reply = await fixture(allSlow).ask()
+    expect(resultsOf(reply)).toEqual(['answer', 'attempt-timeout', 'attempt-timeout'])
   })
 
   it.each<[string, TestCall, Partial<RelayConfig>, Record<string, number>]>([
-    ['retries are switched off', {}, { retryLimit: 0 }, { a: 1, b: 0, c: 0 }],
+    ['retries are off', {}, { retryLimit: 0 }, { a: 1, b: 0, c: 0 }],
     ['one attempt is allowed', {}, { maxAttempts: 1 }, { a: 1, b: 0, c: 0 }],
-    ['it is local to one node', local, {}, { a: 1, b: 0, c: 0 }],
+    ['it concerns the state of one node', local, {}, { a: 1, b: 0, c: 0 }],
     ['it is a write', write, { minRelayTimeoutMs: 100 }, { a: 1, b: 1, c: 1 }],
   ])('is answered when %s', async (_name, request, config, sent) => {
     const relay = fixture(allSlow, config)
-    const seen = await relay.ask(request)
-    expect([seen.outcome, seen.tookMs]).toEqual([result('0x1').body, needsMs])
+    const reply = await relay.ask(request)
+    expect([reply.outcome, reply.tookMs]).toEqual([result('0x1').body, needsMs])
     expect(relay.sent).toEqual(sent)
   })
 
   it.each([
     ['one upstream', { a: slow }, { a: 1 }],
     ['two', { a: slow, b: slow }, { a: 1, b: 1 }],
-  ])('is asked of each but once where there is %s', async (_, scripts, sent) => {
+  ])('goes to each upstream once with %s', async (_, scripts, sent) => {
     const relay = fixture(scripts)
-    const seen = await relay.ask()
-    expect([seen.outcome, seen.tookMs]).toEqual([result('0x1').body, needsMs])
+    const reply = await relay.ask()
+    expect([reply.outcome, reply.tookMs]).toEqual([result('0x1').body, needsMs])
     expect(relay.sent).toEqual(sent)
   })
 
-  it('is not begun at a backup when its client has left, where it is a write', async () => {
+  it('does not go to a backup if it is a write and the client disconnected', async () => {
     const late: FixtureUpstream = { script: prompt, tier: 'backup' }
     const relay = fixture({ a: hangs, z: late })
     const abort = new AbortController()
-    const seen = relay.begin({ ...write, signal: abort.signal })
+    const reply = relay.begin({ ...write, signal: abort.signal })
     await relay.clock.advance(usualMs / 2)
     abort.abort()
     await relay.clock.advance(60_000)
-    expect((await seen).outcome).toBe('CallAborted')
+    expect((await reply).outcome).toBe('CallAborted')
     expect(relay.sent).toEqual({ a: 1, z: 0 })
   })
 
-  it('is tried again once for an upstream that is late and fails then', async () => {
+  it('is retried once for an upstream that is late and then fails', async () => {
     const failsLate: Script = () => ({ fault: 'reset', afterMs: 1_500 })
     const { call } = await fixture({ a: failsLate, b: slow, c: slow }).ask()
     expect(call.journal.attempts.map(({ startedMs }) => startedMs)).toEqual([0, 500, 1_000, 2_000])
   })
 
-  it('is answered by the retry where that is ready first', async () => {
+  it('gets the answer of the retry if that is first', async () => {
     const relay = fixture({ a: hangs, b: slow, c: hangs })
-    const seen = await relay.ask()
-    expect([seen.upstream, seen.tookMs]).toEqual(['b', usualMs / 2 + needsMs])
+    const reply = await relay.ask()
+    expect([reply.upstream, reply.tookMs]).toEqual(['b', usualMs / 2 + needsMs])
   })
 
-  it('is answered when all others fail in the meantime', async () => {
+  it('gets the late answer when all other attempts fail', async () => {
     const broken: Script = () => ({ fault: 'reset' })
     const relay = fixture({ a: slow, b: broken, c: broken })
-    const seen = await relay.ask()
-    expect([seen.upstream, seen.tookMs]).toEqual(['a', needsMs])
+    const reply = await relay.ask()
+    expect([reply.upstream, reply.tookMs]).toEqual(['a', needsMs])
   })
 
-  it('gets the node error that comes in the end', async () => {
+  it('gets the node error that comes last', async () => {
     const broken: Script = () => nodeError(-32000, 'odd weather', { afterMs: needsMs })
     const relay = fixture({ a: broken, b: broken, c: broken })
     expect((await relay.ask()).outcome).toContain('odd weather')
   })
 
-  it('ends with its time, as a timeout', async () => {
+  it('times out at its deadline', async () => {
     const relay = fixture(allHang, { processingTimeoutMs: 5_000 })
-    const seen = await relay.ask()
-    expect([seen.outcome, seen.tookMs]).toEqual(['timeout', 5_000])
+    const reply = await relay.ask()
+    expect([reply.outcome, reply.tookMs]).toEqual(['timeout', 5_000])
     expect(relay.sent).toEqual({ a: 1, b: 1, c: 1 })
     await relay.clock.advance(60_000)
     expect(relay.clock.pending).toBe(0)
   })
 
-  it('ends at once with a defect of the router that shows late', async () => {
+  it('ends at once after an unexpected exception', async () => {
     const reader: ReplyReader = {
       read: () => {
         throw new TypeError('a mistake of the router')
@@ -141,38 +141,38 @@ describe('a call that takes long on every node', () => {
       write: () => Buffer.alloc(0),
     }
     const relay = fixture({ a: slow, b: hangs, c: hangs })
-    const seen = await relay.ask({ reader })
-    expect([seen.outcome, seen.tookMs]).toEqual(['TypeError', needsMs])
+    const reply = await relay.ask({ reader })
+    expect([reply.outcome, reply.tookMs]).toEqual(['TypeError', needsMs])
     expect(names.map((name) => relay.transport(name).open)).toEqual([0, 0, 0])
   })
 
   it.each<[string, TestCall, number | null]>([
     ['its client', { directives: { relayTimeoutMs: 800 } }, null],
     ['the config of the URL', {}, 800],
-  ])('is not waited for beyond the time that %s sets', async (_name, request, timeoutMs) => {
+  ])('ends at the timeout that %s sets', async (_name, request, timeoutMs) => {
     const urls = [{ timeoutMs }]
     const one = { script: slow, urls }
     const relay = fixture({ a: one, b: one, c: one })
-    const seen = await relay.ask(request)
-    expect(seen.outcome).toBe('timeout')
-    expect(seen.tookMs).toBeLessThanOrEqual(4 * 800)
+    const reply = await relay.ask(request)
+    expect(reply.outcome).toBe('timeout')
+    expect(reply.tookMs).toBeLessThanOrEqual(4 * 800)
   })
 
-  it('is aborted everywhere when its client leaves', async () => {
+  it('is aborted everywhere when the client disconnects', async () => {
     const relay = fixture(allHang)
     const client = new AbortController()
-    const seen = relay.begin({ signal: client.signal })
+    const reply = relay.begin({ signal: client.signal })
     await relay.clock.advance(2 * usualMs + 500)
     expect(names.map((name) => relay.transport(name).open)).toEqual([1, 1, 1])
     client.abort()
-    await seen
+    await reply
     expect(names.map((name) => relay.transport(name).open)).toEqual([0, 0, 0])
     await relay.clock.advance(60_000)
     expect(relay.clock.pending).toBe(0)
   })
 })
 
-it('a call that hangs wakes up less and less often once the budget of extra calls is spent', async () => {
+it('a hanging call backs off once the hedge budget is empty', async () => {
   let hanging = false
   const script: Script = () => (hanging ? { hang: true } : result('0x1', { afterMs: 2 }))
   const relay = fixture({ a: script, b: script, c: script })
@@ -193,10 +193,10 @@ it('a call that hangs wakes up less and less often once the budget of extra call
 })
 
 describe('a write', () => {
-  it('goes to the others when the named upstream is late, whose answer still counts', async () => {
+  it('goes to all others when the selected upstream is late, and still uses its answer', async () => {
     const request = { ...write, directives: { selectProvider: 'c' } }
-    const seen = await fixture({ a: hangs, b: prompt, c: hangs }).ask(request)
-    expect(seen.upstream).toBe('b')
+    const reply = await fixture({ a: hangs, b: prompt, c: hangs }).ask(request)
+    expect(reply.upstream).toBe('b')
     const late = await fixture(allHang, { minRelayTimeoutMs: 100 }).ask(request)
     expect(late.outcome).toBe('timeout')
     const relay = fixture({ a: hangs, b: hangs, c: slow }, { minRelayTimeoutMs: 100 })
@@ -211,8 +211,8 @@ describe('a write', () => {
   })
 })
 
-describe('being late', () => {
-  it('disables no upstream when the calls are slow, one after the other or at once', async () => {
+describe('lateness', () => {
+  it('disables no upstream when calls are slow, sequentially or at once', async () => {
     const relay = fixture(allSlow)
     for (let each = 0; each < 12; each++) await relay.ask()
     const burst = Array.from({ length: 60 }, () => relay.begin())
@@ -221,7 +221,7 @@ describe('being late', () => {
     expect(relay.events).toEqual([])
   })
 
-  it('disables no upstream that answers other calls in the meantime', async () => {
+  it('disables no upstream that still answers other calls', async () => {
     const relay = fixture({ a: (request) => scriptFor(request.body) })
     const heavy = Array.from({ length: 20 }, () => relay.begin())
     for (let each = 0; each < 200; each++) {
@@ -236,25 +236,25 @@ describe('being late', () => {
     }
   })
 
-  it('disables an upstream that hangs, while another answers the same calls in time', async () => {
+  it('disables a hanging upstream while another answers the same calls in time', async () => {
     const relay = fixture({ a: hangs, b: prompt })
     for (let each = 0; each < 60; each++) await relay.ask()
     expect(relay.events).toEqual(['a: eligible > disabled'])
   })
 
-  it('disables all upstreams that hang, so that the backup is asked at once', async () => {
+  it('disables all hanging upstreams, so that calls go to the backup at once', async () => {
     const relay = fixture({ ...allHang, z: { script: prompt, tier: 'backup' } })
     for (let each = 0; each < 10; each++) {
       void relay.begin()
       await relay.clock.advance(usualMs)
     }
     await relay.clock.advance(10_000)
-    const seen = await relay.ask()
-    expect([seen.upstream, relay.sent['z']]).toEqual(['z', expect.any(Number)])
-    expect(seen.tookMs).toBeLessThan(usualMs)
+    const reply = await relay.ask()
+    expect([reply.upstream, relay.sent['z']]).toEqual(['z', expect.any(Number)])
+    expect(reply.tookMs).toBeLessThan(usualMs)
   })
 
-  it('and failing then is one failure', async () => {
+  it('counts as one failure together with a later error', async () => {
     const relay = fixture({ a: () => ({ fault: 'reset', afterMs: needsMs }) }, { retryLimit: 0 })
     for (let each = 0; each < 4; each++) await relay.ask()
     expect(relay.events).toEqual([])
@@ -262,7 +262,7 @@ describe('being late', () => {
     expect(relay.events).toEqual(['a: eligible > disabled'])
   })
 
-  it('costs an upstream its share all the same', async () => {
+  it('reduces the share of an upstream', async () => {
     const relay = fixture(allSlow)
     const [a] = relay.pool.upstreams
     const before = a!.score.availability(relay.clock.nowMs())
@@ -271,7 +271,7 @@ describe('being late', () => {
   })
 })
 
-it('costs an upstream score for each call that is late, though they count as one failure', async () => {
+it('each late call lowers the score, although they count as one failure', async () => {
   const availabilityAfter = async (calls: number) => {
     const relay = fixture({ a: hangs })
     for (let each = 0; each < calls; each++) void relay.begin()

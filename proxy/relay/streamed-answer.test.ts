@@ -8,7 +8,7 @@ import { type BodyStream, TransportError } from '../upstream/wire.ts'
 import { MalformedAnswer, type StreamValidator } from './reply.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
-/** A body that gives these pieces, then ends, fails or waits. */
+/** A body that yields these chunks, then ends, fails or waits. */
 class Source implements BodyStream, AsyncIterator<Uint8Array> {
   readonly head: readonly Uint8Array[] = []
   readonly length = 6
@@ -44,20 +44,20 @@ class Source implements BodyStream, AsyncIterator<Uint8Array> {
 
 interface Options {
   readonly source: BodyStream
-  readonly judge?: Partial<StreamValidator>
+  readonly validator?: Partial<StreamValidator>
   readonly signal?: AbortSignal
   readonly clock?: VirtualClock
 }
 
 function follow({
   source,
-  judge,
+  validator,
   signal = new AbortController().signal,
   clock = new VirtualClock(),
 }: Options) {
   const ends: unknown[] = []
-  const whole: StreamValidator | null = judge
-    ? { length: null, push: (chunk) => [chunk], end: () => {}, ...judge }
+  const whole: StreamValidator | null = validator
+    ? { length: null, push: (chunk) => [chunk], end: () => {}, ...validator }
     : null
   const stream = new StreamedAnswer(source, whole, signal, clock, (end) => ends.push(end))
   return { stream, ends, clock }
@@ -80,7 +80,7 @@ async function readAll(stream: StreamedAnswer): Promise<{ text: string; error: u
 const cut = new TransportError('truncated', 'cut')
 
 describe('a streamed answer', () => {
-  test('gives all bytes and then has ended, once', async () => {
+  test('yields all bytes and ends once', async () => {
     const source = new Source(['ab', 'cd', 'ef'])
     const { stream, ends } = follow({ source })
     expect(stream.length).toBe(6)
@@ -90,9 +90,9 @@ describe('a streamed answer', () => {
     expect(source.left).toBe(0)
   })
 
-  test('gives what its judge makes of it', async () => {
-    const judge = { length: 12, push: (chunk: Uint8Array) => [chunk, chunk] }
-    const { stream } = follow({ source: new Source(['ab', 'cd', 'ef']), judge })
+  test('yields the output of its validator', async () => {
+    const validator = { length: 12, push: (chunk: Uint8Array) => [chunk, chunk] }
+    const { stream } = follow({ source: new Source(['ab', 'cd', 'ef']), validator })
     expect(stream.length).toBe(12)
     expect(await readAll(stream)).toEqual({ text: 'ababcdcdefef', error: null })
   })
@@ -100,7 +100,7 @@ describe('a streamed answer', () => {
   test.each([
     ['a connection that breaks', new Source(['ab', 'cd'], cut), {}, 'ab', cut],
     [
-      'an end that is none',
+      'a premature end',
       new Source(['ab', 'cd']),
       {
         end() {
@@ -111,7 +111,7 @@ describe('a streamed answer', () => {
       new MalformedAnswer('JSON that ends early'),
     ],
     [
-      'a piece that cannot be',
+      'an invalid chunk',
       new Source(['ab', 'cd', 'ef'], 'wait'),
       {
         push(chunk: Uint8Array) {
@@ -122,8 +122,8 @@ describe('a streamed answer', () => {
       'ab',
       new MalformedAnswer('no'),
     ],
-  ])('with %s fails before its last piece is given', async (_, source, judge, text, error) => {
-    const { stream, ends } = follow({ source, judge })
+  ])('with %s fails before its last chunk', async (_, source, validator, text, error) => {
+    const { stream, ends } = follow({ source, validator })
     expect(await readAll(stream)).toEqual({ text, error })
     expect([ends, stream.isReaderSlow]).toEqual([[error], false])
     expect(source.left).toBe(1)
@@ -131,18 +131,18 @@ describe('a streamed answer', () => {
   })
 
   test.each<[string, Partial<StreamValidator>]>([
-    ['a piece', { push: () => fail() }],
+    ['a chunk', { push: () => fail() }],
     ['the end', { end: () => fail() }],
-  ])('a defect of the router in judging %s is no fault of the upstream', async (_, judge) => {
+  ])('an exception while validating %s is not the fault of the upstream', async (_, validator) => {
     const source = new Source(['ab'])
-    const { stream, ends } = follow({ source, judge })
+    const { stream, ends } = follow({ source, validator })
     const defect = new TypeError('a defect')
     expect(await readAll(stream)).toEqual({ text: '', error: defect })
     expect(ends).toEqual([defect])
     expect(source.left).toBe(1)
   })
 
-  test('reports that its reader was slow', async () => {
+  test('reports a slow reader', async () => {
     const { stream, ends, clock } = follow({ source: new Source(['ab', 'cd'], cut) })
     await stream.next()
     await clock.advance(5_001)
@@ -150,7 +150,7 @@ describe('a streamed answer', () => {
     expect([ends, stream.isReaderSlow]).toEqual([[cut], true])
   })
 
-  test('does not take the time of its upstream for that of its reader', async () => {
+  test('does not attribute delays of the upstream to the reader', async () => {
     const clock = new VirtualClock()
     const source: BodyStream = {
       head: [],
@@ -168,7 +168,7 @@ describe('a streamed answer', () => {
     expect([ends, stream.isReaderSlow]).toEqual([[cut], false])
   })
 
-  test('listens to its call no longer than it lasts', async () => {
+  test('removes its abort listener at the end', async () => {
     const { signal } = new AbortController()
     const { stream } = follow({ source: new Source(['ab']), signal })
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
@@ -176,7 +176,7 @@ describe('a streamed answer', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  test('ends when its reader leaves', async () => {
+  test('ends when the reader stops', async () => {
     const source = new Source(['ab', 'cd'], 'wait')
     const { stream, ends } = follow({ source })
     for await (const chunk of stream) {
@@ -187,7 +187,7 @@ describe('a streamed answer', () => {
     expect(source.left).toBe(1)
   })
 
-  test('ends with its call, though it has no reader', () => {
+  test('ends when the call is aborted without a reader', () => {
     const source = new Source(['ab'])
     const abort = new AbortController()
     const { ends } = follow({ source, signal: abort.signal })
@@ -196,7 +196,7 @@ describe('a streamed answer', () => {
     expect(source.left).toBe(1)
   })
 
-  test('ends with its call while its reader waits', async () => {
+  test('ends when the call is aborted while the reader waits', async () => {
     const abort = new AbortController()
     const { stream, ends } = follow({ source: new Source([], 'wait'), signal: abort.signal })
     const next = stream.next()
@@ -205,7 +205,7 @@ describe('a streamed answer', () => {
     expect(ends).toEqual([new TransportError('aborted', 'the reader left')])
   })
 
-  test('of a call that has ended ends at once', () => {
+  test('ends at once if the call was aborted before', () => {
     const source = new Source(['ab'])
     const { ends } = follow({ source, signal: AbortSignal.abort() })
     expect(ends).toEqual([new TransportError('aborted', 'the reader left')])

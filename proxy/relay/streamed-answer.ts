@@ -5,54 +5,54 @@ import type { Clock } from '../clock/clock.ts'
 import { type BodyStream, TransportError } from '../upstream/wire.ts'
 import { MalformedAnswer, type StreamValidator } from './reply.ts'
 
-/** An upstream may give up on a reader that keeps it waiting longer than this in total. */
+/** Total delay by the reader after which an upstream may close the connection. */
 const slowReaderMs = 5_000
 
 /**
- * A long answer that is judged while it is passed on. Its last piece is held back until the whole is
- * known to be well-formed; else the stream fails.
+ * A long answer that is validated while the client reads it. Its last chunk is withheld until the
+ * whole is known to be well-formed; otherwise the stream fails.
  */
 export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, undefined> {
-  /** Empty: the reader does not need it, since the head was judged before. */
+  /** Empty, since the head was validated before. */
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
   readonly behindBytes: number
-  readonly judge: StreamValidator | null
-  /** Gets what the reader gets; at last null, or why it failed. */
+  readonly validator: StreamValidator | null
+  /** Gets each chunk that the reader gets, then null or the error. */
   copy: ((piece: Uint8Array | Error | null) => void) | null = null
   readonly #source: AsyncIterator<Uint8Array, unknown>
   readonly #signal: CancelSignal
   readonly #clock: Clock
   readonly #ended: (cause: unknown) => void
   #ready: Uint8Array[] = []
-  #held: readonly Uint8Array[] = []
+  #pending: readonly Uint8Array[] = []
   #isOver = false
-  /** Why it ended before its end; null when it is complete. */
+  /** Error that ended it early; null if it is complete. */
   #cause: Error | null = null
-  #givenMs: number
+  #deliveredMs: number
   #readerMs = 0
   readonly #leave = () => void this.return()
 
   /**
-   * @param signal aborted when the answer is not wanted any more
-   * @param ended is called once: with null when the answer is complete, else with a `TransportError`
-   * (`aborted` when the rest is not wanted), a `MalformedAnswer`, or a defect of the router
+   * @param signal aborted when the answer is no longer needed
+   * @param ended called once: with null when the answer is complete, else with a `TransportError`
+   * (`aborted` if the reader stops), a `MalformedAnswer`, or an unexpected exception
    */
   constructor(
     body: BodyStream,
-    judge: StreamValidator | null,
+    validator: StreamValidator | null,
     signal: CancelSignal,
     clock: Clock,
     ended: (cause: unknown) => void,
   ) {
-    this.length = judge ? judge.length : (body.length ?? null)
+    this.length = validator ? validator.length : (body.length ?? null)
     this.behindBytes = body.behindBytes ?? 0
     this.#source = body[Symbol.asyncIterator]()
-    this.judge = judge
+    this.validator = validator
     this.#signal = signal
     this.#clock = clock
     this.#ended = ended
-    this.#givenMs = clock.nowMs()
+    this.#deliveredMs = clock.nowMs()
     if (signal.aborted) this.#leave()
     else signal.addEventListener('abort', this.#leave, { once: true })
   }
@@ -62,7 +62,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#readerMs += this.#clock.nowMs() - this.#givenMs
+    this.#readerMs += this.#clock.nowMs() - this.#deliveredMs
     try {
       for (;;) {
         const piece = this.#ready.shift()
@@ -72,7 +72,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
         else throw this.#cause
       }
     } finally {
-      this.#givenMs = this.#clock.nowMs()
+      this.#deliveredMs = this.#clock.nowMs()
     }
   }
 
@@ -85,33 +85,33 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     try {
       const result = await this.#source.next()
       if (this.#isOver) return
-      this.#ready.push(...this.#held)
-      this.#held = []
+      this.#ready.push(...this.#pending)
+      this.#pending = []
       if (result.done) {
-        this.judge?.end()
+        this.validator?.end()
         this.#finish(null)
-      } else this.#take(this.judge ? this.judge.push(result.value) : [result.value])
+      } else this.#take(this.validator ? this.validator.push(result.value) : [result.value])
     } catch (cause) {
       this.#finish(cause)
     }
   }
 
-  /** The upstream had to wait for the reader. */
+  /** Whether the reader delayed the upstream for long. */
   get isReaderSlow(): boolean {
     return this.#readerMs > slowReaderMs
   }
 
   #take(pieces: readonly Uint8Array[]): void {
     for (const piece of pieces) this.copy?.(piece)
-    if (this.judge?.isLive) this.#ready.push(...pieces)
-    else this.#held = pieces
+    if (this.validator?.isLive) this.#ready.push(...pieces)
+    else this.#pending = pieces
   }
 
   #finish(cause: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#cause = cause as Error | null
-    this.#held = []
+    this.#pending = []
     if (cause !== null) {
       this.#ready = []
       void this.#source.return?.()
@@ -124,7 +124,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 
 export type StreamFailure = TransportError | MalformedAnswer
 
-/** Whether the upstream caused the failure of a stream; else it is a defect of the router. */
+/** Whether the upstream caused the failure of a stream; otherwise the router did. */
 export function isStreamFailure(cause: unknown): cause is StreamFailure {
   return cause instanceof TransportError || cause instanceof MalformedAnswer
 }

@@ -4,12 +4,12 @@ import type { NodeUrl } from '../upstream/upstream.ts'
 import type { HeaderList, Outgoing } from '../upstream/wire.ts'
 import type { AttemptRecord, Call, TraceContext } from './call.ts'
 
-/** Makes the trace context of an attempt before it is sent: headers of W3C Trace Context. */
+/** Creates the W3C Trace Context headers of an attempt before it is sent. */
 export type TraceHeaders = (call: Call, attempt: AttemptRecord) => HeaderList
 
 /**
- * The request of one attempt. A URL that takes trace context gets the one of this attempt; where nothing is
- * traced, what the client sent.
+ * The request of one attempt. A URL that accepts trace context gets that of the attempt, or the
+ * client's if tracing is off.
  */
 export function requestTo(
   url: Pick<NodeUrl, 'takesTrace'>,
@@ -23,7 +23,7 @@ export function requestTo(
   return headers.length === 0 ? request : { ...request, headers: [...request.headers, ...headers] }
 }
 
-/** A trace context as headers. */
+/** Encodes a trace context as headers. */
 export function headersOf(trace: TraceContext | null): HeaderList {
   if (trace === null) return []
   const { parent, state } = trace

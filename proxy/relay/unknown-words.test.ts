@@ -33,16 +33,16 @@ const write: TestCall = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 
 describe('an unknown error', () => {
   it.each([
-    ['a read is tried elsewhere', { a: odd, b: ok, c: ok }, {}, ok, { a: 1, b: 1, c: 0 }],
+    ['a read is retried elsewhere', { a: odd, b: ok, c: ok }, {}, ok, { a: 1, b: 1, c: 0 }],
     [
-      'when the others say the same, that is the answer',
+      'is the answer when other upstreams return the same',
       { a: odd, b: odd, c: odd },
       {},
       odd,
       { a: 1, b: 1, c: 1 },
     ],
     [
-      'when the others are in trouble, it is the answer',
+      'is the answer when other upstreams fail',
       { a: odd, b: { fault: 'reset' }, c: nodeError(-32603, 'internal error') },
       {},
       odd,
@@ -55,15 +55,21 @@ describe('an unknown error', () => {
       nodeError(3, 'execution reverted'),
       { a: 1, b: 1, c: 0 },
     ],
-    ['the only upstream is not asked again', { a: odd }, {}, odd, { a: 1 }],
+    ['is the answer of the only upstream, without a retry', { a: odd }, {}, odd, { a: 1 }],
     [
-      'for a call that is local to a node it is the answer',
+      'is the answer to a call about the state of one node',
       { a: odd, b: ok },
       local,
       odd,
       { a: 1, b: 0 },
     ],
-    ['to a write that all refuse it is the answer', { a: odd, b: odd }, write, odd, { a: 1, b: 1 }],
+    [
+      'is the answer to a write that all upstreams reject',
+      { a: odd, b: odd },
+      write,
+      odd,
+      { a: 1, b: 1 },
+    ],
   ] as const)('%s', async (_case, answers, request, outcome, sent) => {
     const relay = fixture(answers)
     expect((await relay.ask(request)).outcome).toBe(outcome.body)
@@ -90,9 +96,9 @@ describe('an error that is the answer', () => {
 
   it.each([
     ['a revert of a call', { a: revert, b: one }, call, revert],
-    ['of a method that no spec names', { a: revert, b: one }, unknown, revert],
-    ['params of a balance', { a: params, b: one }, {}, params],
-    ['params of a call that is local to a node', { a: params, b: one }, local, params],
+    ['an error of a method that is in no spec', { a: revert, b: one }, unknown, revert],
+    ['invalid params of a balance', { a: params, b: one }, {}, params],
+    ['invalid params of a call about the state of one node', { a: params, b: one }, local, params],
   ] as const)('%s', async (_case, answers, request, outcome) => {
     const relay = fixture(answers)
     expect((await relay.ask(request)).outcome).toBe(outcome.body)
@@ -102,14 +108,14 @@ describe('an error that is the answer', () => {
 
 it.each([
   ['a status of 500 with an unknown message', { ...odd, status: 500 }],
-  ['a connection that a gateway has not got', nodeError(-32000, 'connect ECONNREFUSED 10.0.0.7:1')],
-  ['a gateway that waited', nodeError(-32000, 'dial tcp 10.0.0.7:8545: i/o timeout')],
-  ['a gateway of gateways', nodeError(-32000, "Can't route your request to suitable provider")],
-])(
-  '%s is tried elsewhere, and an upstream that goes on so is not asked any more',
-  async (_case, a) => {
-    const relay = fixture({ a, b: ok })
-    for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(ok.body)
-    expect(relay.sent).toEqual({ a: 5, b: 20 })
-  },
-)
+  ['a refused connection of a gateway', nodeError(-32000, 'connect ECONNREFUSED 10.0.0.7:1')],
+  ['a timeout of a gateway', nodeError(-32000, 'dial tcp 10.0.0.7:8545: i/o timeout')],
+  [
+    'a routing error of a gateway',
+    nodeError(-32000, "Can't route your request to suitable provider"),
+  ],
+])('%s is retried elsewhere, and repeated failures disable the upstream', async (_case, a) => {
+  const relay = fixture({ a, b: ok })
+  for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(ok.body)
+  expect(relay.sent).toEqual({ a: 5, b: 20 })
+})

@@ -5,19 +5,20 @@ import type { Attempt } from './attempt.ts'
 import type { AnswerValidator } from './answer-validator.ts'
 
 /**
- * The attempts of a call whose answers do not fit its request. What two upstreams show alike is what this
- * chain is like, and is passed on; a violation that no other upstream shows is a failure of its upstream.
+ * Collects attempts of a call whose answers violate an integrity check. If two upstreams return the
+ * same violation, the chain evidently works this way and the client gets the answer. A violation
+ * that no other upstream returns is a failure of its upstream.
  */
 export class ViolationQuorum {
-  readonly #judge: AnswerValidator
+  readonly #validator: AnswerValidator
   #all: Attempt[] = []
   #passedOn: Violation | null = null
 
-  constructor(judge: AnswerValidator) {
-    this.#judge = judge
+  constructor(validator: AnswerValidator) {
+    this.#validator = validator
   }
 
-  /** @returns whether another upstream shows the same, so that the answer can be passed on */
+  /** @returns whether another upstream returned the same, so that the client can get the answer */
   add(attempt: Attempt): boolean {
     const { violation, reply } = attempt
     const others = this.#all.filter(({ upstream }) => upstream !== attempt.upstream)
@@ -25,7 +26,7 @@ export class ViolationQuorum {
     if (alike && violation) {
       alike.excuse()
       this.#all = this.#all.filter((each) => each !== alike)
-      this.#judge.passedOn(violation)
+      this.#validator.passedOn(violation)
       this.#passedOn = violation
     } else if (!isSame(this.#passedOn, violation)) {
       this.#all.push(attempt)
@@ -35,14 +36,14 @@ export class ViolationQuorum {
     return true
   }
 
-  /** No other upstream shows the same. */
+  /** Counts the remaining violations as failures of their upstreams. */
   blame(): void {
     for (const attempt of this.#all) attempt.blame()
     this.#all = []
   }
 }
 
-/** A broken envelope is no answer, however many upstreams send it. */
+/** A broken envelope is never an answer, however many upstreams send it. */
 function isSame(one: Violation | null, other: Violation | null): boolean {
   if (one === null || one.check === 'envelope') return false
   return one.check === other?.check && one.detail === other.detail

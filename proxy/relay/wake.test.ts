@@ -13,9 +13,9 @@ const hourMs = 3_600_000
 const address = '0x00000000000000000000000000000000000000aa'
 
 interface Node {
-  /** Instead of any answer. */
+  /** Replaces every answer. */
   fault?: ScriptedAnswer
-  /** How long it takes to answer. */
+  /** Latency of the answers. */
   afterMs?: number
 }
 
@@ -24,7 +24,7 @@ afterEach(() => {
   for (const watch of watches.splice(0)) watch.stop()
 })
 
-/** A relay over two nodes of a growing chain, with its watch; each answers a read with the block that it read at. */
+/** A watched relay over two nodes of a growing chain, which answer reads with their block. */
 async function watched(voted: readonly string[] = []) {
   const { chain, iface } = await ethereum()
   const nodes: Record<string, Node> = { a: {}, b: {} }
@@ -65,16 +65,16 @@ async function watched(voted: readonly string[] = []) {
 
 const blockOf = (outcome: string) => Number((JSON.parse(outcome) as { result: string }).result)
 
-test('the first call after a rest is sent at once, and all heads are polled beside it', async () => {
+test('the first call after a rest is sent at once while all heads are polled', async () => {
   const { fixture, clock, pool, height } = await watched()
   await clock.advance(10 * hourMs)
   const before = fixture.sent
-  const seen = fixture.begin()
+  const reply = fixture.begin()
   await clock.advance(0)
   const { a = 0, b = 0 } = before
   expect(fixture.sent).toEqual({ a: a + 2, b: b + 1 })
   await clock.advance(10)
-  const { outcome, tookMs } = await seen
+  const { outcome, tookMs } = await reply
   expect([blockOf(outcome), tookMs]).toEqual([height(), 10])
   expect(pool.tip).toBe(height())
 })
@@ -85,7 +85,7 @@ test.each<[string, ScriptedAnswer]>([
   ['fails everything', { status: 500, body: 'oops' }],
   ['hangs', { hang: true }],
 ])(
-  'a node that died at rest and %s costs the first call nothing but time, and is noticed',
+  'a node that died at rest and %s only delays the first call, and is disabled',
   async (_, fault) => {
     const { fixture, nodes, clock, pool, height } = await watched()
     await clock.advance(hourMs)
@@ -93,7 +93,7 @@ test.each<[string, ScriptedAnswer]>([
     const { outcome, upstream, call } = await fixture.ask()
     expect([blockOf(outcome), upstream]).toEqual([height(), 'b'])
     expect(call.journal.attempts.map((each) => each.upstream)).toEqual(['a', 'b'])
-    // Calls go on: it is out of service sooner than by idle polls.
+    // Further calls disable it sooner than idle polls would.
     for (let second = 0; second < 60; second++) {
       await clock.advance(1_000)
       expect((await fixture.ask()).upstream).toBe('b')
@@ -106,32 +106,32 @@ test('a call that is pinned to a known head reads the latest block after a rest,
   for (const restMs of [hourMs, hourMs + 150_000, 10 * hourMs + 77_000]) {
     const { fixture, clock, height } = await watched()
     await clock.advance(restMs)
-    const seen = await fixture.ask({ directives: { minBlock: 5 }, params: [address, 'latest'] })
-    expect(height() - blockOf(seen.outcome)).toBeLessThan(2)
-    expect(seen.tookMs).toBeLessThan(100)
+    const reply = await fixture.ask({ directives: { minBlock: 5 }, params: [address, 'latest'] })
+    expect(height() - blockOf(reply.outcome)).toBeLessThan(2)
+    expect(reply.tookMs).toBeLessThan(100)
   }
 })
 
-test('so does one at the block that was mined while nobody asked', async () => {
+test('a call pinned to a block from the rest period is answered too', async () => {
   const { fixture, clock, height } = await watched()
   await clock.advance(hourMs + 150_000)
   const minBlock = height()
-  const seen = await fixture.ask({ directives: { minBlock }, params: [address, 'latest'] })
-  expect(blockOf(seen.outcome)).toBeGreaterThanOrEqual(minBlock)
+  const reply = await fixture.ask({ directives: { minBlock }, params: [address, 'latest'] })
+  expect(blockOf(reply.outcome)).toBeGreaterThanOrEqual(minBlock)
 })
 
-test('calls that the config has voted on wait for the heads as well, a second at most', async () => {
+test('cross-validated calls wait for the heads for a second at most', async () => {
   const { fixture, nodes, clock, pool } = await watched(['eth_getBalance'])
   await clock.advance(hourMs)
   const old = pool.tip
   nodes['a']!.afterMs = 30
   nodes['b']!.fault = { hang: true }
-  const seen = fixture.begin()
+  const reply = fixture.begin()
   let heads: readonly (number | undefined)[] = []
-  void seen.then(() => (heads = pool.upstreams.map(({ latest }) => latest?.block)))
+  void reply.then(() => (heads = pool.upstreams.map(({ latest }) => latest?.block)))
   await clock.advance(999)
   expect(heads).toEqual([])
   await clock.advance(40)
   expect(heads[0]).toBeGreaterThanOrEqual(old as number)
-  expect((await seen).upstream).toBe('a')
+  expect((await reply).upstream).toBe('a')
 })

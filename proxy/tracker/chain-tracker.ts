@@ -122,9 +122,9 @@ export class ChainTracker {
   }
 
   /** A node that showed a block above all heads reports its own head: below that block, the block is preconfirmed. */
-  #settleAhead(node: TrackedNode, head: number, askedMs: number): void {
+  #settleAhead(node: TrackedNode, head: number, sentMs: number): void {
     const { ahead } = node
-    if (!ahead || askedMs < ahead.atMs) return
+    if (!ahead || sentMs < ahead.atMs) return
     node.ahead = null
     if (head >= ahead.block) return
     node.preconfirmed = ahead.block
@@ -225,13 +225,13 @@ export class ChainTracker {
 
   /**
    * A node reported its latest block.
-   * @param askedMs when the request was sent: a report that a newer one has overtaken does not lower the head
+   * @param sentMs when the request was sent: a report that a newer one has overtaken does not lower the head
    * @param ageMs the time since the node reported it to another replica
    */
-  observeHead(node: TrackedNode, block: number, askedMs: number, ageMs = 0): void {
+  observeHead(node: TrackedNode, block: number, sentMs: number, ageMs = 0): void {
     const before = node.latest
-    if (before && block < before.block && askedMs < before.atMs) return
-    this.#settleAhead(node, block, askedMs)
+    if (before && block < before.block && sentMs < before.atMs) return
+    this.#settleAhead(node, block, sentMs)
     const nowMs = this.#options.clock.nowMs()
     this.#reportedMs = nowMs
     const isHigher = before === null || block > before.block

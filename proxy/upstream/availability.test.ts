@@ -5,42 +5,46 @@ import { Availability, type AvailabilityState } from './health.ts'
 
 type Event = 'verified' | 'rejected' | 'succeeded' | 'failed' | 'refused' | 'epoch'
 
-/** Every row of service.md's table and what must not happen besides. */
+/** Every row of the table in service.md, and transitions that must not happen. */
 const rows: readonly (readonly [name: string, events: readonly Event[], AvailabilityState])[] = [
-  ['nothing is known at first', [], 'unverified'],
+  ['the initial state', [], 'unverified'],
   ['a verified upstream serves', ['verified'], 'eligible'],
   ['a success before verification proves nothing', ['succeeded'], 'unverified'],
   ['an epoch does not verify', ['epoch'], 'unverified'],
   ['failures before verification change nothing', Array(9).fill('failed'), 'unverified'],
   ['the wrong chain never serves', ['rejected', 'succeeded', 'epoch'], 'rejected'],
-  ['a rejected one may prove itself', ['rejected', 'verified'], 'eligible'],
-  ['a serving one may turn out wrong', ['verified', 'rejected'], 'rejected'],
-  ['four failures are borne', ['verified', 'failed', 'failed', 'failed', 'failed'], 'eligible'],
-  ['five in a row are not', ['verified', ...Array<Event>(5).fill('failed')], 'disabled'],
+  ['a rejected upstream may pass later', ['rejected', 'verified'], 'eligible'],
+  ['a serving upstream may be rejected', ['verified', 'rejected'], 'rejected'],
+  ['four failures in a row', ['verified', 'failed', 'failed', 'failed', 'failed'], 'eligible'],
+  ['five failures in a row', ['verified', ...Array<Event>(5).fill('failed')], 'disabled'],
   ['a refused connection counts double', ['verified', 'refused', 'refused', 'refused'], 'disabled'],
   [
-    'a success ends the row',
+    'a success resets the count',
     ['verified', 'failed', 'failed', 'failed', 'failed', 'succeeded', 'failed'],
     'eligible',
   ],
   [
-    'a success brings it back',
+    'a success ends the disabling',
     ['verified', 'refused', 'refused', 'refused', 'succeeded'],
     'eligible',
   ],
-  ['an epoch brings it back', ['verified', 'refused', 'refused', 'refused', 'epoch'], 'eligible'],
   [
-    'after an epoch the count starts anew',
+    'an epoch ends the disabling',
+    ['verified', 'refused', 'refused', 'refused', 'epoch'],
+    'eligible',
+  ],
+  [
+    'an epoch resets the count',
     ['verified', 'refused', 'refused', 'refused', 'epoch', 'refused', 'refused'],
     'eligible',
   ],
   [
-    'verification after a rejection lets the count start anew',
+    'verification after a rejection resets the count',
     ['verified', 'refused', 'refused', 'refused', 'rejected', 'verified', 'refused', 'refused'],
     'eligible',
   ],
   [
-    'so does the first verification',
+    'the first verification resets the count',
     [...Array<Event>(9).fill('failed'), 'verified', 'failed'],
     'eligible',
   ],
@@ -85,7 +89,7 @@ describe('availability', () => {
   })
 })
 
-it('a failure that is excused after a success gives nothing in advance', () => {
+it('reverting a failure after a success earns no credit', () => {
   const availability = new Availability(5, () => {})
   availability.verified()
   availability.failed(1, 'late')

@@ -5,11 +5,11 @@ import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Candidate } from './candidates.ts'
 import type { Wanted } from './pick.ts'
 
-/** What a pick saw, as `a 0` for one that was drawn from and `b 1 backup` for one that was left out. */
+/** Record of a selection: `a 0` for a candidate, `b 1 backup` for an excluded upstream. */
 function seen(fixture: PoolFixture, different: Partial<Wanted> = {}): string {
-  const story: { considered: readonly Candidate[] | null } = { considered: null }
-  fixture.pool.pick.next(fixture.wanted(different), 'balanced', story)
-  const each = story.considered?.map(({ name, rank, exclusionReason, amount }) =>
+  const journal: { considered: readonly Candidate[] | null } = { considered: null }
+  fixture.pool.pick.next(fixture.wanted(different), 'balanced', journal)
+  const each = journal.considered?.map(({ name, rank, exclusionReason, amount }) =>
     [name, rank ?? '-', exclusionReason, amount].filter((part) => part !== null).join(' '),
   )
   return each?.join('; ') ?? 'none'
@@ -28,12 +28,12 @@ function pruned(fixture: PoolFixture): void {
 }
 
 test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
-  ['all are drawn from', () => {}, {}, 'a 0; b 0; c 0'],
-  ['asked for by name', () => {}, { prefer: 'b' }, 'none'],
+  ['all are candidates', () => {}, {}, 'a 0; b 0; c 0'],
+  ['selected by name', () => {}, { prefer: 'b' }, 'none'],
   ['excluded', () => {}, { excluded: ['a'] }, 'a - kept-out; b 0; c 0'],
-  ['not among these alone', () => {}, { only: ['b', 'c'] }, 'a - kept-out; b 0; c 0'],
-  ['asked and excluded', ({ tried }) => tried.add('a'), { excluded: ['a'] }, 'a - asked; b 0; c 0'],
-  ['asked', ({ tried }) => tried.add('a'), {}, 'a 4 asked; b 0; c 0'],
+  ['not in the allowed set', () => {}, { only: ['b', 'c'] }, 'a - kept-out; b 0; c 0'],
+  ['tried and excluded', ({ tried }) => tried.add('a'), { excluded: ['a'] }, 'a - asked; b 0; c 0'],
+  ['tried', ({ tried }) => tried.add('a'), {}, 'a 4 asked; b 0; c 0'],
   ['disabled', (fixture) => fixture.disable('b'), {}, 'a 0; b 2 disabled; c 0'],
   [
     'all disabled',
@@ -49,18 +49,13 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
   ],
   ['full', (fixture) => (fixture.upstream('c').usedSlots = 10), {}, 'a 0; b 0; c - full'],
   ['lagging', lagging, { block: latest }, 'a 0; b 0; c 0 lagging 100'],
-  ['lagging, about an old block', lagging, { block: number(800) }, 'a 0; b 0; c 0'],
+  ['lagging, for an old block', lagging, { block: number(800) }, 'a 0; b 0; c 0'],
   ['without the block', lagging, { block: number(950) }, 'a 0; b 0; c 0 lacks-block 100'],
   ['pruned', pruned, { ...old, block: number(899_999) }, 'a 0; b 0; c 8 pruned 900000'],
+  ['pruned, for a block that it has', pruned, { ...old, block: number(900_000) }, 'a 0; b 0; c 0'],
+  ['pruned, for a call without a block', pruned, {}, 'a 0; b 0; c 0'],
   [
-    'pruned, about a block that it has',
-    pruned,
-    { ...old, block: number(900_000) },
-    'a 0; b 0; c 0',
-  ],
-  ['pruned, about nothing by number', pruned, {}, 'a 0; b 0; c 0'],
-  [
-    'pruned before all others',
+    'pruned everywhere',
     (fixture) => {
       pruned(fixture)
       for (const name of 'ab') fixture.upstream(name).urls[0]!.history.lacked('logs', 899_999)
@@ -69,7 +64,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     'a 8; b 8; c 8',
   ],
   [
-    'pruned, and others were asked',
+    'pruned, with the others tried',
     (fixture) => {
       pruned(fixture)
       for (const name of 'ab') fixture.tried.add(name)
@@ -84,7 +79,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     'a - no-addon trace; b - no-addon trace; c - no-addon trace',
   ],
   [
-    'without an add-on that somebody made up',
+    'without an invented add-on',
     () => {},
     { addons: ['x'.repeat(65)], excluded: ['a', 'b'] },
     'a - kept-out; b - kept-out; c - no-addon (a long name)',
@@ -105,30 +100,30 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     'a - rejected; b 0; c 0',
   ],
   [
-    'a hedge that finds nobody else',
+    'a hedge without another upstream',
     (fixture) => 'abc'.split('').forEach((name) => fixture.tried.add(name)),
     { untriedOnly: true },
     'a 4 asked; b 4 asked; c 4 asked',
   ],
-])('a pick tells of each upstream why it was left out: %s', (_, prepare, wanted, what) => {
+])('a selection records why each upstream is excluded: %s', (_, prepare, wanted, what) => {
   const fixture = new PoolFixture('abc')
   prepare(fixture)
   expect(seen(fixture, wanted)).toBe(what)
 })
 
-test('backups, and nodes without old blocks', () => {
+test('the record of backups and nodes without old blocks', () => {
   expect(seen(new PoolFixture('az'))).toBe('a 0; z 1 backup')
   const fixture = new PoolFixture('ab', (name) => (name === 'a' ? { addons: ['archive'] } : {}))
   for (const name of 'ab') fixture.sees(name, 1_000)
   expect(seen(fixture, { block: number(1) })).toBe('a 0; b 0 no-archive')
 })
 
-test('picks that see the same share what they saw; one that sees something else does not change it', async () => {
+test('equal selections share one record, and a different one does not change it', async () => {
   const fixture = new PoolFixture('abc')
   const look = (different: Partial<Wanted> = {}) => {
-    const story: { considered: readonly Candidate[] | null } = { considered: null }
-    fixture.pool.pick.next(fixture.wanted(different), 'balanced', story)
-    return story.considered
+    const journal: { considered: readonly Candidate[] | null } = { considered: null }
+    fixture.pool.pick.next(fixture.wanted(different), 'balanced', journal)
+    return journal.considered
   }
   const first = look()
   expect(look()).toBe(first)

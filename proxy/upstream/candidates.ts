@@ -3,18 +3,18 @@
 import type { StateRecord } from './observer.ts'
 import { type Weighed, floorOf } from './weights.ts'
 
-/** Why a pick left an upstream out: it cannot be asked, others come first, or others have what the call is about. */
+/** Why the selection excluded an upstream: it cannot serve the call, or others rank higher. */
 export type ExclusionReason =
   | 'unverified'
   | 'rejected'
   | 'cooldown'
   | `no-addon ${string}`
   | 'full'
-  /** By the client, or since a session, a filter or a vote wants another one. */
+  /** Excluded by the client, or by a session, filter or vote that needs another upstream. */
   | 'kept-out'
   | 'asked'
   | 'disabled'
-  /** It failed as often in a row as it may, and a probe has yet to confirm that. */
+  /** Its consecutive failures reached the threshold, and a probe has yet to confirm them. */
   | 'on-trial'
   | 'backup'
   | 'lagging'
@@ -22,20 +22,20 @@ export type ExclusionReason =
   | 'lacks-block'
   | 'pruned'
 
-/** One upstream of the pool, as a pick saw it. */
+/** One upstream of the pool at the time of a selection. */
 export interface Candidate extends Weighed {
-  /** The lowest is drawn from; null: it cannot be asked. */
+  /** The lowest rank is selected from; null if the upstream cannot serve the call. */
   readonly rank: number | null
-  /** Null: it was drawn from. */
+  /** Null for a candidate. */
   readonly exclusionReason: ExclusionReason | null
-  /** If it lags or lacks the block: blocks behind the tip. In cooldown: milliseconds left. Pruned: its oldest block. */
+  /** Blocks behind the tip, milliseconds of cooldown left, or oldest block, by the reason. */
   readonly amount: number | null
-  /** The state of an upstream that was left out; null if it was drawn from or is eligible. */
+  /** State of an excluded upstream; null if it is eligible or a candidate. */
   readonly record: StateRecord | null
 }
 
-/** The candidates of a draw with their weights; null if there was no draw. */
-export function drawnOf(considered: readonly Candidate[] | null): readonly Weighed[] | null {
+/** Candidates of a weighted selection; null if there was at most one. */
+export function drawCandidates(considered: readonly Candidate[] | null): readonly Weighed[] | null {
   const drawn = considered?.filter(({ exclusionReason }) => exclusionReason === null) ?? []
   if (drawn.length < 2) return null
   const floor = floorOf(drawn.map(({ weight }) => weight))

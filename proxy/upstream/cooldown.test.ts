@@ -7,14 +7,14 @@ import { parseRetryAfter } from './wire.ts'
 
 const noJitter = { next: () => 0.5 }
 
-/** @returns how long it lasts */
+/** @returns the duration */
 function begin(cooldown: Cooldown, retryAfterMs: number | null): number {
   cooldown.begin(retryAfterMs)
   return cooldown.leftMs
 }
 
 describe('Cooldown', () => {
-  it('doubles from 30 s to 30 min, and a success starts it anew', async () => {
+  it('doubles from 30 s to 30 min, and a success resets it', async () => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     const lengths: number[] = []
@@ -28,10 +28,10 @@ describe('Cooldown', () => {
   })
 
   it.each([
-    ['says nothing', [null, null, null, null], [30, 60, 120, 240]],
-    ['says "at once"', [0, 0, 0, 0], [1, 1, 1, 1]],
-    ['names a time, then none', [5_000, 0, null], [5, 1, 30]],
-  ])('lasts the longer the more often one that %s refuses', async (_, delaysMs, seconds) => {
+    ['no time', [null, null, null, null], [30, 60, 120, 240]],
+    ['zero', [0, 0, 0, 0], [1, 1, 1, 1]],
+    ['a time, then none', [5_000, 0, null], [5, 1, 30]],
+  ])('has the right length when Retry-After gives %s', async (_, delaysMs, seconds) => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     const lengths: number[] = []
@@ -44,13 +44,13 @@ describe('Cooldown', () => {
     expect([begin(cooldown, 0), cooldown.active]).toEqual([1_000, true])
   })
 
-  it('leaves one in trouble that names no time alone for none', () => {
+  it('does not begin for an unavailable node without Retry-After', () => {
     const cooldown = new Cooldown(new VirtualClock(), noJitter)
     cooldown.pause(0)
     expect(cooldown.active).toBe(false)
   })
 
-  it('leaves the URL alone exactly that long', async () => {
+  it('lasts exactly as long as requested', async () => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     cooldown.begin(2_000)
@@ -60,7 +60,7 @@ describe('Cooldown', () => {
     expect(cooldown.active).toBe(false)
   })
 
-  it('is not prolonged by answers to calls that were under way', () => {
+  it('is not extended by rate limits of earlier calls', () => {
     const cooldown = new Cooldown(new VirtualClock(), noJitter)
     expect([begin(cooldown, null), begin(cooldown, null), begin(cooldown, 60_000)]).toEqual([
       30_000, 30_000, 30_000,
@@ -75,7 +75,7 @@ describe('Cooldown', () => {
     expect(begun).toEqual([1_000])
   })
 
-  it('is not cut short by an answer to a call that was under way', async () => {
+  it('is not ended by the answer to an earlier call', async () => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     cooldown.begin(null)
@@ -91,7 +91,7 @@ describe('Cooldown', () => {
     expect(begin(cooldown, null)).toBeCloseTo(32_994)
   })
 
-  it('pauses for as long as one in trouble says, up to 30 s, and doubles nothing', async () => {
+  it('follows an unavailable node up to 30 s without doubling', async () => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     const left: number[] = []
@@ -102,12 +102,12 @@ describe('Cooldown', () => {
     }
     expect([left, cooldown.active]).toEqual([[2_000, 30_000], false])
     expect(begin(cooldown, null)).toBe(30_000)
-    // Nor does it end before its time what was asked for as a limit.
+    // A pause does not shorten a rate-limit cooldown either.
     cooldown.pause(1_000)
     expect(cooldown.leftMs).toBe(30_000)
   })
 
-  it('says what its node answered', async () => {
+  it('reports the reason', async () => {
     const clock = new VirtualClock()
     const said: unknown[] = []
     const cooldown = new Cooldown(clock, noJitter, (...began) => said.push(began))
@@ -123,7 +123,7 @@ describe('Cooldown', () => {
     ])
   })
 
-  it('does what a provider says, up to a day', () => {
+  it('follows Retry-After up to a day', () => {
     const lasts = (ms: number) => begin(new Cooldown(new VirtualClock(), noJitter), ms)
     expect([lasts(7_200_000), lasts(864_000_000)]).toEqual([7_200_000, 86_400_000])
   })

@@ -16,27 +16,27 @@ import {
   type Outgoing,
 } from './wire.ts'
 
-/** An answer that was collected whole. */
+/** An answer whose body is in memory. */
 export interface WholeAnswer extends Incoming {
   readonly body: Uint8Array
 }
 
-/** What an answer says. */
+/** Content of an answer. */
 export type Said =
-  /** `at`: the value at a path of it; undefined where there is nothing. */
+  /** `at` returns the value at a path, or undefined. */
   | { readonly kind: 'answer'; readonly at: (path: ResultPath) => unknown }
   | { readonly kind: 'error'; readonly error: NodeError }
-  /** Not an answer in the interface's form. `why` is short and holds no payload. */
+  /** Not a well-formed answer. `why` is short and contains no payload. */
   | { readonly kind: 'malformed'; readonly why: string }
 
 /**
- * How one interface asks and answers, as far as the router itself needs it: for probes, and for
- * what an answer to a client reports by the way.
+ * Encoding of one interface, as far as the router needs it for probes and for block numbers in
+ * client answers.
  */
 export interface Dialect {
-  /** A question of the router's own, ready to be sent. */
+  /** Encodes a request of the router. */
   ask(call: ProbeCall): Outgoing
-  /** Understands an answer as far as it must. Never throws. */
+  /** Decodes an answer. Never throws. */
   read(answer: WholeAnswer): Said
 }
 
@@ -49,7 +49,7 @@ function ask({ verb, path, body }: ProbeCall): Outgoing {
   return { verb, path, headers, body: Buffer.from(body) }
 }
 
-/** JSON-RPC 1.0 and 2.0, and Tendermint RPC, which answers in the same form. */
+/** JSON-RPC 1.0 and 2.0, and Tendermint RPC, which has the same answer format. */
 export const jsonRpcDialect: Dialect = {
   ask,
   read({ status, body }: WholeAnswer): Said {
@@ -57,8 +57,8 @@ export const jsonRpcDialect: Dialect = {
     const document = parseJson(body) as { result?: unknown; error?: ErrorBody | null } | null
     if (document === undefined) return malformed(status, ' without a JSON answer')
     if (document?.error) {
-      const { code: given, message, data } = document.error
-      const code = Number(given)
+      const { code: rawCode, message, data } = document.error
+      const code = Number(rawCode)
       const error = {
         status,
         code: Number.isSafeInteger(code) ? code : null,
@@ -71,25 +71,25 @@ export const jsonRpcDialect: Dialect = {
   },
 }
 
-/** JSON over HTTP, where the status says whether it is an error. */
+/** JSON over HTTP, where the status indicates an error. */
 const restDialect: Dialect = {
   ask,
   read(answer: WholeAnswer): Said {
-    const { status, headers: given, body } = answer
+    const { status, headers, body } = answer
     const error = restError(status, body)
     if (error) return { kind: 'error', error }
     if (status >= 400) return malformed(status, ' without a JSON answer')
-    // No part was asked for.
+    // The router never requests a range.
     if (isPartial(answer)) return malformed(status)
     return {
       kind: 'answer',
       at: ({ header: name, path }) =>
-        name === undefined ? valueAt(parseJson(body), path) : (header(given, name) ?? undefined),
+        name === undefined ? valueAt(parseJson(body), path) : (header(headers, name) ?? undefined),
     }
   },
 }
 
-/** What an error may say; nodes of different families use different members. */
+/** Members of an error, which differ between node families. */
 interface ErrorBody {
   readonly code?: unknown
   readonly message?: unknown
@@ -99,15 +99,15 @@ interface ErrorBody {
 }
 
 /**
- * What a JSON-RPC error says. Nodes of the Cosmos family call all of their errors `Internal error`,
- * and say in `data` which it is.
+ * Message of a JSON-RPC error. Cosmos nodes call every error `Internal error` and put the cause in
+ * `data`.
  */
 export function errorWords(code: number, message: string, data: unknown): string {
   const isInData = code === internalError && typeof data === 'string' && data !== ''
   return isInData ? `${message}: ${data}` : message
 }
 
-/** A node's error in its own words; null when the answer is none, or says nothing in JSON. */
+/** The node's error with its own message; null without an error status or a JSON message. */
 export function restError(status: number, body: Uint8Array): NodeError | null {
   if (status < 400) return null
   const { code, message, error, error_code } = (parseJson(body) ?? {}) as ErrorBody
@@ -120,10 +120,10 @@ function malformed(status: number, how = ''): Said {
   return { kind: 'malformed', why: `HTTP ${status}${how}` }
 }
 
-/** An empty message, not compressed. */
+/** An empty, uncompressed message. */
 const emptyMessage = Buffer.alloc(5)
 
-/** Unary gRPC: one message each way, the outcome among the trailers. */
+/** Unary gRPC: one message each way, with the status in the trailers. */
 const grpcDialect: Dialect = {
   ask: ({ path }: ProbeCall) => ({
     verb: 'POST',
@@ -146,10 +146,10 @@ const grpcDialect: Dialect = {
   },
 }
 
-/** Before each message: a byte that says whether it is compressed, and its length. */
+/** Prefix of each message: a compression flag and the length. */
 const prefixBytes = 5
 
-/** The one message of a body; null when there is another number of them, or it is compressed. */
+/** The only message of a body; null if the body is compressed or has another number of messages. */
 export function soleMessage(body: Uint8Array): Uint8Array | null {
   if (body.length < prefixBytes || body[0] !== 0) return null
   const length = new DataView(body.buffer, body.byteOffset, body.length).getUint32(1)
@@ -157,9 +157,8 @@ export function soleMessage(body: Uint8Array): Uint8Array | null {
 }
 
 /**
- * The outcome of a gRPC call whose body has been read: from the trailers, or from the headers when
- * there is nothing else ("trailers only"). `code` is 0 to 16, `message` may be empty. Null when the answer
- * holds none.
+ * Status of a gRPC call whose body has been read, from the trailers or, if there are none, from the
+ * headers ("trailers only"). `code` is 0 to 16, and `message` may be empty. Null without a status.
  */
 export function readStatus(
   answer: Pick<Incoming, 'headers' | 'trailers'>,
@@ -178,10 +177,10 @@ export const dialects: Readonly<Record<ApiInterface, Dialect>> = {
   grpc: grpcDialect,
 }
 
-/** Larger answers are not parsed for the sake of one number. */
+/** Larger answers are not worth parsing for one number. */
 const maxParsedBytes = 64 * 1024
 
-/** A value as a block number. @returns null when it is none */
+/** Parses a block number. @returns null if invalid */
 export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']): number | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null
@@ -190,7 +189,7 @@ export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']):
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Reads values of a result; null if the answer is no result or too large to parse. */
+/** Reader for values of a result; null if the answer is no result or too large to parse. */
 export function valuesOf(
   dialect: Dialect,
   incoming: Incoming,

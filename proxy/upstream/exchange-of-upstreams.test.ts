@@ -18,12 +18,12 @@ const key = (value: string) => ({ authHeaders: new Map([['x-key', new Secret(val
 
 test.each<[string, UpstreamConfig, boolean]>([
   ['in nothing', config('a', key('one')), true],
-  ['in its key, which prints alike', config('a', key('two')), false],
+  ['in its key, which is masked', config('a', key('two')), false],
   ['in its URL', { ...config('a'), nodeUrls: [nodeUrlConfig('http://b.test', key('one'))] }, false],
   ['in its add-ons', config('a', { ...key('one'), addons: ['archive'] }), false],
   ['in its tier', { ...config('a', key('one')), tier: 'backup' }, false],
   ['in its name', { ...config('a', key('one')), name: 'b' }, false],
-])('an upstream that differs %s is the same one: %s', (_, next, isSame) => {
+])('an upstream that differs %s is reused: %s', (_, next, isSame) => {
   const { pool } = new PoolFixture('a', () => key('one'))
   const [before] = pool.upstreams
   const { upstreams, added } = pool.prepare([next])
@@ -31,7 +31,7 @@ test.each<[string, UpstreamConfig, boolean]>([
   expect(added).toEqual(isSame ? [] : upstreams)
 })
 
-test('until it is taken over, a change changes nothing', () => {
+test('a prepared change has no effect before its commit', () => {
   const fixture = new PoolFixture('ab')
   const { pool } = fixture
   const change = pool.prepare([config('b'), config('c')])
@@ -50,7 +50,7 @@ test('until it is taken over, a change changes nothing', () => {
   expect(b?.removal.signal.aborted).toBe(false)
 })
 
-test('what stays keeps its head, its state and its turn; the tip is that of those that are there', () => {
+test('reused upstreams keep head, state and order, and the tip follows the current upstreams', () => {
   const fixture = new PoolFixture('abc')
   const { pool } = fixture
   fixture.sees('a', 100)
@@ -67,7 +67,7 @@ test('what stays keeps its head, its state and its turn; the tip is that of thos
   expect(pool.tip).toBe(null)
 })
 
-test('whether there are archive nodes is that of those that are there', () => {
+test('only current upstreams count as archive nodes', () => {
   const { pool } = new PoolFixture('a')
   const old = { kind: 'tag', tag: 'earliest' } as const
   expect(pool.pick.wantsArchive(old)).toBe(false)

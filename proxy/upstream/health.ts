@@ -4,10 +4,10 @@ import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 
-/** What verifications, calls and probes make of an upstream. Its state also depends on its URLs and its lag. */
+/** Health by verifications, calls and probes. `UpstreamState` also covers cooldowns and lag. */
 export type AvailabilityState = 'unverified' | 'rejected' | 'eligible' | 'disabled'
 
-type StandingChange = (from: AvailabilityState, to: AvailabilityState, why: string) => void
+type StateChange = (from: AvailabilityState, to: AvailabilityState, why: string) => void
 
 /**
  * The state machine of one upstream.
@@ -18,29 +18,29 @@ type StandingChange = (from: AvailabilityState, to: AvailabilityState, why: stri
  * | any        | verification failed              | rejected   |
  * | rejected   | verification passed              | eligible   |
  * | eligible   | failures in a row >= threshold,  | disabled   |
- * |            | the last of them a proven one    |            |
+ * |            | the last of them proven          |            |
  * | disabled   | success of a relay or a probe    | eligible   |
  * | disabled   | epoch tick                       | eligible   |
  */
 export class Availability {
   readonly #threshold: number
-  readonly #changed: StandingChange
-  #standing: AvailabilityState = 'unverified'
+  readonly #changed: StateChange
+  #state: AvailabilityState = 'unverified'
   #failures = 0
-  /** Why it has its standing; null at the start. */
+  /** Reason for the state; null at the start. */
   why: string | null = null
 
-  constructor(threshold: number, changed: StandingChange) {
+  constructor(threshold: number, changed: StateChange) {
     this.#threshold = threshold
     this.#changed = changed
   }
 
   get standing(): AvailabilityState {
-    return this.#standing
+    return this.#state
   }
 
   verified(): void {
-    if (this.#standing !== 'unverified' && this.#standing !== 'rejected') return
+    if (this.#state !== 'unverified' && this.#state !== 'rejected') return
     // A passed verification resets the failure count.
     this.#failures = 0
     this.#become('eligible', 'verified')
@@ -52,63 +52,63 @@ export class Availability {
 
   succeeded(): void {
     this.#failures = 0
-    if (this.#standing === 'disabled') this.#become('eligible', 'answered again')
+    if (this.#state === 'disabled') this.#become('eligible', 'answered again')
   }
 
-  /** Consecutive failures reached the threshold, and a probe must confirm them. Until then the upstream goes last. */
+  /** Failures reached the threshold. Until a probe confirms them, the upstream ranks last. */
   get isDoubtful(): boolean {
-    return this.#standing === 'eligible' && this.#failures >= this.#threshold
+    return this.#state === 'eligible' && this.#failures >= this.#threshold
   }
 
-  /** Calls go to others where there are any. */
+  /** Whether calls prefer any other upstream. */
   get isOnTrial(): boolean {
-    return this.#standing === 'disabled' || this.isDoubtful
+    return this.#state === 'disabled' || this.isDoubtful
   }
 
   /**
-   * @param weight how many failures this one counts for; a refused connection counts double
-   * @param isProven false: what one client sends may have a node fail that works
+   * @param weight number of failures that this one counts as; a refused connection counts double
+   * @param isProven false if the request of one client may have caused the failure
    */
   failed(weight: number, why: string, isProven = true): void {
     this.#failures += weight
     if (isProven && this.isDoubtful) this.#become('disabled', why)
   }
 
-  /** A failure turned out to be none. An upstream that is disabled by now stays so until it answers. */
+  /** Reverts a failure. An upstream that is already disabled stays disabled until it answers. */
   excused(weight: number): void {
     this.#failures = Math.max(this.#failures - weight, 0)
   }
 
   epochBegan(): void {
-    if (this.#standing !== 'disabled') return
+    if (this.#state !== 'disabled') return
     this.#failures = 0
     this.#become('eligible', 'a new epoch began')
   }
 
-  #become(standing: AvailabilityState, why: string): void {
-    const from = this.#standing
-    if (from === standing) return
-    this.#standing = standing
+  #become(state: AvailabilityState, why: string): void {
+    const from = this.#state
+    if (from === state) return
+    this.#state = state
     this.why = why
-    this.#changed(from, standing, why)
+    this.#changed(from, state, why)
   }
 }
 
-/** Epochs are aligned on UTC, so that all replicas share them. */
+/** Time left in the epoch. Epochs are aligned to UTC, so all replicas share them. */
 export function epochLeftMs(wallMs: number, durationMs: number): number {
   return durationMs - (wallMs % durationMs)
 }
 
-/** After a 429 that names no time. */
+/** Cooldowns after a 429 without `Retry-After`. */
 const unnamed = { firstMs: 30_000, maxMs: 30 * 60_000, jitter: 0.1 }
-/** Of what a provider asks for itself: quotas are counted by the day. */
+/** Limits for `Retry-After`: quotas are at most daily. */
 const retryAfterLimitsMs = { min: 1_000, max: 24 * 3_600_000 }
-/** Of a node that is unavailable: it may be back sooner, and there may be no other upstream. */
+/** Limit for an unavailable node, which may recover sooner and may be the only upstream. */
 export const longestPauseMs = 30_000
 
 /**
- * The time in which nothing is sent to a URL: 30 s doubling to 30 min after a 429, or as long as its
- * `Retry-After` says. A success ends the doubling.
+ * A period without requests to a URL: 30 s doubling to 30 min after a 429, or the `Retry-After`
+ * time. A success resets the doubling.
  */
 export class Cooldown {
   readonly #clock: Clock
@@ -116,12 +116,12 @@ export class Cooldown {
   readonly #backoff: Backoff
   readonly #maxMs: number
   #untilMs = -Infinity
-  /** The last one: how long it was to last, and why it began. */
+  /** Duration and reason of the last cooldown. */
   last = { forMs: 0, why: '' }
 
   /**
-   * @param began is called with how long it lasts, and what the node answered
-   * @param row how long where no time is named
+   * @param began called with the duration and the reason
+   * @param row durations without `Retry-After`
    */
   constructor(
     clock: Clock,
@@ -143,23 +143,23 @@ export class Cooldown {
     return Math.max(0, this.#untilMs - this.#clock.nowMs())
   }
 
-  /** A 429 came. One to a call that was under way when a cooldown began changes nothing. */
+  /** Handles a 429. During a cooldown it belongs to an earlier call and is ignored. */
   begin(retryAfterMs: number | null): void {
     if (this.active) return
-    // A cooldown that ended longer ago than that does not count.
+    // An old cooldown does not count towards the doubling.
     if (this.#clock.nowMs() - this.#untilMs >= this.#maxMs) this.#backoff.reset()
     const { min, max } = retryAfterLimitsMs
     if (retryAfterMs === null) this.#start(this.#backoff.next(), 'rate limited')
     else this.#start(Math.min(Math.max(retryAfterMs, min), max), 'rate limited, Retry-After')
   }
 
-  /** It is unavailable and says for how long: that is no limit of a plan, so the next one is not longer for it. */
+  /** Handles `Retry-After` of an unavailable node, which does not affect the doubling. */
   pause(retryAfterMs: number): void {
     if (!this.active && retryAfterMs > 0)
       this.#start(Math.min(retryAfterMs, longestPauseMs), 'unavailable, Retry-After')
   }
 
-  /** An answer came. During a cooldown it can only be one to an earlier call. */
+  /** Handles an answer. During a cooldown it belongs to an earlier call and is ignored. */
   end(): void {
     if (this.#untilMs === -Infinity || this.active) return
     this.#untilMs = -Infinity
@@ -173,7 +173,7 @@ export class Cooldown {
   }
 }
 
-/** A measurement loses half of its weight in this time. */
+/** Half-life of a measurement's weight. */
 const halfLifeMs = 60_000
 /** An exponentially decaying mean. */
 class DecayingMean {
@@ -187,38 +187,38 @@ class DecayingMean {
     this.#weight += 1
   }
 
-  /** The mean, drawn towards `prior` as if that had been seen once more. */
+  /** The mean with `prior` as one more sample. */
   mean(prior: number, nowMs: number): number {
     this.#decayTo(nowMs)
     return (this.#sum + prior) / (this.#weight + 1)
   }
 
-  /** Null when nothing was measured lately. */
+  /** Null without recent samples. */
   value(nowMs: number): number | null {
     this.#decayTo(nowMs)
     return this.#weight < 0.01 ? null : this.#sum / this.#weight
   }
 
   #decayTo(nowMs: number): void {
-    const kept = 0.5 ** ((nowMs - this.#atMs) / halfLifeMs)
-    this.#sum *= kept
-    this.#weight *= kept
+    const factor = 0.5 ** ((nowMs - this.#atMs) / halfLifeMs)
+    this.#sum *= factor
+    this.#weight *= factor
     this.#atMs = nowMs
   }
 }
 
-/** What was measured of one upstream. `docs/concepts/selection.md` has the formulas. */
+/** Measurements of one upstream. `docs/concepts/selection.md` has the formulas. */
 export class Score {
   readonly #availability = new DecayingMean()
   readonly #latency = new DecayingMean()
 
-  /** @param latencyMs null where the time that it took says nothing */
+  /** @param latencyMs null if the latency is not comparable */
   succeeded(latencyMs: number | null, nowMs: number): void {
     this.#availability.add(1, nowMs)
     if (latencyMs !== null) this.#latency.add(latencyMs, nowMs)
   }
 
-  /** An attempt was abandoned: the upstream is at least this slow. */
+  /** Records an aborted attempt: the upstream is at least this slow. */
   recordCensoredLatency(elapsedMs: number, nowMs: number): void {
     if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#latency.add(elapsedMs, nowMs)
   }
@@ -227,12 +227,12 @@ export class Score {
     this.#availability.add(0, nowMs)
   }
 
-  /** Share of calls that it answered lately, in [0, 1]; 1 when nothing is known. */
+  /** Share of recent calls that succeeded, in [0, 1]; 1 without samples. */
   availability(nowMs: number): number {
     return this.#availability.mean(1, nowMs)
   }
 
-  /** Of an answer, in milliseconds; null when none was measured lately. */
+  /** Mean latency in milliseconds; null without recent samples. */
   latencyMs(nowMs: number): number | null {
     return this.#latency.value(nowMs)
   }

@@ -4,8 +4,8 @@ import type { DataKind } from '../chain/types.ts'
 import type { Tier } from '../config/types.ts'
 
 /**
- * What an upstream can be asked now, from the best to the worst. `held-off`: every URL of it is in
- * cooldown; `lagging`: it serves all but the newest blocks.
+ * States of an upstream, from best to worst. `held-off`: all its URLs are in cooldown. `lagging`:
+ * it serves all but the newest blocks.
  */
 export const upstreamStates = [
   'eligible',
@@ -18,70 +18,70 @@ export const upstreamStates = [
 export type UpstreamState = (typeof upstreamStates)[number]
 
 /**
- * Whether an upstream in this state answers calls. A lagging one does: it has all but the newest
+ * Whether an upstream in this state serves calls. A lagging upstream does, except for the newest
  * blocks.
  */
 export function isServing(state: UpstreamState): boolean {
   return state === 'eligible' || state === 'lagging'
 }
 
-/** The state of an upstream, since when, and why. The upstream keeps it; pages, metrics and logs print it. Times are ISO 8601. */
+/** State of an upstream with start and reason, for pages, metrics and logs. Times are ISO 8601. */
 export interface StateRecord {
   readonly state: UpstreamState
-  /** When the state began. A bad state that returns within a minute has lasted since it first began. */
+  /** Start of the state. A bad state that returns within a minute counts as uninterrupted. */
   readonly since: string
-  /** What is wrong with it, even if it serves; null if nothing is known to be. */
+  /** Problem of the upstream, even if it serves; null if there is none. */
   readonly why: string | null
-  /** When the state ends at the latest; null if that depends on the node alone. */
+  /** Latest end of the state; null if that depends only on the node. */
   readonly until: string | null
 }
 
-/** One upstream at one instant. */
+/** Snapshot of one upstream. */
 export interface UpstreamSnapshot extends StateRecord {
   readonly name: string
   readonly tier: Tier
-  /** What is wrong with it although it serves: `... (stalled: 5) since 13:15:07`; null: nothing lately. */
+  /** Recent faults that do not stop it from serving: `... (stalled: 5) since 13:15:07`; or null. */
   readonly fault: string | null
   /** Attempts in flight. */
   readonly sessions: number
-  /** Null where unknown, as are the other nulls. */
+  /** Null if unknown, like the other nulls. */
   readonly latestBlock: number | null
-  /** Behind the chain's tip; 0 at the tip or before it. */
+  /** Blocks behind the chain's tip; 0 at the tip or ahead of it. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
-  /** The oldest block that it has, per kind of data; unknown kinds are absent. */
+  /** Its oldest block per kind of data; unknown kinds are absent. */
   readonly oldestBlocks: Readonly<Partial<Record<DataKind, number>>>
-  /** How many of its URLs are in cooldown, those for subscriptions among them. */
+  /** Number of its URLs in cooldown, including those for subscriptions. */
   readonly urlsInCooldown: number
-  /** Until the first of these may be asked again; null where there is none. */
+  /** Time until the first of these cooldowns ends; null without one. */
   readonly cooldownLeftMs: number | null
-  /** Of its answers lately. */
+  /** Recent mean latency. */
   readonly latencyMs: number | null
-  /** In [0, 1], as the selection uses it; null of one that may not serve yet. */
+  /** Relative weight in the selection, in [0, 1]; null before the upstream may serve. */
   readonly score: number | null
 }
 
-/** The pool of one chain and interface at one instant: what health and metrics are made from. */
+/** Snapshot of the pool of one chain and interface, for health checks and metrics. */
 export interface PoolSnapshot {
   /** The chain's corroborated latest block; null while it is unknown. */
   readonly tip: number | null
-  /** Since it last rose; null while nothing is known. */
+  /** Time since the tip last rose; null while unknown. */
   readonly tipAgeMs: number | null
   /** The usual time between two blocks. */
   readonly blockTimeMs: number
   readonly upstreams: readonly UpstreamSnapshot[]
 }
 
-/** Observes the upstreams of one chain and interface; metrics and logs are made from it. */
+/** Receives events of the upstreams of one chain and interface, for metrics and logs. */
 export interface PoolObserver {
   /**
-   * A state other than `held-off` began: `cooldownBegan` covers that one.
-   * @param to if eligible, `why` says what ended the last state
+   * A state other than `held-off` began. `cooldownBegan` covers that state.
+   * @param to if eligible, `why` tells what ended the last state
    */
   stateChanged(upstream: string, from: UpstreamState, to: StateRecord): void
-  /** Nothing is sent to a URL for a while, after what its node answered. `url` is printable. */
+  /** A cooldown of a URL began, caused by an answer of its node. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
-  /** The router sends a request of its own. */
+  /** The router sent a probe. */
   probeSent?(upstream: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
 }

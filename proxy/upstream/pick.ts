@@ -11,7 +11,7 @@ import type { Candidate, ExclusionReason } from './candidates.ts'
 import type { Members, NodeUrl, Upstream } from './upstream.ts'
 import { draw, weigh, type Weighed } from './weights.ts'
 
-/** What an attempt needs of an upstream. */
+/** Requirements of an attempt on its upstream. */
 export interface Wanted {
   /** Add-ons and extensions that the upstream must declare. */
   readonly addons: readonly string[]
@@ -20,20 +20,20 @@ export interface Wanted {
   readonly data?: DataKind | null
   /** Requests an object by its hash. It may be in the newest block. */
   readonly byHash: boolean
-  /** The client selected it by name. It is used if it can serve. */
+  /** Name of the upstream that the client selected. It is used if it can serve. */
   readonly prefer: string | null
   readonly excluded: readonly string[]
-  /** These alone; absent or null: any. */
+  /** Allowed upstreams; absent or null for any. */
   readonly only?: readonly string[] | null
-  /** The upstream must have this block, whatever the call reads; absent or null: no floor. */
+  /** The upstream must have this block, whatever the call reads; absent or null for no floor. */
   readonly floor?: number | null
-  /** Whether this call has asked that upstream. */
+  /** Whether the call has tried that upstream. */
   tried(upstream: string): boolean
-  /** An upstream whose empty answer needs confirmation. It ranks as tried; absent or null: none. */
+  /** Upstream whose empty answer needs confirmation. It ranks as tried; absent or null for none. */
   readonly unconfirmed?: string | null
-  /** A hedge goes to no upstream that was tried, or that lags while another one does not. */
+  /** For a hedge: excludes upstreams that were tried, or that lag while another one does not. */
   readonly untriedOnly: boolean
-  /** Its connection has other calls in flight, or it came in a batch. */
+  /** The connection has other calls in flight, or the call is part of a batch. */
   readonly isOneOfMany?: boolean
 }
 
@@ -47,10 +47,10 @@ export interface PickOptions {
 /** Weights expire after this time, or when an upstream changes its state. */
 const weightLifeMs = 100
 
-/** How long an upstream is reported as full after it turned a call away. */
+/** How long an upstream is reported as full after it rejected a call. */
 const fullMs = 10_000
 
-/** Why an upstream ranks behind another: a rank is the sum of these bits, and the lowest rank goes first. */
+/** Bits of a rank. The lowest rank goes first. */
 const ranks = {
   pruned: 1 << 8,
   tried: 1 << 7,
@@ -62,16 +62,16 @@ const ranks = {
   cannotConfirm: 1 << 1,
   noArchive: 1,
 } as const
-/** What an upstream has of the chain. */
+/** Bits for missing chain data. */
 const dataRanks = ranks.lacksBlock | ranks.lacksStart | ranks.lags
 /** Rank of an upstream that cannot serve the call. */
-const unable = -1
-/** Explain shows the bits from `backup` on. */
+const unservable = -1
+/** The explain page shows the bits from `backup` on. */
 const shownRankShift = 5
 
-/** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
+/** Selects the upstream of an attempt: filter, rank, weighted draw. */
 export class Picker {
-  /** How many calls each upstream may answer at a time. */
+  /** Limit of concurrent calls per upstream. */
   maxSessions: number
   readonly #pool: Members
   readonly #tracker: Pick<ChainTracker, 'tip' | 'numberOf'>
@@ -81,14 +81,14 @@ export class Picker {
     Strategy,
     { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Weighed> }
   >()
-  /** Candidates of the last pick and their weights. Consecutive picks mostly see the same ones, so they share the record. */
-  #seen: readonly Candidate[] = []
-  #seenBy: ReadonlyMap<Upstream, Weighed> | null = null
-  /** Ranks of the last pick, in the order of the pool. */
+  /** Candidates and weights of the last selection, which the next one reuses if they are equal. */
+  #lastCandidates: readonly Candidate[] = []
+  #lastTable: ReadonlyMap<Upstream, Weighed> | null = null
+  /** Ranks of the last selection, in the order of the pool. */
   readonly #ranks: number[] = []
-  /** When each had its last turn, counted in turns. */
-  readonly #lastTurn = new WeakMap<Upstream, number>()
-  #turn = 0
+  /** Sequence number of the last round-robin selection of each upstream. */
+  readonly #lastSelected = new WeakMap<Upstream, number>()
+  #selections = 0
 
   constructor(
     pool: Members,
@@ -104,27 +104,27 @@ export class Picker {
 
   /**
    * The upstream of the next attempt; null if there is none.
-   * @param story receives one record per upstream; null if the client selected one by name
+   * @param journal receives one record per upstream, or null if the client selected one by name
    */
   next(
     wanted: Wanted,
     strategy: Strategy,
-    story?: { considered: readonly Candidate[] | null },
+    journal?: { considered: readonly Candidate[] | null },
   ): Upstream | null {
     const preferred = this.preferred(wanted)
-    if (story) story.considered = null
+    if (journal) journal.considered = null
     if (preferred) return preferred
     const [candidates, lowest] = this.#candidates(wanted)
     const table = this.weights(strategy)
-    if (story) story.considered = this.#story(wanted, lowest, table)
-    // Also where there is one candidate: that was its turn.
+    if (journal) journal.considered = this.#journal(wanted, lowest, table)
+    // A selection counts as a turn even with one candidate.
     if (strategy === 'round-robin') return this.#nextInRound(candidates)
     if (candidates.length < 2) return candidates[0] ?? null
     const weights = candidates.map((each) => table.get(each)?.weight ?? 0)
     return candidates[draw(weights, this.#options.random)] ?? null
   }
 
-  /** The upstream that the client asks for by name, where it can serve and was not asked yet. */
+  /** The upstream that the client selected by name, if it can serve and was not tried. */
   preferred(wanted: Wanted): Upstream | null {
     const { prefer } = wanted
     if (prefer === null || wanted.tried(prefer)) return null
@@ -134,13 +134,13 @@ export class Picker {
     )
   }
 
-  /** Whether the next upstream to ask was asked already. */
+  /** Whether the next attempt would repeat an upstream. */
   repeats(wanted: Wanted): boolean {
     const [[next]] = this.#candidates(wanted)
     return next !== undefined && wanted.tried(next.name)
   }
 
-  /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
+  /** Upstreams for a broadcast: every eligible primary, otherwise every eligible backup. */
   all(wanted: Wanted): readonly Upstream[] {
     const eligible = this.#pool.upstreams.filter(
       (each) => each.availability.standing === 'eligible' && this.#serves(each, wanted),
@@ -158,21 +158,21 @@ export class Picker {
     )
   }
 
-  /** Whether the call is about a block that only archive nodes have, where there are any. */
+  /** Whether the call needs a block that only archive nodes have, if the pool has such nodes. */
   wantsArchive(block: BlockRef): boolean {
     return this.#hasArchive && this.#isOld(block)
   }
 
   /**
-   * The upstream is at its limit of concurrent calls. A tenth of the slots is reserved for calls that are alone on their
-   * connection, so that a few connections with many calls do not shut out everybody.
+   * Whether the upstream is at its concurrency limit. A tenth of the slots is reserved for calls
+   * that are alone on their connection, so that a few busy connections do not block all others.
    */
   isFull({ usedSlots }: Upstream, isOneOfMany = false): boolean {
     const { maxSessions } = this
     return usedSlots >= (isOneOfMany ? maxSessions - Math.floor(maxSessions / 10) : maxSessions)
   }
 
-  /** An upstream changed its state, or others are there: weights are worked out anew. */
+  /** Discards cached weights after upstreams or their states change. */
   forget(): void {
     this.#tables.clear()
     this.#hasArchive = this.#pool.upstreams.some(({ urls }) =>
@@ -180,7 +180,7 @@ export class Picker {
     )
   }
 
-  /** What each upstream weighs among all of the pool, as of less than 100 ms ago. */
+  /** Weight of each upstream in the pool, at most 100 ms old. */
   weights(strategy: Strategy): ReadonlyMap<Upstream, Weighed> {
     const nowMs = this.#options.clock.nowMs()
     let table = this.#tables.get(strategy)
@@ -195,7 +195,7 @@ export class Picker {
   }
 
   #serves(upstream: Upstream, wanted: Wanted): boolean {
-    if (isKeptOut(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
+    if (isExcluded(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
     if (!this.isFull(upstream, wanted.isOneOfMany)) return isServedAt(upstream, wanted)
     const all = `all ${this.maxSessions} sessions`
     const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
@@ -203,23 +203,23 @@ export class Picker {
     return false
   }
 
-  /** The upstreams of the lowest rank among those that can serve, with that rank; none if it is too high. */
+  /** Upstreams with the lowest rank that can serve, and that rank; none if it is too high. */
   #candidates(wanted: Wanted): readonly [Upstream[], lowest: number] {
     let lowest = Infinity
     let leastData = Infinity
     let candidates: Upstream[] = []
     let at = -1
     for (const each of this.#pool.upstreams) {
-      const rank = this.#serves(each, wanted) ? this.#rankOf(each, wanted) : unable
+      const rank = this.#serves(each, wanted) ? this.#rankOf(each, wanted) : unservable
       this.#ranks[++at] = rank
-      if (rank === unable) continue
+      if (rank === unservable) continue
       leastData = Math.min(leastData, rank & dataRanks)
       if (rank > lowest) continue
       if (rank < lowest) candidates = []
       lowest = rank
       candidates.push(each)
     }
-    // A hedge never repeats an upstream, and one with older data would answer before the upstream that is being asked.
+    // A hedge must not repeat an upstream or get an older answer than the running attempt.
     const isNoHedge = lowest >= ranks.tried || (lowest & dataRanks) > leastData
     // A node without the block cannot confirm an empty answer.
     const cannotConfirm = lowest >= ranks.pruned || (lowest & ranks.noArchive) > 0
@@ -251,33 +251,33 @@ export class Picker {
     return rank
   }
 
-  /** Why each upstream is a candidate or not. */
-  #story(
+  /** Records for each upstream whether it is a candidate and why not. */
+  #journal(
     wanted: Wanted,
     lowest: number,
     table: ReadonlyMap<Upstream, Weighed>,
   ): readonly Candidate[] {
-    const known = table === this.#seenBy ? this.#seen : []
-    let seen: Candidate[] | null = null
+    const known = table === this.#lastTable ? this.#lastCandidates : []
+    let changed: Candidate[] | null = null
     let at = -1
     for (const each of this.#pool.upstreams) {
       const full = this.#ranks[++at] as number
-      const rank = full === unable ? null : full >> shownRankShift
+      const rank = full === unservable ? null : full >> shownRankShift
       const exclusionReason =
-        rank === null ? this.#unableFor(each, wanted) : reasonOf(each, full, lowest)
+        rank === null ? this.#exclusionOf(each, wanted) : reasonOf(each, full, lowest)
       if (known[at]?.exclusionReason === exclusionReason && known[at]?.rank === rank) continue
-      seen ??= [...known]
+      changed ??= [...known]
       const amount = amountOf(each, exclusionReason, wanted)
       const record = exclusionReason === null || each.state === 'eligible' ? null : each.record
-      seen[at] = { ...(table.get(each) as Weighed), rank, exclusionReason, amount, record }
+      changed[at] = { ...(table.get(each) as Weighed), rank, exclusionReason, amount, record }
     }
-    this.#seenBy = table
-    return (this.#seen = seen ?? known)
+    this.#lastTable = table
+    return (this.#lastCandidates = changed ?? known)
   }
 
   /** Why an upstream cannot serve the call. */
-  #unableFor(each: Upstream, wanted: Wanted): ExclusionReason {
-    if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
+  #exclusionOf(each: Upstream, wanted: Wanted): ExclusionReason {
+    if (isExcluded(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (!reaches(each, wanted.floor)) return 'lacks-block'
     if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
     if (each.serves(wanted.addons)) return 'lacks-block'
@@ -290,7 +290,7 @@ export class Picker {
     return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
   }
 
-  /** The number of a block that is named by its number, or by the hash of a block that was shown. */
+  /** Number of a block, which may be given by the hash of a known block. */
   #numberOf(point: BlockPoint | null): number | null {
     if (point?.kind === 'hash') return this.#tracker.numberOf(toHash(point.hash))
     return point?.kind === 'number' ? point.number : null
@@ -304,18 +304,18 @@ export class Picker {
     return first.kind === 'number' && first.number < (this.#tracker.tip ?? 0) - after
   }
 
-  /** The upstream whose last turn is longest ago: one that is left out for a while does not change the order. */
+  /** The least recently selected upstream. A temporary exclusion does not change the order. */
   #nextInRound(candidates: readonly Upstream[]): Upstream | null {
-    const turnOf = (each: Upstream) => this.#lastTurn.get(each) ?? 0
+    const selectedAt = (each: Upstream) => this.#lastSelected.get(each) ?? 0
     let next: Upstream | null = null
-    for (const each of candidates) if (!next || turnOf(each) < turnOf(next)) next = each
-    if (next) this.#lastTurn.set(next, ++this.#turn)
+    for (const each of candidates) if (!next || selectedAt(each) < selectedAt(next)) next = each
+    if (next) this.#lastSelected.set(next, ++this.#selections)
     return next
   }
 }
 
-/** The call may not go to it, be it up or not. */
-export function isKeptOut({ name }: Upstream, { only, excluded }: Wanted): boolean {
+/** Whether the call must not use the upstream, regardless of its state. */
+export function isExcluded({ name }: Upstream, { only, excluded }: Wanted): boolean {
   return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
 }
 
@@ -324,7 +324,7 @@ export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | nu
   return (latest?.block ?? 0) >= (floor ?? 0)
 }
 
-/** Whether a URL has reached the floor, as far as known. The URLs of an upstream may be at different heads. */
+/** Whether a URL may have reached the floor. The URLs of an upstream may have different heads. */
 export function isAt(floor: number | null, { head }: NodeUrl): boolean {
   return floor === null || head === null || head.block >= floor
 }
@@ -333,7 +333,7 @@ function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boole
   return urls.some((url) => url.serves(addons) && isAt(floor, url))
 }
 
-/** Why an upstream that can serve is no candidate: what it has less of than the candidates. Null: it is one. */
+/** Why an upstream that can serve ranks behind the candidates; null if it is one. */
 function reasonOf({ isInService }: Upstream, rank: number, lowest: number): ExclusionReason | null {
   const more = rank > lowest ? rank & ~Math.max(lowest, 0) : 0
   if (more & ranks.pruned) return 'pruned'
@@ -363,13 +363,13 @@ function amountOf(
   return Math.round(Math.min(...left))
 }
 
-/** The highest block that the call needs; null when it needs none. */
+/** The highest block that the call needs; null if it needs none. */
 function lastPointOf(block: BlockRef): BlockPoint | null {
   if (block.kind === 'range') return block.to
   return block.kind === 'none' || block.kind === 'invalid' ? null : block
 }
 
-/** About the latest state, or about what a hash names and may be as new. */
+/** Whether the call concerns the latest state, or a hash that may be in the newest block. */
 function isAboutTip(point: BlockPoint | null, byHash: boolean): boolean {
   if (point === null) return byHash
   return point.kind === 'hash' || (point.kind === 'tag' && point.tag !== 'earliest')

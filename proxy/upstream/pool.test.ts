@@ -17,7 +17,7 @@ describe('the snapshot', () => {
     expect(inCooldown()).toBe(0)
   })
 
-  it('says what is wrong with one that serves: how often, since when, and no more once it is over', async () => {
+  it('reports faults of a serving upstream with count and start until they expire', async () => {
     const fixture = new PoolFixture('ab')
     const { clock, pool } = fixture
     const time = (beforeMs = 0) => new Date(clock.wallMs() - beforeMs).toISOString().slice(11, 19)
@@ -40,7 +40,7 @@ describe('the snapshot', () => {
 describe('the score of the snapshot', () => {
   const scores = ({ pool }: PoolFixture) => pool.snapshot().upstreams.map(({ score }) => score)
 
-  it('is unknown of one that fails its verification, which lowers nobody else', () => {
+  it('is unknown for a rejected upstream, which does not affect others', () => {
     const fixture = new PoolFixture('abc')
     for (const name of 'ab') fixture.sees(name, 100)
     fixture.upstream('a').score.failed(0)
@@ -49,37 +49,42 @@ describe('the score of the snapshot', () => {
     expect(scores(fixture)).toEqual([1, 1, null])
   })
 
-  it('is the whole of all that come back at one instant', () => {
+  it('is 1 for all upstreams that recover at the same time', () => {
     const fixture = new PoolFixture('ab')
     for (const upstream of fixture.pool.upstreams) upstream.rejoined()
     expect(scores(fixture)).toEqual([1, 1])
   })
 })
 
-describe('the choice', () => {
+describe('the selection', () => {
   it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
     ['any primary', () => {}, {}, 'ab'],
-    ['never one that is excluded', () => {}, { excluded: ['a'] }, 'b'],
-    ['these alone', () => {}, { only: ['b', 'z'] }, 'b'],
-    ['a backup where it alone is wanted', () => {}, { only: ['z'] }, 'z'],
-    ['none where these are excluded', () => {}, { only: ['a'], excluded: ['a'] }, '-'],
-    ['not by name where others alone are wanted', () => {}, { only: ['a'], prefer: 'b' }, 'a'],
-    ['the one asked for by name', () => {}, { prefer: 'b' }, 'b'],
-    ['a backup by name', () => {}, { prefer: 'z' }, 'z'],
-    ['not by name when it was tried', ({ tried }) => tried.add('b'), { prefer: 'b' }, 'a'],
-    ['an untried one first', ({ tried }) => tried.add('a'), {}, 'b'],
-    ['a backup before one that was tried', ({ tried }) => tried.add('a').add('b'), {}, 'z'],
-    ['tried ones last', ({ tried }) => tried.add('a').add('b').add('z'), {}, 'ab'],
+    ['no excluded upstream', () => {}, { excluded: ['a'] }, 'b'],
+    ['only allowed upstreams', () => {}, { only: ['b', 'z'] }, 'b'],
+    ['a backup if only that is allowed', () => {}, { only: ['z'] }, 'z'],
     [
-      'nobody, if it must be untried',
+      'nothing if the allowed upstream is excluded',
+      () => {},
+      { only: ['a'], excluded: ['a'] },
+      '-',
+    ],
+    ['no named upstream outside the allowed set', () => {}, { only: ['a'], prefer: 'b' }, 'a'],
+    ['the named upstream', () => {}, { prefer: 'b' }, 'b'],
+    ['a backup by name', () => {}, { prefer: 'z' }, 'z'],
+    ['no named upstream that was tried', ({ tried }) => tried.add('b'), { prefer: 'b' }, 'a'],
+    ['an untried upstream first', ({ tried }) => tried.add('a'), {}, 'b'],
+    ['a backup before a tried primary', ({ tried }) => tried.add('a').add('b'), {}, 'z'],
+    ['tried upstreams last', ({ tried }) => tried.add('a').add('b').add('z'), {}, 'ab'],
+    [
+      'nothing for a hedge if all were tried',
       (pool) => 'abz'.split('').forEach((name) => pool.tried.add(name)),
       { untriedOnly: true },
       '-',
     ],
-    ['not one that is in cooldown', (pool) => pool.cooldown('a'), {}, 'b'],
-    ['not a disabled one', (pool) => pool.disable('a'), {}, 'b'],
+    ['no upstream in cooldown', (pool) => pool.cooldown('a'), {}, 'b'],
+    ['no disabled upstream', (pool) => pool.disable('a'), {}, 'b'],
     [
-      'a backup before disabled ones',
+      'a backup before disabled primaries',
       (pool) => 'ab'.split('').forEach((name) => pool.disable(name)),
       {},
       'z',
@@ -90,41 +95,41 @@ describe('the choice', () => {
       {},
       'ab',
     ],
-    ['not one that is full', (pool) => (pool.upstream('a').usedSlots = 10), {}, 'b'],
-    ['nobody without the add-on', () => {}, { addons: ['trace'] }, '-'],
-  ])('is of %s', (_, prepare, different, names) => {
+    ['no full upstream', (pool) => (pool.upstream('a').usedSlots = 10), {}, 'b'],
+    ['nothing without the add-on', () => {}, { addons: ['trace'] }, '-'],
+  ])('returns %s', (_, prepare, different, names) => {
     const fixture = new PoolFixture('abz')
     prepare(fixture)
     expect(fixture.chosen(different)).toBe(names)
   })
 
-  it('is in turns by round-robin, and a turn counts where only one fits', () => {
+  it('alternates by round-robin, and counts a turn with a single candidate', () => {
     const fixture = new PoolFixture('abc')
     expect(fixture.turns(5)).toBe('abcab')
     expect(fixture.turns(2, { excluded: ['a', 'b'] })).toBe('cc')
     expect(fixture.turns(4)).toBe('abca')
   })
 
-  it('is by latency', () => {
+  it('prefers low latency', () => {
     const fixture = new PoolFixture('ab')
     fixture.upstream('a').score.succeeded(10, fixture.clock.nowMs())
     fixture.upstream('b').score.succeeded(500, fixture.clock.nowMs())
     expect(fixture.turns(100, {}, 'latency').split('a').length).toBeGreaterThan(80)
   })
 
-  it('says how near each one is to the tip, and draws by that', () => {
+  it('records and uses the distance to the tip', () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 99)
     fixture.sees('b', 100)
-    const story = { considered: null }
-    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', story)
-    expect(story.considered).toMatchObject([
+    const journal = { considered: null }
+    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', journal)
+    expect(journal.considered).toMatchObject([
       { name: 'a', sync: 1 / 2, weight: 1 / 8 },
       { name: 'b', sync: 1, weight: 1 },
     ])
   })
 
-  it('says whether it would be a repetition', () => {
+  it('reports whether it would repeat an upstream', () => {
     const fixture = new PoolFixture('ab')
     expect(fixture.pool.pick.repeats(fixture.wanted())).toBe(false)
     fixture.tried.add('a')
@@ -154,47 +159,51 @@ describe('a lagging upstream', () => {
 
   it.each<[string, Partial<Wanted>, string]>([
     ['gets no read of the latest block', { block: latest }, 'bc'],
-    ['nor of one that it has not got', { block: number(91) }, 'bc'],
-    ['nor of one that nobody is known to have', { block: number(102) }, 'bc'],
-    ['nor of what a hash names, which may be new', { byHash: true }, 'bc'],
-    ['nor of a block by its hash', { block: { kind: 'hash', hash: '0x' } }, 'bc'],
-    ['nor of a range up to the latest block', from(5, latest as BlockPoint), 'bc'],
-    ['and below the start of a range, any other', from(101, latest as BlockPoint), 'c'],
-    ['also if nobody has its end', from(101, { kind: 'number', number: 106 }), 'c'],
-    ['nor of a range that nobody has', from(105, { kind: 'number', number: 106 }), 'bc'],
+    ['gets no read of a block that it lacks', { block: number(91) }, 'bc'],
+    ['gets no read of a block that no node is known to have', { block: number(102) }, 'bc'],
+    ['gets no read by hash, which may be new', { byHash: true }, 'bc'],
+    ['gets no read of a block by its hash', { block: { kind: 'hash', hash: '0x' } }, 'bc'],
+    ['gets no read of a range up to the latest block', from(5, latest as BlockPoint), 'bc'],
+    ['gets no read of a range that starts above its head', from(101, latest as BlockPoint), 'c'],
+    [
+      'gets no such read even if no node has the end',
+      from(101, { kind: 'number', number: 106 }),
+      'c',
+    ],
+    ['gets no read of a range that no node has', from(105, { kind: 'number', number: 106 }), 'bc'],
     ['gets reads of blocks that it has', { block: number(90) }, 'abc'],
-    ['and of what depends on no block', {}, 'abc'],
-    ['and of the first one', { block: { kind: 'tag', tag: 'earliest' } }, 'abc'],
-    ['and all else when the others are out', { block: latest, excluded: ['b', 'c'] }, 'a'],
+    ['gets calls without a block', {}, 'abc'],
+    ['gets reads of the first block', { block: { kind: 'tag', tag: 'earliest' } }, 'abc'],
+    ['gets every read when the others are excluded', { block: latest, excluded: ['b', 'c'] }, 'a'],
   ])('%s', (_, different, names) => {
     expect(pool().chosen(different)).toBe(names)
   })
 
   it.each<[string, Partial<Wanted>, string]>([
-    ['no company to a read of the latest block', { block: latest }, '-'],
-    ['nor to one of a block that it has not got', { block: number(95) }, '-'],
-    ['nor to one that a hash names', { byHash: true }, '-'],
-    ['but to one of a block that it has', { block: number(90) }, 'a'],
-  ])('is %s', (_, different, names) => {
+    ['for a read of the latest block', { block: latest }, '-'],
+    ['for a read of a block that it lacks', { block: number(95) }, '-'],
+    ['for a read by hash', { byHash: true }, '-'],
+    ['except for a read of a block that it has', { block: number(90) }, 'a'],
+  ])('gets no hedge %s', (_, different, names) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
     expect(fixture.chosen({ untriedOnly: true, ...different })).toBe(names)
   })
 
-  it('no company either where it is not behind, and has not the block that the other one has', () => {
+  it('gets no hedge if it lacks the block, even within the allowed lag', () => {
     const fixture = pool()
     fixture.tried.add('c')
-    const company = (block: number) =>
+    const hedged = (block: number) =>
       fixture.chosen({ untriedOnly: true, excluded: ['a'], block: number(block) })
-    expect([company(101), company(100)]).toEqual(['-', 'b'])
+    expect([hedged(101), hedged(100)]).toEqual(['-', 'b'])
   })
 
   it.each<[string, Partial<Wanted>]>([
-    ['that it has not got', { block: number(95) }],
+    ['that it lacks', { block: number(95) }],
     ['that it has', { block: number(90) }],
     ['that is the latest', { block: latest }],
-    ['that its hash names', { block: { kind: 'hash', hash: '0x' } }],
-  ])('comes before those that have failed a read of a block %s', (_, different) => {
+    ['that is given by its hash', { block: { kind: 'hash', hash: '0x' } }],
+  ])('ranks before upstreams that failed a read of a block %s', (_, different) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
     expect(fixture.pool.pick.repeats(fixture.wanted(different))).toBe(false)
@@ -203,15 +212,15 @@ describe('a lagging upstream', () => {
 
   it.each<[string, Partial<Wanted>]>([
     ['the latest block', { block: latest }],
-    ['a block that it has not got', { block: number(95) }],
-  ])('comes before a backup for %s', (_, different) => {
+    ['a block that it lacks', { block: number(95) }],
+  ])('ranks before a backup for %s', (_, different) => {
     const fixture = new PoolFixture('abz')
     for (const [name, block] of Object.entries({ a: 90, b: 100, z: 100 })) fixture.sees(name, block)
     fixture.tried.add('b')
     expect(fixture.chosen(different)).toBe('a')
   })
 
-  it('is known as such as soon as others show the tip, though it reported first', () => {
+  it('is detected as soon as others report the tip, even if it reported first', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 90)
     expect(fixture.upstream('a').state).toBe('eligible')
@@ -226,10 +235,10 @@ describe('a lagging upstream', () => {
 it.each<[string, BlockRef, string]>([
   ['the latest block', latest, 'ab'],
   ['one of the last 128', number(872), 'ab'],
-  ['an older one', number(871), 'b'],
-  ['the first one', { kind: 'tag', tag: 'earliest' }, 'b'],
+  ['an older block', number(871), 'b'],
+  ['the first block', { kind: 'tag', tag: 'earliest' }, 'b'],
   [
-    'a range that begins with an older one',
+    'a range that starts with an older block',
     { kind: 'range', from: { kind: 'number', number: 871 }, to: { kind: 'number', number: 999 } },
     'b',
   ],
@@ -238,7 +247,7 @@ it.each<[string, BlockRef, string]>([
     { kind: 'range', from: { kind: 'number', number: 872 }, to: { kind: 'number', number: 999 } },
     'ab',
   ],
-])('where one keeps an archive, %s is asked of whom it suits', (_, block, names) => {
+])('with one archive node, %s goes to a suitable upstream', (_, block, names) => {
   const fixture = new PoolFixture('ab', (name) => (name === 'b' ? { addons: ['archive'] } : {}))
   for (const name of 'ab') fixture.sees(name, 1_000)
   expect(fixture.chosen({ block })).toBe(names)
@@ -246,8 +255,8 @@ it.each<[string, BlockRef, string]>([
   expect(fixture.chosen({ block })).toBe('a')
 })
 
-describe('who is in cooldown', () => {
-  it('is reported by the upstream that comes back first', async () => {
+describe('nextInCooldown', () => {
+  it('returns the upstream whose cooldown ends first', async () => {
     const fixture = new PoolFixture('ab')
     expect(fixture.pool.nextInCooldown(fixture.wanted())).toBeNull()
     fixture.cooldown('b')
@@ -279,7 +288,7 @@ it.each<[string, (upstream: Upstream) => void, number]>([
     },
     0,
   ],
-])('one that %s has this share of its traffic at first', (_name, happens, share) => {
+])('an upstream that %s starts with the right share', (_name, happens, share) => {
   const pool = new PoolFixture('a')
   happens(pool.upstream('a'))
   expect(pool.upstream('a').earned(pool.clock.nowMs())).toBe(share)

@@ -12,7 +12,7 @@ import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
-import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
+import { isExcluded, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
@@ -22,7 +22,7 @@ export interface PoolOptions {
   readonly iface: ChainInterface
   /** Shared by all interfaces of the chain. */
   readonly tracker: ChainTracker
-  /** With the strategy by which `snapshot` computes scores. */
+  /** Contains the strategy for the scores of `snapshot`. */
   readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly maxSessions: number
   readonly failureThreshold: number
@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly observer: PoolObserver
 }
 
-/** The upstreams of another config, made and not yet taken over. */
+/** The prepared upstreams of a new config. */
 export interface Change {
   /** All of them, in the order of the config. */
   readonly upstreams: readonly Upstream[]
@@ -44,18 +44,18 @@ export interface Change {
   readonly added: readonly Upstream[]
 }
 
-/** An upstream will not soon reach a floor that is further than this above its head. */
+/** An upstream is not expected to reach a floor that is further above its head soon. */
 const maxAheadBlocks = 1_000
 
 /** The upstreams of one chain and interface. */
 export class Pool implements Members {
   upstreams: readonly Upstream[] = []
-  /** Which of them an attempt goes to. */
+  /** Selects the upstream of an attempt. */
   readonly pick: Picker
   readonly tracker: ChainTracker
   readonly #options: PoolOptions
   readonly #fingerprints = new WeakMap<Upstream, string>()
-  /** Those that are not in the pool yet, or no more and have calls to end. */
+  /** Upstreams that are not in the pool yet, and removed ones that still have calls. */
   readonly #apart = new Set<Upstream>()
 
   constructor(options: PoolOptions) {
@@ -66,8 +66,8 @@ export class Pool implements Members {
   }
 
   /**
-   * Makes the upstreams of another config. One that it has unchanged is the same as before, with all that is known of it.
-   * The pool itself stays as it is. @throws TlsFileError
+   * Creates the upstreams of a new config and reuses unchanged ones with their state. Does not
+   * change the pool. @throws TlsFileError
    */
   prepare(configs: readonly UpstreamConfig[]): Change {
     const known = new Map(this.upstreams.map((each) => [this.#fingerprints.get(each), each]))
@@ -82,7 +82,7 @@ export class Pool implements Members {
     return { upstreams, added }
   }
 
-  /** Takes a change over at once. An upstream that is removed gets no more calls, and ends those that it has. */
+  /** Applies a change. Removed upstreams get no new calls and finish their running ones. */
   commit({ upstreams }: Change): void {
     const removed = this.upstreams.filter((each) => !upstreams.includes(each))
     this.upstreams = upstreams
@@ -91,7 +91,7 @@ export class Pool implements Members {
     this.#remove(removed)
   }
 
-  /** Leaves a change alone: what is new of it is let go. */
+  /** Drops a change and closes its new upstreams. */
   discard({ added }: Change): void {
     this.#remove(added)
   }
@@ -99,24 +99,24 @@ export class Pool implements Members {
   #remove(upstreams: readonly Upstream[]): void {
     for (const each of upstreams) {
       this.#apart.add(each)
-      // Its subscriptions leave now, so that its sockets have nothing more to wait for than calls.
+      // Subscriptions end now, so that the sockets wait only for calls.
       each.removal.abort()
       const ended = each.allUrls.map(({ transport }) => transport.close(true))
       void Promise.all(ended).then(() => this.#apart.delete(each))
     }
   }
 
-  /** The chain's latest block; null while no upstream in service has reported one lately. */
+  /** The chain's latest block; null while no upstream in service has reported one recently. */
   get tip(): number | null {
     return this.tracker.tip
   }
 
-  /** Some upstream is in service, whatever a single call needs. */
+  /** Whether any upstream is in service, regardless of the needs of a call. */
   get hasEligible(): boolean {
     return this.#anyServes(this.upstreams)
   }
 
-  /** With this change nobody would serve, and somebody does now. */
+  /** Whether this change would take the last serving upstream away. */
   wouldEnd({ upstreams }: Change): boolean {
     return this.hasEligible && !this.#anyServes(upstreams)
   }
@@ -125,75 +125,76 @@ export class Pool implements Members {
     return upstreams.some(({ state }) => isServing(state))
   }
 
-  /** Some upstream could be asked now, be it on trial, whatever a single call needs. */
+  /** Whether any upstream can be tried now, even a disabled one. */
   get hasAny(): boolean {
     return this.upstreams.some((each) => each.serves([]))
   }
 
   /**
-   * A URL that the call could use is still in its first verification, or in the one after a jump of its head. A URL that
-   * did not answer is waited for only while no upstream is in service.
+   * Whether a URL for the call is still in its first verification, or in the one after a head jump.
+   * A URL that did not answer counts only while no upstream is in service.
    */
   isVerifying(wanted: Wanted): boolean {
     const { hasEligible } = this
     return this.upstreams.some(
       (each) =>
-        !isKeptOut(each, wanted) &&
+        !isExcluded(each, wanted) &&
         each.unverified(wanted.addons).some(({ isUnreached }) => !isUnreached || !hasEligible),
     )
   }
 
-  /** An upstream that the call may use lacks the block of its floor, but may soon have it. */
+  /** Whether an upstream for the call may soon reach the floor that it has not reached yet. */
   mayReach(wanted: Wanted): boolean {
     const { floor = null } = wanted
     return (
       floor !== null &&
       this.upstreams.some(
         (each) =>
-          !isKeptOut(each, wanted) &&
+          !isExcluded(each, wanted) &&
           !reaches(each, floor) &&
           (each.latest === null || reaches(each, floor - maxAheadBlocks)),
       )
     )
   }
 
-  /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
+  /** The otherwise usable URL whose cooldown ends first. */
   nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
-        .filter(({ cooldown }) => cooldown.active && !isKeptOut(upstream, wanted))
+        .filter(({ cooldown }) => cooldown.active && !isExcluded(upstream, wanted))
         .filter((url) => url.isFor(wanted.addons))
         .map((url) => ({ upstream, url })),
     )
     return found.toSorted((a, b) => a.url.cooldown.leftMs - b.url.cooldown.leftMs)[0] ?? null
   }
 
-  /** Is called with a URL whose head has jumped: it is out of service until it is verified again. */
+  /** Called when the head of a URL jumps, which disables the URL until it is verified again. */
   onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
 
-  /** Asks upstreams for their heads: they are wanted sooner than they are usually followed. */
+  /** Polls the heads of upstreams ahead of the usual schedule. */
   pollHeads: ((maxAgeMs?: number) => unknown) | null = null
 
   /** Called when a URL reports a higher block than before to this replica. */
   onRise: ((upstream: Upstream, url: NodeUrl, block: number) => void) | null = null
 
   /**
-   * An upstream reported its latest block: to a probe, or in an answer to a client.
-   * @param askedMs when it was asked
-   * @param ageMs the time since it reported the block to another replica; null if it reported to this one
+   * Records a latest block that an upstream reported to a probe or a client.
+   * @param sentMs when the request was sent
+   * @param ageMs the time since it reported the block to another replica; null if it reported to
+   * this one
    */
   observeHead(
     upstream: Upstream,
     block: number,
-    askedMs: number,
+    sentMs: number,
     url: NodeUrl,
     ageMs: number | null = null,
   ): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
-    // An answer that a newer one has overtaken is no jump backwards, and one from before a jump is not the head.
-    if (url.head && block < url.head.block && askedMs < url.head.atMs) return
-    if (askedMs < url.jumpedMs) return
+    // A reordered answer is not a jump back, and an answer from before a jump is not the head.
+    if (url.head && block < url.head.block && sentMs < url.head.atMs) return
+    if (sentMs < url.jumpedMs) return
     if (hasJumped(url, block, nowMs, chain)) {
       const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
@@ -210,11 +211,11 @@ export class Pool implements Members {
     }
     const isRise = ageMs === null && block > (url.head?.block ?? 0)
     url.head = { block, atMs: nowMs - (ageMs ?? 0) }
-    this.tracker.observeHead(upstream, block, askedMs, ageMs ?? 0)
+    this.tracker.observeHead(upstream, block, sentMs, ageMs ?? 0)
     if (isRise) this.onRise?.(upstream, url, block)
   }
 
-  /** An upstream changed its state. */
+  /** Updates weights and the tip after an upstream changed its state. */
   changed(): void {
     this.pick.forget()
     this.tracker.update()
@@ -273,7 +274,7 @@ export class Pool implements Members {
     return upstream
   }
 
-  /** By what share of the best one's weight each is preferred; of those that may serve. */
+  /** Weights relative to the best upstream, of all that may serve. */
   #scores(): ReadonlyMap<Upstream, number> {
     const weights = this.pick.weights(this.#options.config.now.strategy)
     const known = this.upstreams.filter(({ availability: { standing } }) =>
@@ -294,14 +295,14 @@ function cooldownsOf({ allUrls }: Upstream) {
   }
 }
 
-/** Makes the upstreams of one chain and interface from its part of the config. Nothing is sent yet. @throws TlsFileError */
+/** Creates the pool of one chain and interface. Sends nothing yet. @throws TlsFileError */
 export function createPool(configs: readonly UpstreamConfig[], options: PoolOptions): Pool {
   const pool = new Pool(options)
   pool.commit(pool.prepare(configs))
   return pool
 }
 
-/** Equal for configs that make the same upstream, also by what is in their files. @throws TlsFileError */
+/** Equal for configs of the same upstream, including TLS file contents. @throws TlsFileError */
 function fingerprintOf(config: UpstreamConfig): string {
   const files = config.nodeUrls.map(({ tls }) => readTls(tls))
   return hash('sha256', exactText([config, files]))

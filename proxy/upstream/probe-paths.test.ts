@@ -27,7 +27,7 @@ const notImplemented = {
   body: JSON.stringify({ code: 12, message: 'Not Implemented', details: [] }),
 }
 
-/** A node that answers at each path as scripted, and what it was asked for. */
+/** A node with scripted answers per path, and the requests that it got. */
 class PathNode {
   readonly clock = new VirtualClock()
   readonly requests: string[] = []
@@ -55,24 +55,27 @@ class PathNode {
   }
 }
 
-test('a node of the world is asked once', async () => {
+test('a usual node gets one request', async () => {
   const node = new PathNode({ [world]: block })
   expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
   expect(node.requests).toEqual([world])
 })
 
 test.each<[string, ScriptedAnswer]>([
-  ['says that it has not got the path', notImplemented],
+  ['reports an unknown path', notImplemented],
   ['answers 404 with a page', { status: 404, body: '<html>' }],
-  ['answers with something else', { body: '{}' }],
-])('a node that %s is asked elsewhere, and there at once from then on', async (_case, answer) => {
-  const node = new PathNode({ [world]: answer, [neutral]: block })
-  expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
-  expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
-  expect(node.requests).toEqual([world, neutral, neutral])
-})
+  ['returns another document', { body: '{}' }],
+])(
+  'a node that %s is probed at another path, which later probes use first',
+  async (_case, answer) => {
+    const node = new PathNode({ [world]: answer, [neutral]: block })
+    expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
+    expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
+    expect(node.requests).toEqual([world, neutral, neutral])
+  },
+)
 
-test('a node that changes its mind is found again', async () => {
+test('a node that changes its path is found again', async () => {
   const answers = { [world]: notImplemented as ScriptedAnswer, [neutral]: block as ScriptedAnswer }
   const node = new PathNode(answers)
   await node.ask()
@@ -82,7 +85,7 @@ test('a node that changes its mind is found again', async () => {
   expect(node.requests.slice(2)).toEqual([neutral, world, world])
 })
 
-test('a node that knows no path has refused, by its first answer', async () => {
+test('a node without a known path yields the result of the first one', async () => {
   const node = new PathNode({ [world]: notImplemented, [neutral]: { status: 404, body: '' } })
   expect(await node.ask()).toMatchObject({ kind: 'refused' })
   expect(node.requests).toEqual([world, neutral])
@@ -91,7 +94,7 @@ test('a node that knows no path has refused, by its first answer', async () => {
 test.each<[string, ScriptedAnswer, string]>([
   ['cannot be reached', { fault: 'refused' }, 'failed'],
   ['is rate limited', { status: 429, body: '' }, 'limited'],
-])('a node that %s is not asked again elsewhere', async (_case, answer, kind) => {
+])('a node that %s is not probed at another path', async (_case, answer, kind) => {
   const node = new PathNode({ [world]: answer })
   expect(await node.ask()).toMatchObject({ kind })
   expect(node.requests).toEqual([world])

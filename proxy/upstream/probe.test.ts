@@ -20,11 +20,11 @@ beforeAll(async () => {
 })
 
 test.each<[string, number | null, number | null, number]>([
-  ['neither says anything', null, null, 5_000],
-  ['the spec says', null, 2_000, 2_000],
-  ['the URL says', 700, null, 700],
-  ['both say: the URL has the word', 9_000, 2_000, 9_000],
-])('a question that nobody answers, when %s', async (_case, ofUrlMs, ofSpecMs, expectedMs) => {
+  ['neither has a timeout', null, null, 5_000],
+  ['the spec has a timeout', null, 2_000, 2_000],
+  ['the URL has a timeout', 700, null, 700],
+  ['both have one, so that of the URL applies', 9_000, 2_000, 9_000],
+])('the timeout of a probe when %s', async (_case, ofUrlMs, ofSpecMs, expectedMs) => {
   const clock = new VirtualClock()
   const transport = new ScriptedTransport(clock, () => ({ hang: true }))
   const config = nodeUrlConfig('http://node.test', { timeoutMs: ofUrlMs })

@@ -9,25 +9,25 @@ import type { Dialect, WholeAnswer } from './dialect.ts'
 import type { PoolObserver } from './observer.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
-/** How long a probe may take when the spec does not say. */
+/** Timeout of a probe without one in the spec. */
 const probeTimeoutMs = 5_000
-/** No probe needs a longer answer. */
+/** Longest answer of a probe. */
 const maxAnswerBytes = 1024 * 1024
 
-/** What came of a question of the router's own. `why` holds no payload. */
+/** Result of a probe. `why` contains no payload. */
 export type ProbeAnswer =
-  /** `at` reads other values of the answer. */
+  /** `at` returns other values of the answer. */
   | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
-  /** The node answered, but not with what was asked for. `failure`: where it was an error. */
+  /** The node answered without the value. `failure` is set for an error. */
   | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }
-  /** 429 and its kin. */
+  /** 429 or another rate limit. */
   | {
       readonly kind: 'limited'
       readonly failure: FailureClass
       readonly why: string
       readonly retryAfterMs: number | null
     }
-  /** No answer in the protocol. `answered`: something did answer, in another form. */
+  /** No valid answer. `answered` is set if something else answered. */
   | {
       readonly kind: 'failed'
       readonly failure: FailureClass
@@ -35,7 +35,7 @@ export type ProbeAnswer =
       readonly answered?: boolean
     }
 
-/** An answer that shows the state of the URL, and nothing of what was asked for. */
+/** A result that reveals only the state of the URL. */
 export type ProbeTrouble = Extract<ProbeAnswer, { kind: 'limited' | 'failed' }>
 
 export interface ProbeOptions {
@@ -43,14 +43,14 @@ export interface ProbeOptions {
   readonly failures: FailureTable
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Called for each request. */
+  /** Called per request. */
   readonly sent?: () => void
 }
 
 /**
- * Asks a URL one question at each path under which a node may serve it, until one of them answers. The URL
- * remembers which one that was. Never rejects, except when the signal is aborted.
- * @returns when none answers it, what came of the path that was asked first
+ * Sends a probe to each path at which a node may serve it, until one answers. The URL remembers
+ * that path. Rejects only when the signal is aborted.
+ * @returns the answer, or the result of the first path if none answers
  */
 export async function probe(
   url: NodeUrl,
@@ -74,8 +74,8 @@ export function isTrouble(answer: ProbeAnswer): answer is ProbeTrouble {
 }
 
 /**
- * What follows for a URL from trouble with a question of the router's own.
- * @param purpose begins the reason of a failure
+ * Starts a cooldown or records a failure after a probe.
+ * @param purpose prefix of the failure reason
  */
 export function applyProbe(
   upstream: Upstream,
@@ -87,7 +87,7 @@ export function applyProbe(
   else upstream.failed(url, { name: url.mask.text(`${purpose}: ${answer.why}`), weight: 1 })
 }
 
-/** A node answered, but does not know the question, or not at this path. */
+/** Whether the node may serve the probe at another path. */
 function mayBeElsewhere(answer: ProbeAnswer): boolean {
   return answer.kind === 'refused' || (answer.kind === 'failed' && answer.answered === true)
 }
@@ -103,7 +103,7 @@ async function probeOnce(
   try {
     return await within(clock, signal, budgetMs, async (limited) => {
       const incoming = await url.transport.send(dialect.ask(call), limited)
-      // A short answer may come as a stream all the same: gRPC's status is seldom much later than its message.
+      // Even a short answer may be a stream, since the gRPC status follows the message.
       const body = await wholeBody(incoming.body, maxAnswerBytes)
       if (body === null) return { kind: 'refused', why: 'the answer is too long' }
       return read({ ...incoming, body }, call.result, options)
@@ -114,26 +114,26 @@ async function probeOnce(
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
     if (failure.holdOff) return limited(failure, error.retryAfterMs)
-    const isSaidInWords = fault === 'tls' || fault === 'protocol'
-    return { kind: 'failed', failure, why: isSaidInWords ? error.message : fault }
+    const isDescriptive = fault === 'tls' || fault === 'protocol'
+    return { kind: 'failed', failure, why: isDescriptive ? error.message : fault }
   }
 }
 
 function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): ProbeAnswer {
   const { dialect, failures } = options
-  const found = dialect.read(answer)
-  if (found.kind === 'malformed')
-    return failed(answer, failures.ofPage(answer.status, answer.body), found.why, options)
-  if (found.kind === 'error') {
-    const failure = failures.ofNodeError(found.error)
-    // A failure of the moment does not show what the node is.
+  const content = dialect.read(answer)
+  if (content.kind === 'malformed')
+    return failed(answer, failures.ofPage(answer.status, answer.body), content.why, options)
+  if (content.kind === 'error') {
+    const failure = failures.ofNodeError(content.error)
+    // A temporary failure does not tell what the node is.
     if (failure.holdOff || (failure.origin === 'upstream' && failure.weight > 0))
       return failed(answer, failure, failure.name, options)
-    const why = `the node answered with error ${found.error.code}`
+    const why = `the node answered with error ${content.error.code}`
     return { kind: 'refused', why, failure }
   }
-  const value = found.at(path)
-  if (value !== undefined && value !== null) return { kind: 'value', value, at: found.at }
+  const value = content.at(path)
+  if (value !== undefined && value !== null) return { kind: 'value', value, at: content.at }
   return { kind: 'refused', why: 'the answer does not hold what was asked for' }
 }
 
@@ -151,20 +151,20 @@ function limited(failure: FailureClass, retryAfterMs: number | null): ProbeTroub
   return { kind: 'limited', failure, why: failure.name, retryAfterMs }
 }
 
-/** What a node says to a method that it does not have (`specs/failures/common.yml`). */
+/** Failure class of a method that a node lacks (`specs/failures/common.yml`). */
 const unknownMethod = 'method-not-found'
 
-/** What one verification has shown of a URL. */
+/** Result of one verification of a URL. */
 export interface UrlVerification {
   readonly verification: Verification
   readonly answer: ProbeAnswer
-  /** Null: it passed. */
+  /** Null if it passed. */
   readonly why: string | null
 }
 
 /**
- * Asks one URL of an upstream for everything that the spec wants to see before it may serve, and notes on it what
- * came of that. One that was verified before and cannot be asked now has failed, but what it has shown still stands.
+ * Runs the verifications of the spec on one URL of an upstream and records the results on the URL.
+ * If a verified URL cannot be reached, that is a failure, but its earlier results still apply.
  */
 export async function verifyUrl(
   upstream: Upstream,
@@ -187,11 +187,11 @@ export async function verifyUrl(
     url.isUnreached = true
     report('reach', trouble.why)
   }
-  // A URL for subscriptions alone need not know any other method, as the WebSockets of Solana's nodes do not;
-  // which chain it is of, the other URLs of its upstream show.
+  // A URL only for subscriptions may lack other methods, as Solana WebSockets do. The other URLs of
+  // the upstream then verify the chain.
   const servesCalls = upstream.urls.includes(url)
-  const wanted = iface.verifications.filter((each) => isWantedOf(url, each))
-  // Add-ons that its node turns out not to have, and those that it cannot be asked about now.
+  const wanted = iface.verifications.filter((each) => isApplicable(url, each))
+  // Add-ons that the node lacks, and those that cannot be verified now.
   const lacking = new Set<string>()
   const unknown = new Set<string>()
   for (const verification of wanted) {
@@ -215,30 +215,30 @@ export async function verifyUrl(
   }
   if (wanted.length === 0 && iface.latestBlock) {
     if (url.cooldown.active) return
-    // With nothing to verify, any answer shows that something is there.
+    // Without verifications, any answer proves that the node is up.
     const answer = await probe(url, iface.latestBlock, options)
     if (isTrouble(answer)) return fail(answer)
   }
-  // What cannot be asked now stands as it stood.
+  // Results that cannot be verified now stay unchanged.
   const shown: ReadonlySet<string> = url.verified === true ? url.addons : new Set()
   url.openAddons = unknown.difference(lacking).difference(shown)
   url.addons = new Set(url.declaredAddons).difference(lacking).difference(url.openAddons)
   url.verified = true
 }
 
-/** Without an add-on an upstream still serves everything else. */
+/** Whether a failure rejects the URL: without an add-on it still serves everything else. */
 function isNeeded({ severity, addon }: Verification): boolean {
   return severity === 'fail' && addon === null
 }
 
-function isWantedOf(url: NodeUrl, { name, addon }: Verification): boolean {
+function isApplicable(url: NodeUrl, { name, addon }: Verification): boolean {
   const isSkipped = url.skipVerifications.includes('*') || url.skipVerifications.includes(name)
   return !isSkipped && (addon === null || url.declaredAddons.includes(addon))
 }
 
 /**
- * Values are compared as text; numbers in hex or decimal by their value.
- * @returns what was wanted and what came; null where they are the same
+ * Compares values as text, and hex or decimal numbers by value.
+ * @returns the expected and the actual value; null if they are equal
  */
 function mismatch({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
@@ -251,7 +251,7 @@ function sameNumber(a: string, b: string): boolean {
   return form.test(a) && form.test(b) && BigInt(a) === BigInt(b)
 }
 
-/** A node's word in a log line: short, and without anything that is not plain text. */
+/** Shortens a value from a node for the log and replaces all but printable ASCII. */
 function printable(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 80)}...` : text
   return short.replaceAll(/[^\x20-\x7e]/g, '?')

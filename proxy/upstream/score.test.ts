@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { Score } from './health.ts'
 
 describe('Score', () => {
-  it('takes a new upstream for available and says that its latency is unknown', () => {
+  it('treats a new upstream as available with unknown latency', () => {
     const score = new Score()
     expect(score.availability(0)).toBe(1)
     expect(score.latencyMs(0)).toBeNull()
   })
 
-  it('forgets: after ten minutes of silence a dead one counts as new again', () => {
+  it('decays: after ten idle minutes a dead upstream counts as new', () => {
     const score = new Score()
     for (let each = 0; each < 50; each++) score.failed(0)
     expect(score.availability(0)).toBeLessThan(0.03)
     expect(score.availability(600_000)).toBeGreaterThan(0.9)
   })
 
-  it('counts an attempt that lost a race for at least the time it had', () => {
+  it('counts a losing attempt with at least its running time', () => {
     const score = new Score()
     score.succeeded(10, 0)
     score.recordCensoredLatency(5, 0)
@@ -26,7 +26,7 @@ describe('Score', () => {
     expect(score.latencyMs(0)).toBe(500)
   })
 
-  it('weighs what is new more than what is old', () => {
+  it('weights recent samples more', () => {
     const score = new Score()
     score.succeeded(100, 0)
     score.succeeded(10, 60_000)

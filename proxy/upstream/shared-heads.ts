@@ -16,7 +16,7 @@ interface HeadSubscriber {
   listening(isUp: boolean): void
 }
 
-/** Longer than the longest polling interval: an entry's remaining time tells its age. */
+/** Longer than any polling interval. The remaining TTL of an entry tells its age. */
 const lifeMs = 600_000
 
 /** Heads that replicas poll from the same nodes: one poll serves all of them. */

@@ -3,11 +3,11 @@
 import { expect, it } from 'vitest'
 import { PoolFixture } from './testing/pool-fixture.ts'
 
-it('gives one that was never away its whole share', () => {
+it('gives full weight to an upstream that was never out of service', () => {
   expect(new PoolFixture('a').upstream('a').earned(0)).toBe(1)
 })
 
-it('lets the share of one that came back rise evenly within 10 s', async () => {
+it('raises the weight of a recovered upstream linearly within 10 s', async () => {
   const { clock, upstream } = withUpstream()
   await clock.advance(1_000)
   upstream.rejoined()

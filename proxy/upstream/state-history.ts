@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { StateRecord, UpstreamState } from './observer.ts'
 
-/** A state that returns this soon never ended: disabled upstreams are retried at each epoch. */
+/** A state that returns this soon counts as uninterrupted, since epochs retry disabled upstreams. */
 const relapseMs = 60_000
 
 /** When an upstream entered its state. */
@@ -11,7 +11,7 @@ export class StateHistory {
   readonly #clock: Clock
   #before: { readonly state: UpstreamState; readonly sinceMs: number } | null = null
   #now
-  /** When the upstream stops being held off, on the clock's monotonic scale. */
+  /** End of `held-off`, on the clock's monotonic scale. */
   #releaseMs = Infinity
 
   constructor(clock: Clock) {
@@ -20,9 +20,10 @@ export class StateHistory {
   }
 
   /**
-   * No event marks the end of a cooldown, so the next update enters the state that followed it, with its true time.
-   * @param leftMs after this time the state ends at the latest
-   * @param released the state of the upstream when it is no longer held off
+   * Updates the state. No event marks the end of a cooldown, so the next update first enters the
+   * state that followed it, with its actual time.
+   * @param leftMs time after which the state ends at the latest
+   * @param released state after the cooldown
    */
   update(state: UpstreamState, leftMs: number, released: UpstreamState): Omit<StateRecord, 'why'> {
     const [nowMs, wallMs] = [this.#clock.nowMs(), this.#clock.wallMs()]

@@ -22,17 +22,10 @@ describe('askStatus', () => {
     ['CometBFT', 'HUBCHAIN', 'tendermintrpc', { ...noError, result: status }, 900_000, 1],
     ['Aptos', 'MOVECHAIN', 'rest', ledger, 900_000, 1],
     ['Bitcoin', 'BTC', 'jsonrpc', { result: { ...info, pruneheight: 900_000 } }, 900_000, 1],
-    ['Bitcoin with all blocks', 'BTC', 'jsonrpc', { result: { ...info, pruned: false } }, 0, 1],
+    ['Bitcoin without pruning', 'BTC', 'jsonrpc', { result: { ...info, pruned: false } }, 0, 1],
     ['Solana', 'SLOTCHAIN', 'jsonrpc', { ...noError, result: 900_000 }, 900_000, 2],
-    [
-      'a node without such an answer',
-      'HUBCHAIN',
-      'tendermintrpc',
-      { ...noError, result: {} },
-      0,
-      3,
-    ],
-  ])('%s: the oldest block', async (_name, id, apiInterface, answer, oldest, calls) => {
+    ['a node without support', 'HUBCHAIN', 'tendermintrpc', { ...noError, result: {} }, 0, 3],
+  ])('%s: reads the oldest block', async (_name, id, apiInterface, answer, oldest, calls) => {
     const { interfaces, failures } = catalog.find(id)!
     const clock = new VirtualClock()
     const transport = new ScriptedTransport(clock, () => ({ body: JSON.stringify(answer) }))
@@ -55,7 +48,7 @@ describe('askStatus', () => {
   })
 })
 
-it('an Ethereum node reports its oldest data of each kind', async () => {
+it('an Ethereum node reports its oldest data per kind', async () => {
   const { interfaces, failures } = catalog.find('ETH1')!
   const clock = new VirtualClock()
   const result = {
@@ -93,7 +86,7 @@ describe('toTimeMs', () => {
     ['CometBFT: RFC 3339', '2026-01-02T03:04:05.000000000Z', atMs],
     ['with an offset', '2026-01-02T04:04:05+01:00', atMs],
     ['zero', '0x0', null],
-    ['no time', 'yesterday', null],
+    ['an invalid text', 'yesterday', null],
     ['an object', {}, null],
     ['nothing', null, null],
   ])('%s', (_name, value, wanted) => {

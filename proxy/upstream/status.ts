@@ -9,7 +9,7 @@ import type { NodeUrl } from './upstream.ts'
 /** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'
 
-/** Queries whether the node of a URL is syncing, and its latest and, once, its oldest block. A node may support none of it. */
+/** Queries sync status, latest block and, once, oldest block. A node may support none of them. */
 export async function askStatus(
   url: NodeUrl,
   iface: Pick<ChainInterface, 'syncing' | 'latestTime' | 'oldestBlock'>,
@@ -29,7 +29,7 @@ export async function askStatus(
   }
   const progress = await ask(iface.syncing)
   const time = await ask(iface.latestTime)
-  // It moves slowly: once per health check is enough.
+  // The oldest block moves slowly, so one query per health check is enough.
   const past = url.history.isQueried ? null : await ask(iface.oldestBlock)
   if (past) url.history.isQueried = true
   const { oldestBlock } = iface
@@ -44,7 +44,7 @@ export async function askStatus(
       report(kind as DataKind, past.at({ path, encoding: 'text' }))
   }
   let isSyncing: boolean | null = null
-  if (progress?.kind === 'value') isSyncing = isYes(progress.value)
+  if (progress?.kind === 'value') isSyncing = isTrue(progress.value)
   else if (progress && 'failure' in progress && progress.failure?.name === nodeBehind)
     isSyncing = true
   const madeMs = time?.kind === 'value' ? toTimeMs(time.value) : null
@@ -53,11 +53,11 @@ export async function askStatus(
 }
 
 /** The spellings of `true` on all interfaces. */
-const yes: readonly unknown[] = [true, 'true', 1, '1']
+const trueValues: readonly unknown[] = [true, 'true', 1, '1']
 
 /** An object describes the progress of a syncing node. */
-function isYes(value: unknown): boolean {
-  return typeof value === 'object' || yes.includes(value)
+function isTrue(value: unknown): boolean {
+  return typeof value === 'object' || trueValues.includes(value)
 }
 
 /** Units of timestamps, by the smallest value that each applies to. */
@@ -68,7 +68,7 @@ const unitsMs: readonly (readonly [atLeast: number, unitMs: number])[] = [
   [0, 1_000],
 ]
 
-/** Parses a timestamp: RFC 3339, or a hex or decimal number of seconds to nanoseconds. @returns null if invalid */
+/** Parses RFC 3339, or a hex or decimal number from seconds to nanoseconds; null if invalid. */
 export function toTimeMs(value: unknown): number | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null

@@ -43,7 +43,7 @@ const node =
     const result = method === 'eth_chainId' ? chainId : '0x10'
     return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result }) }
   }
-/** As a node of Solana says on its WebSocket. */
+/** Error of a Solana node on its WebSocket. */
 const subscriptionsOnly: Script = () => ({
   body: '{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}',
 })
@@ -106,8 +106,8 @@ function watched(urls: readonly string[], script: Script) {
 
 const both = ['http://a.test', 'ws://a.test']
 
-describe('a WebSocket URL beside another one', () => {
-  it('is verified, and serves no calls', async () => {
+describe('a WebSocket URL beside an HTTP URL', () => {
+  it('is verified but serves no calls', async () => {
     const { clock, upstream, sockets } = watched(both, node())
     await clock.advance(100)
     expect(upstream.sockets.map(({ verified }) => verified)).toEqual([true])
@@ -115,7 +115,7 @@ describe('a WebSocket URL beside another one', () => {
     expect(sockets[0]?.requests.length).toBeGreaterThan(0)
   })
 
-  it('that is down is reported and asked again, and costs its upstream nothing', async () => {
+  it('that is down is reported and retried without affecting its upstream', async () => {
     const { clock, events, pool, upstream, sockets } = watched(both, down)
     await clock.advance(60_000)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', latestBlock: 16 }])
@@ -129,7 +129,7 @@ describe('a WebSocket URL beside another one', () => {
     expect([upstream.sockets[0]?.verified, upstream.trouble]).toEqual([true, null])
   })
 
-  it('that is up a moment later is used a second later', async () => {
+  it('that recovers is used a second later', async () => {
     const { clock, upstream, sockets } = watched(both, down)
     await clock.advance(500)
     sockets[0]?.play(node())
@@ -138,7 +138,7 @@ describe('a WebSocket URL beside another one', () => {
     expect(upstream.sockets[0]?.verified).toBe(true)
   })
 
-  it('that goes down later costs its upstream nothing either', async () => {
+  it('that goes down later does not affect its upstream', async () => {
     const { clock, pool, upstream, sockets } = watched(both, node())
     await clock.advance(100)
     sockets[0]?.play(down)
@@ -148,7 +148,7 @@ describe('a WebSocket URL beside another one', () => {
     expect(upstream.trouble).toMatch(/^ws:\/\/a\.test: \d+ failures in a row, the last: .*refused$/)
   })
 
-  it('of another chain is not used, and costs its upstream nothing', async () => {
+  it('of another chain is not used and does not affect its upstream', async () => {
     const { clock, events, pool, upstream } = watched(both, node('0x5'))
     await clock.advance(100)
     expect(upstream.sockets[0]?.verified).toBe(false)
@@ -157,29 +157,29 @@ describe('a WebSocket URL beside another one', () => {
   })
 })
 
-describe('a WebSocket URL that knows no method', () => {
-  it('is good for subscriptions, beside a URL that answers calls', async () => {
+describe('a WebSocket URL without other methods', () => {
+  it('serves subscriptions beside a URL that answers calls', async () => {
     const { clock, events, upstream } = watched(both, subscriptionsOnly)
     await clock.advance(100)
     expect(upstream.sockets.map(({ verified }) => verified)).toEqual([true])
     expect(events).toEqual(['a: unverified > eligible'])
   })
 
-  it('and is not used where it has another error', async () => {
+  it('is not used if it has another error', async () => {
     const { clock, upstream } = watched(both, broken)
     await clock.advance(100)
     expect(upstream.sockets.map(({ verified }) => verified)).toEqual([false])
   })
 
-  it('serves no calls, where there is no other', async () => {
+  it('serves no calls as the only URL', async () => {
     const { clock, pool } = watched(['ws://a.test'], subscriptionsOnly)
     await clock.advance(100)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'rejected' }])
   })
 })
 
-describe('a WebSocket URL alone', () => {
-  it('that refuses its upgrades as one too many cools down, and costs its upstream nothing', async () => {
+describe('a single WebSocket URL', () => {
+  it('whose upgrades are rate limited enters cooldown without blame', async () => {
     const { clock, pool, upstream, sockets } = watched(['wss://a.test'], node())
     await clock.advance(100)
     sockets[0]?.play(() => ({ fault: 'limited' }))
@@ -191,7 +191,7 @@ describe('a WebSocket URL alone', () => {
     ])
   })
 
-  it('serves calls, and makes its upstream eligible', async () => {
+  it('serves calls and makes its upstream eligible', async () => {
     const { clock, pool, upstream } = watched(['wss://a.test'], node())
     await clock.advance(100)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', latestBlock: 16 }])

@@ -7,7 +7,7 @@ const { blockTimeMs } = chain
 const twoDaysMs = 2 * 86_400_000
 
 describe('the tip of a pool', () => {
-  it('is that of upstreams in service', () => {
+  it('counts only upstreams in service', () => {
     const fixture = new PoolFixture('abc')
     for (const [name, block] of Object.entries({ a: 110, b: 110, c: 100 }))
       fixture.sees(name, block)
@@ -23,7 +23,7 @@ describe('the tip of a pool', () => {
     expect(fixture.pool.tip).toBe(100)
   })
 
-  it('is not lowered by a report that a newer one has overtaken', () => {
+  it('is not lowered by a reordered report', () => {
     const fixture = new PoolFixture('a')
     fixture.sees('a', 100)
     fixture.sees('a', 99, 5)
@@ -32,7 +32,7 @@ describe('the tip of a pool', () => {
     expect(fixture.pool.tip).toBe(99)
   })
 
-  it('is not set by a report from before a jump, which would make the next head another jump', async () => {
+  it('ignores a report from before a jump', async () => {
     const fixture = new PoolFixture('a')
     fixture.sees('a', 1_000)
     await fixture.clock.advance(100)
@@ -57,7 +57,7 @@ describe('the tip of a pool', () => {
   it.each([
     ['says that it is syncing', { isSyncing: true, ageMs: twoDaysMs, atMs: 0 }],
     ['its latest block is 2 d old', { isSyncing: null, ageMs: twoDaysMs, atMs: 0 }],
-  ])('is not that of a node that speaks first and %s', async (why, status) => {
+  ])('is not taken from a node that reports first when %s', async (why, status) => {
     const fixture = new PoolFixture('ab')
     const [a, b] = [fixture.upstream('a'), fixture.upstream('b')]
     fixture.sees('a', 230_719)
@@ -77,7 +77,7 @@ describe('the tip of a pool', () => {
     expect(fixture.chosen({ block: latest })).toBe('a')
   })
 
-  it('is reached by a node once it has caught up', () => {
+  it('includes a node once it has caught up', () => {
     const fixture = new PoolFixture('ab')
     const a = fixture.upstream('a')
     fixture.sees('b', 1_000)
@@ -96,7 +96,7 @@ describe('the tip of a pool', () => {
     expect(fixture.events).toEqual(['a: eligible > lagging', 'a: lagging > eligible'])
   })
 
-  it('believes no status from before the head fell back', () => {
+  it('ignores a status from before the head fell back', () => {
     const fixture = new PoolFixture('ab')
     const [a, b] = [fixture.upstream('a'), fixture.upstream('b')]
     for (const name of 'ab') fixture.sees(name, 1_000)
@@ -107,22 +107,20 @@ describe('the tip of a pool', () => {
     expect(fixture.pool.tracker.needsStatus(a)).toBe(true)
   })
 
-  it('has one lag that answers nothing, and says so', () => {
+  it('marks a silent node as lagging with a reason', () => {
     const fixture = new PoolFixture('ab', undefined, { failureThreshold: 5 })
     const [, silent] = fixture.pool.upstreams
-    const troubles = () => fixture.pool.snapshot().upstreams.map(({ why }) => why)
+    const reasons = () => fixture.pool.snapshot().upstreams.map(({ why }) => why)
     for (const name of 'ab') fixture.sees(name, 100)
     for (const url of silent?.urls ?? [])
       for (let times = 0; times < 2; times++)
         silent?.failed(url, { name: 'probe: timeout', weight: 1 })
-    expect(troubles()).toEqual([null, '2 failures in a row, the last: probe: timeout'])
+    expect(reasons()).toEqual([null, '2 failures in a row, the last: probe: timeout'])
     fixture.sees('a', 110)
-    expect(troubles()[1]).toMatch(
-      /^\d+ blocks behind the tip; 2 failures in a row, the last: probe/,
-    )
+    expect(reasons()[1]).toMatch(/^\d+ blocks behind the tip; 2 failures in a row, the last: probe/)
   })
 
-  it('marks no node as lagging for an old report while the chain keeps its pace', async () => {
+  it('marks no node as lagging for an old report while the chain grows at its usual pace', async () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 100)
     for (let block = 100; block < 110; block++) {
@@ -138,7 +136,7 @@ describe('the tip of a pool', () => {
     ['was as far behind then', 1_000, 110_000, 'lagging'],
     ['is behind now', 1_011, 0, 'lagging'],
   ])(
-    'compares a head with the tip when it was polled: its node %s',
+    'compares a head with the tip at the time of its poll: the node %s',
     async (_, block, ageMs, state) => {
       const fixture = new PoolFixture('ab')
       const [a] = fixture.pool.upstreams
@@ -153,7 +151,7 @@ describe('the tip of a pool', () => {
     },
   )
 
-  it('is confirmed by each report that repeats a head, however soon', async () => {
+  it('is confirmed by each repeated report of a head', async () => {
     const fixture = new PoolFixture('ab')
     const { clock, pool } = fixture
     for (const name of 'ab') fixture.sees(name, 100)
@@ -166,7 +164,7 @@ describe('the tip of a pool', () => {
     expect(pool.tracker.highestHead).toBe(0)
   })
 
-  it('is compared with a repeated head at once after it has risen', async () => {
+  it('is compared with a repeated head at once after a rise', async () => {
     const fixture = new PoolFixture('ab')
     for (const name of 'abab') fixture.sees(name, 100)
     fixture.sees('a', 102)

@@ -14,16 +14,16 @@ import { SecretMask } from './secrets/mask.ts'
 import { StateHistory } from './state-history.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 
-/** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
+/** One URL of an upstream with its state. The URLs of an upstream fail over among themselves. */
 export class NodeUrl<Wire extends Transport = Transport> {
-  /** The origin as the config file has it: safe to print. */
+  /** The URL as written in the config file: safe to print. */
   readonly printable: string
   readonly transport: Wire
   readonly cooldown: Cooldown
   /** Masks keys in everything that the node returns except results. */
   readonly mask: SecretMask
   readonly timeoutMs: number | null
-  /** Calls to it carry their trace context. */
+  /** Requests to it carry a trace context. */
   readonly takesTrace: boolean
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
@@ -37,15 +37,15 @@ export class NodeUrl<Wire extends Transport = Transport> {
   isUnreached = false
   /** The latest block that it reported since it was verified. */
   head: { readonly block: number; readonly atMs: number } | null = null
-  /** How far back its node has data. */
+  /** Oldest data of its node. */
   history = new History()
-  /** How often it passed the verification that follows a jump of its head. */
+  /** Number of passed verifications after head jumps. */
   jumpsPassed = 0
-  /** When its head last jumped, on the clock's monotonic scale. */
+  /** Time of the last head jump, on the clock's monotonic scale. */
   jumpedMs = -Infinity
-  /** JSON-RPC: calls that one request to it may hold. */
+  /** JSON-RPC: limit of calls per request. */
   readonly maxBatch: number
-  /** A temporary batch limit, after the node rejected a larger batch. `untilMs` is on the clock's monotonic scale. */
+  /** A temporary batch limit after the node rejected a larger batch. `untilMs` is monotonic. */
   smallerBatch: { readonly items: number; readonly untilMs: number } | null = null
   /** Paths at which the node serves the router's own requests, where several are possible. */
   readonly servedPaths = new Map<string, string>()
@@ -58,10 +58,10 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** Cause of the last failure, so that a cause shared by several calls counts once. */
   failedBy: WeakRef<object> | null = null
   /**
-   * When the URL last answered or timed out, on the clock's monotonic scale. A timeout of an earlier request adds
-   * nothing.
+   * When the URL last answered or timed out, on the clock's monotonic scale. A timeout of an
+   * earlier request is ignored.
    */
-  judgedMs = -Infinity
+  lastResultMs = -Infinity
 
   constructor(config: NodeUrlConfig, transport: Wire, cooldown: Cooldown) {
     this.printable = config.url.toString()
@@ -76,12 +76,12 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.addons = new Set(config.addons)
   }
 
-  /** May be asked now for a call that needs these add-ons. */
+  /** Whether it can serve a call with these add-ons now. */
   serves(addons: readonly string[]): boolean {
     return !this.cooldown.active && this.isFor(addons)
   }
 
-  /** The same, were it not in cooldown. */
+  /** Like `serves`, but ignores the cooldown. */
   isFor(addons: readonly string[]): boolean {
     return this.verified === true && addons.every((addon) => this.addons.has(addon))
   }
@@ -92,10 +92,10 @@ export type SocketUrl = NodeUrl<SocketTransport>
 
 const anything: Read = { block: { kind: 'none' } }
 
-/** The weight of one that comes back rises from nothing to the whole within this time. */
+/** Slow start: the weight of a recovered upstream rises from zero to full in this time. */
 const rampMs = 10_000
 
-/** The current upstreams of a pool. A reload of the config replaces them. */
+/** Current upstreams of a pool. A config reload replaces them. */
 export interface Members {
   readonly upstreams: readonly Upstream[]
 }
@@ -104,9 +104,9 @@ export interface Members {
 export class Upstream implements TrackedNode {
   readonly name: string
   readonly tier: Tier
-  /** Empty without a label. */
+  /** Empty if not configured. */
   readonly group: string
-  /** For calls: all but its WebSocket URLs, unless it has no others. */
+  /** URLs for calls: all but WebSocket URLs, unless there are no others. */
   readonly urls: readonly NodeUrl[]
   /** WebSocket URLs for subscriptions. Their state does not affect calls. */
   readonly sockets: readonly SocketUrl[]
@@ -117,14 +117,14 @@ export class Upstream implements TrackedNode {
   readonly #history: StateHistory
   #lastState: UpstreamState = 'unverified'
   #lagReason: string | null = null
-  /** Called when a state other than `held-off` began; if eligible, `why` says what ended the last one. */
+  /** Called when a state other than `held-off` begins; if eligible, `why` tells what changed. */
   onState: ((from: UpstreamState, to: StateRecord) => void) | null = null
   requestProbe: (() => void) | null = null
   #rejoinedMs = -Infinity
   readonly #faults = new Map<string, { count: number; sinceMs: number; untilMs: number }>()
-  /** Calls that it is answering now. */
+  /** Number of running calls. */
   usedSlots = 0
-  /** Aborted when the config has it no more: it answers what it was asked, and is watched and subscribed at no longer. */
+  /** Aborted when the config drops it: running calls finish, and probes and subscriptions stop. */
   readonly removal = new AbortController()
   latest: Head | null = null
   status: SyncStatus | null = null
@@ -161,13 +161,13 @@ export class Upstream implements TrackedNode {
 
   set lagReason(why: string | null) {
     const isChange = this.lags !== (why !== null)
-    // A cooldown that ended before it left the upstream in the state that ends now.
+    // Records the end of an earlier cooldown first.
     if (isChange) this.updateState()
     this.#lagReason = why
     if (isChange) this.updateState('caught up')
   }
 
-  /** Reads of the latest state go to other upstreams while one can serve them. */
+  /** Whether reads of the latest state prefer other upstreams. */
   get lags(): boolean {
     return this.#lagReason !== null
   }
@@ -185,7 +185,8 @@ export class Upstream implements TrackedNode {
   }
 
   /**
-   * Records the state and reports a change. Whatever may change the state calls this at once, so that `since` is exact.
+   * Records the state and reports a change. Whatever may change the state calls this at once, so
+   * that `since` is exact.
    * @param cause what made the upstream eligible
    */
   updateState(cause = 'its cooldown is over'): StateRecord {
@@ -202,7 +203,7 @@ export class Upstream implements TrackedNode {
     return record
   }
 
-  /** While all URLs are in cooldown: until the first of them leaves it, and why. */
+  /** Remaining cooldown and its reason while all URLs are in cooldown. */
   get #pause(): { readonly leftMs: number; readonly why: string | null } {
     const able = this.urls.filter((url) => url.isFor([]))
     const paused = able.length > 0 ? able : this.urls.filter(({ cooldown }) => cooldown.active)
@@ -222,12 +223,12 @@ export class Upstream implements TrackedNode {
     return [lagReason, trouble].filter((why) => why !== null).join('; ') || null
   }
 
-  /** For calls and for subscriptions, each once. */
+  /** URLs for calls and subscriptions, without duplicates. */
   get allUrls(): readonly NodeUrl[] {
     return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
   }
 
-  /** The oldest block that any of its URLs has, per kind of data; unknown kinds are absent. */
+  /** Oldest block of any URL per kind of data; unknown kinds are absent. */
   get oldestBlocks(): Readonly<Partial<Record<DataKind, number>>> {
     const all = dataKinds.map((kind) => {
       return [kind, Math.min(...this.urls.map(({ history }) => history.oldest(kind)))] as const
@@ -244,7 +245,7 @@ export class Upstream implements TrackedNode {
     return this.urls.some((url) => url.serves(addons))
   }
 
-  /** While none serves such calls: the URLs that may once they are verified. */
+  /** URLs that may serve such calls once verified; empty if one serves them already. */
   unverified(addons: readonly string[]): readonly NodeUrl[] {
     if (this.serves(addons)) return []
     return this.urls.filter(
@@ -252,7 +253,7 @@ export class Upstream implements TrackedNode {
     )
   }
 
-  /** URLs that can serve a read now: first those with its data, then the most reliable, then in file order. */
+  /** URLs that can serve a read now, ordered by data, reliability and position in the config. */
   urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
     if (able.length < 2) return able
@@ -261,25 +262,25 @@ export class Upstream implements TrackedNode {
   }
 
   /**
-   * An answer came from this URL, be it a result or an error that is the node's own.
-   * @param latencyMs null where the time that it took says nothing
+   * Records an answer of this URL, either a result or an error of the node itself.
+   * @param latencyMs null if the latency is not comparable
    */
   succeeded(url: NodeUrl, latencyMs: number | null): void {
     const nowMs = this.#clock.nowMs()
     url.failures = 0
-    url.judgedMs = nowMs
+    url.lastResultMs = nowMs
     url.cooldown.end()
     this.availability.succeeded()
     this.score.succeeded(latencyMs, nowMs)
   }
 
   /**
-   * A failing URL does not count against the upstream while another of its URLs works, and one for
-   * subscriptions alone never does. What one client sends never disables it for others: failures of calls put it
-   * on trial, and a probe decides, where there is one.
-   * @param isAnswer it failed at what a client sent; else the router itself found it failing
-   * @param cause the fault or the answer: calls that shared a request fail by the same one, and count once
-   * @returns whether it counts against the upstream as a whole
+   * Records a failure of this URL. It does not count against the upstream while another URL works,
+   * or if the URL is only for subscriptions. Failing calls of one client never disable the upstream
+   * for others: they put it on trial, and a probe decides, if the chain has one.
+   * @param isAnswer whether a client call failed, rather than a probe
+   * @param cause the fault or the answer: calls of one batch have the same cause, which counts once
+   * @returns whether the failure counts against the upstream
    */
   failed(
     url: NodeUrl,
@@ -302,8 +303,8 @@ export class Upstream implements TrackedNode {
   }
 
   /**
-   * What it fails at while it serves: again and again (`3 failures in a row, the last: probe: timeout`), a URL that
-   * is not verified, or an add-on that it declares and has not shown.
+   * A problem while it serves: repeated failures (`3 failures in a row, the last: probe: timeout`),
+   * an unverified URL, or an unproven add-on.
    */
   get trouble(): string | null {
     const [worst] = this.allUrls.toSorted((a, b) => b.failures - a.failures)
@@ -321,24 +322,24 @@ export class Upstream implements TrackedNode {
   }
 
   /**
-   * It has not answered within the usual time, and works on. It may be dead, or the call a slow one:
-   * that counts as a failure where the URL has answered nothing at all since it was asked, and once for
-   * all calls that are late at a time.
-   * @returns takes the failure back: the call is a slow one; null when there is none
+   * Records a late attempt, whose node may be dead or whose call may be slow. It counts as a
+   * failure if the URL has answered nothing since the request, and once for all calls that are late
+   * at a time.
+   * @returns reverts the failure if the call proves slow; null if none was counted
    */
   late(
     url: NodeUrl,
     failure: Pick<FailureClass, 'name' | 'weight'>,
-    askedMs: number,
+    sentMs: number,
   ): (() => void) | null {
     const nowMs = this.#clock.nowMs()
-    if (url.judgedMs > askedMs) {
+    if (url.lastResultMs > sentMs) {
       this.score.failed(nowMs)
       return null
     }
-    url.judgedMs = nowMs
+    url.lastResultMs = nowMs
     const isCounted = this.failed(url, failure, true)
-    // That another URL works does not make the wait any shorter.
+    // Another working URL does not shorten the wait.
     if (!isCounted) this.score.failed(nowMs)
     return () => {
       url.failures = Math.max(url.failures - 1, 0)
@@ -346,15 +347,15 @@ export class Upstream implements TrackedNode {
     }
   }
 
-  /** The attempt was abandoned before an answer came. */
+  /** Records an attempt that was aborted before its answer. */
   recordCensoredLatency(elapsedMs: number): void {
     this.score.recordCensoredLatency(elapsedMs, this.#clock.nowMs())
   }
 
   /**
-   * Something is wrong with it that does not put it out of service.
-   * @param what `#` stands for how often
-   * @param forMs after so much time without it, it is over
+   * Records a fault that does not put the upstream out of service.
+   * @param what description, in which `#` is replaced by the count
+   * @param forMs time after which the fault expires
    */
   faulted(what: string, forMs: number): void {
     const nowMs = this.#clock.wallMs()
@@ -363,7 +364,7 @@ export class Upstream implements TrackedNode {
     this.#faults.set(what, { count: count + 1, sinceMs, untilMs: nowMs + forMs })
   }
 
-  /** `wrong about finalized blocks (votes lost: 39) since 13:15:07`; null: nothing lately. */
+  /** `wrong about finalized blocks (votes lost: 39) since 13:15:07`; null without recent faults. */
   get fault(): string | null {
     const nowMs = this.#clock.wallMs()
     const recent = [...this.#faults].filter(([, { untilMs }]) => nowMs < untilMs)
@@ -374,12 +375,12 @@ export class Upstream implements TrackedNode {
     return texts.join('; ') || null
   }
 
-  /** It was out of service and is back. */
+  /** Starts the slow start of a recovered upstream. */
   rejoined(): void {
     this.#rejoinedMs = this.#clock.nowMs()
   }
 
-  /** How much of its share it has earned since it came back, in [0, 1]; 1 for one that was never away. */
+  /** Progress of the slow start, in [0, 1]; 1 if it was never out of service. */
   earned(nowMs: number): number {
     return Math.min(1, (nowMs - this.#rejoinedMs) / rampMs)
   }

@@ -27,7 +27,7 @@ afterEach(() => {
   for (const watch of watches.splice(0)) watch.stop()
 })
 
-/** A WebSocket that answers no call: heads come by `observeHead` of the test. */
+/** A WebSocket that answers no calls: tests report its heads with `observeHead`. */
 class SilentSocket implements SocketTransport {
   send(): never {
     throw new TransportError('refused', 'no call', false)
@@ -38,7 +38,7 @@ class SilentSocket implements SocketTransport {
   async close(): Promise<void> {}
 }
 
-/** Some nodes of a chain, all at its head unless they are stopped, and the watch over them. */
+/** Watched nodes of a chain. All are at its head unless they are stopped. */
 class Fixture {
   readonly clock: VirtualClock
   readonly transports: ScriptedTransport[] = []
@@ -46,13 +46,13 @@ class Fixture {
   readonly chain: Chain
   readonly pool: Pool
   readonly watch: Watch
-  /** Nodes that answer nothing. */
+  /** Nodes that never answer. */
   readonly dead = new Set<number>()
-  /** Blocks at which nodes have stopped. */
+  /** Blocks of stopped nodes. */
   readonly stopped = new Map<number, number>()
-  /** How many blocks nodes are behind. */
+  /** Lag of nodes in blocks. */
   readonly behind = new Map<number, number>()
-  /** Share of the usual pace at which the chain grows. */
+  /** Growth of the chain relative to its usual pace. */
   pace = 1
 
   constructor(
@@ -115,12 +115,12 @@ class Fixture {
     return this.pool.snapshot().upstreams.map(({ state }) => state)
   }
 
-  /** Requests to each node so far. */
+  /** Number of requests per node. */
   get asked(): readonly number[] {
     return this.transports.map(({ requests }) => requests.length)
   }
 
-  /** Lets time pass with a call of a client in each interval. */
+  /** Advances the clock with a client call in each interval. */
   async advanceWithCalls(ms: number, everyMs: number): Promise<void> {
     for (let passedMs = 0; passedMs < ms; passedMs += everyMs) {
       void this.watch.onRequest(this.clock.nowMs())
@@ -128,7 +128,7 @@ class Fixture {
     }
   }
 
-  /** One document holds what each question of the router looks for in the answer to this request. */
+  /** Builds one document with the values that each probe of the router reads. */
   #answer(iface: ChainInterface, at: number, request: Outgoing): ScriptedAnswer {
     if (this.dead.has(at)) return { fault: 'refused' }
     const { apiInterface, latestBlock, syncing, latestTime, verifications } = iface
@@ -170,7 +170,7 @@ function put(
   return { ...members, [key]: put(members[key], rest, value) }
 }
 
-/** Polls of one node in a day, with a client that asks all the time and without any. */
+/** Polls of one node per day, with a busy client and without clients. */
 const chains: readonly (readonly [
   id: string,
   iface: ApiInterface,
@@ -186,7 +186,7 @@ const chains: readonly (readonly [
   ['HUBCHAIN', 'tendermintrpc', 14_400, 720],
 ]
 
-describe('calls to a node in a day', () => {
+describe('calls to a node per day', () => {
   it.each(chains)(
     '%s %s: %i polls with clients, %i without',
     async (id, apiInterface, busy, atRest) => {
@@ -201,7 +201,7 @@ describe('calls to a node in a day', () => {
         return 4 * ((probes.get('node-0') ?? 0) - before)
       }
       const [withClients, without] = [await measured(true), await measured(false)]
-      // Beside the polls there are the health checks, every five minutes.
+      // Health checks every five minutes add to the polls.
       const checks = 288 * 4
       expect(withClients).toBeGreaterThan(busy * 0.98)
       expect(withClients).toBeLessThan(busy * 1.02 + checks)
@@ -229,14 +229,14 @@ describe('a node that lags', () => {
       await fixture.advanceWithCalls(600_000, 1_000)
       const [lagging = 0, healthy = 0] = fixture.asked.map((count, at) => count - before[at]!)
       expect(fixture.states).toEqual(['lagging', 'eligible'])
-      // Two calls every half minute show how far it has come.
+      // Two calls every half minute query its progress.
       expect(lagging).toBeLessThanOrEqual(healthy + 2 * 20 + 2)
     }
   })
 })
 
 describe('a pool at rest', () => {
-  it('polls all nodes at the same time, so that their heads compare', async () => {
+  it('polls all nodes at the same time, so that their heads are comparable', async () => {
     const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 4 })
     const { clock, pool } = fixture
     await clock.advance(hourMs)
@@ -248,7 +248,7 @@ describe('a pool at rest', () => {
     }
   })
 
-  it('has all heads polled at once by the first call, and at the usual pace from then on', async () => {
+  it('polls all heads at the first call and at the usual pace afterwards', async () => {
     const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
     const { clock, watch, pool } = fixture
     await clock.advance(10 * hourMs + 100_000)
@@ -258,7 +258,7 @@ describe('a pool at rest', () => {
     expect(fixture.asked).toEqual(before.map((count) => count + 1))
     expect(pool.tip).toBe(fixture.height)
     expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
-    // The next calls wait for nothing.
+    // Further calls do not wait.
     expect(watch.onRequest(clock.nowMs())).toBeNull()
     const woken = fixture.asked
     await fixture.advanceWithCalls(120_000, 12_000)
@@ -269,27 +269,24 @@ describe('a pool at rest', () => {
   })
 
   it.each([
-    ['as fast as its spec says', 1],
-    ['six times faster than its spec says', 6],
-  ])(
-    'sees no node lag on a chain that is %s, before the first call and after it',
-    async (_, pace) => {
-      const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
-      fixture.pace = pace
-      const { clock, watch, pool } = fixture
-      for (let round = 0; round < 20; round++) {
-        await clock.advance(1_700_000 + round * 10_000)
-        expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
-        const woken = watch.onRequest(clock.nowMs())
-        await clock.advance(20)
-        await woken
-        expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
-        expect(pool.tip).toBe(fixture.height)
-      }
-    },
-  )
+    ['as fast as its spec', 1],
+    ['six times faster than its spec', 6],
+  ])('marks no node as lagging on a chain that is %s', async (_, pace) => {
+    const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
+    fixture.pace = pace
+    const { clock, watch, pool } = fixture
+    for (let round = 0; round < 20; round++) {
+      await clock.advance(1_700_000 + round * 10_000)
+      expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+      const woken = watch.onRequest(clock.nowMs())
+      await clock.advance(20)
+      await woken
+      expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+      expect(pool.tip).toBe(fixture.height)
+    }
+  })
 
-  it('finds a node that stopped: at rest within a round, at the latest by the first call', async () => {
+  it('detects a stopped node within one poll, at the latest at the first call', async () => {
     for (const restMs of [hourMs, 20_000]) {
       const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
       const { clock, watch } = fixture
@@ -305,7 +302,7 @@ describe('a pool at rest', () => {
     }
   })
 
-  it('disables a node that died without a call, and takes it back', async () => {
+  it('disables a dead node without a call, and re-enables it', async () => {
     const fixture = new Fixture('ETH1')
     const { clock } = fixture
     await clock.advance(hourMs)
@@ -317,7 +314,7 @@ describe('a pool at rest', () => {
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('does not wait longer than a second for a node that hangs', async () => {
+  it('waits at most a second for a hanging node', async () => {
     const fixture = new Fixture('ETH1')
     const { clock, watch, transports } = fixture
     await clock.advance(hourMs)
@@ -330,7 +327,7 @@ describe('a pool at rest', () => {
     expect(isWoken).toBe(true)
   })
 
-  it('counts a subscription as someone who asks', async () => {
+  it('treats a subscription as a client', async () => {
     const fixture = new Fixture('ETH1')
     const { clock, pool } = fixture
     await clock.advance(hourMs)
@@ -346,7 +343,7 @@ describe('a pool at rest', () => {
     for (const count of atRest) expect(count).toBeLessThan(50)
   })
 
-  it('does not poll a node whose WebSocket delivers heads, but the others', async () => {
+  it('polls only nodes whose WebSocket delivers no heads', async () => {
     const fixture = new Fixture('ETH1', 'jsonrpc', { sockets: true })
     const { clock, pool } = fixture
     pool.tracker.subscriptions = 1
@@ -361,12 +358,12 @@ describe('a pool at rest', () => {
     }
     expect(methods(0) - before[0]!).toBe(0)
     expect(methods(1) - before[1]!).toBeGreaterThan(90)
-    // It falls silent.
+    // The WebSocket goes silent.
     await clock.advance(60_000)
     expect(methods(0) - before[0]!).toBeGreaterThan(1)
   })
 
-  it('reports no chain that stands still because nobody polled it, and one that does', async () => {
+  it('reports a stalled chain, but not one that was merely not polled', async () => {
     const fixture = new Fixture('ETH1')
     const { clock, pool } = fixture
     for (let minute = 0; minute < 120; minute++) {
@@ -427,29 +424,26 @@ describe('replicas with one store', () => {
     return { keys, replicas, polls, busy }
   }
 
-  it.each(['ETH1', 'SLOTCHAIN'])(
-    '%s: five replicas poll a node as often as two would',
-    async (id) => {
-      const { replicas, polls, busy } = fleet(id, 5)
-      const single = fleet(id, 1)
-      for (const each of [single, { busy, polls }]) await each.busy(hourMs)
-      const before = [single.polls(), polls()]
-      for (const each of [single, { busy, polls }]) await each.busy(hourMs)
-      const [alone, together] = [single.polls() - before[0]!, polls() - before[1]!]
-      // Health checks are each replica's own.
-      expect(together - 5 * 12).toBeLessThan(2 * alone)
-      for (const replica of replicas) {
-        const staleBlocks = Math.ceil(1.5 * Math.max(1, 1_000 / replica.chain.blockTimeMs))
-        expect(replica.height - replica.pool.tracker.tip!).toBeLessThanOrEqual(staleBlocks)
-        expect(replica.states).toEqual(['eligible', 'eligible'])
-      }
-    },
-  )
+  it.each(['ETH1', 'SLOTCHAIN'])('%s: five replicas poll a node as often as two', async (id) => {
+    const { replicas, polls, busy } = fleet(id, 5)
+    const single = fleet(id, 1)
+    for (const each of [single, { busy, polls }]) await each.busy(hourMs)
+    const before = [single.polls(), polls()]
+    for (const each of [single, { busy, polls }]) await each.busy(hourMs)
+    const [alone, together] = [single.polls() - before[0]!, polls() - before[1]!]
+    // Each replica runs its own health checks.
+    expect(together - 5 * 12).toBeLessThan(2 * alone)
+    for (const replica of replicas) {
+      const staleBlocks = Math.ceil(1.5 * Math.max(1, 1_000 / replica.chain.blockTimeMs))
+      expect(replica.height - replica.pool.tracker.tip!).toBeLessThanOrEqual(staleBlocks)
+      expect(replica.states).toEqual(['eligible', 'eligible'])
+    }
+  })
 
   it.each([
     ['HTTP', true],
     ['a WebSocket', false],
-  ])('a head that one replica gets by %s is known to all', async (_, isHttp) => {
+  ])('a head that one replica gets by %s reaches all replicas', async (_, isHttp) => {
     const { replicas, busy } = fleet('ETH1', 2, true)
     await busy(60_000)
     const [{ pool, clock, height }, second] = replicas as [Fixture, Fixture]
@@ -460,7 +454,7 @@ describe('replicas with one store', () => {
     expect(second.pool.tracker.highestShown).toBe(height)
   })
 
-  it('a replica finds a node that stands still, though another one polled it', async () => {
+  it('a replica detects a stalled node that another one polls', async () => {
     const { replicas, busy } = fleet('ETH1', 2)
     await busy(60_000)
     for (const replica of replicas) replica.stopped.set(0, replica.height)
@@ -468,7 +462,7 @@ describe('replicas with one store', () => {
     for (const replica of replicas) expect(replica.states).toEqual(['lagging', 'eligible'])
   })
 
-  it('a replica that cannot reach a node learns that, though another one polls it', async () => {
+  it('a replica detects an unreachable node that another one polls', async () => {
     const { replicas, busy } = fleet('ETH1', 2)
     await busy(60_000)
     replicas[0]?.dead.add(0)
@@ -476,7 +470,7 @@ describe('replicas with one store', () => {
     expect(replicas.map(({ states }) => states[0])).toEqual(['disabled', 'eligible'])
   })
 
-  it('without the store each polls for itself', async () => {
+  it('without the store each replica polls alone', async () => {
     const { keys, polls, busy } = fleet('ETH1', 2)
     keys.isDown = true
     const alone = fleet('ETH1', 1)

@@ -27,16 +27,16 @@ beforeAll(async () => {
   iface = jsonrpc
 })
 
-/** How a node answers the router's own questions, by method. */
+/** How a node answers probes of the router. */
 interface NodeState {
   chainId?: string
   block?: number
-  /** The age of its latest block, in seconds. */
+  /** Age of its latest block in seconds. */
   ageSeconds?: number
   isSyncing?: boolean
-  /** Instead of any answer. */
+  /** Replaces every answer. */
   fault?: ScriptedAnswer
-  /** Instead of an answer to this method. */
+  /** Replaces the answer to this method. */
   faults?: Readonly<Record<string, ScriptedAnswer>>
   /** Methods that the node does not have. */
   lacks?: readonly string[]
@@ -55,7 +55,7 @@ class WatchFixture {
   readonly watch: Watch
   readonly #states: NodeState[]
 
-  /** One upstream per inner list, one URL per state in it. */
+  /** One upstream per inner list, with one URL per state. */
   constructor(
     upstreams: readonly (readonly (NodeState & { url?: Partial<NodeUrlConfig> })[])[],
     options: Partial<WatchOptions> = {},
@@ -122,7 +122,7 @@ class WatchFixture {
     })
   }
 
-  /** All URLs, for what changes in the course of a test. */
+  /** All URLs, so that tests can change them. */
   get nodes(): readonly NodeState[] {
     return this.#states
   }
@@ -131,7 +131,7 @@ class WatchFixture {
     return this.pool.snapshot().upstreams.map(({ state }) => state)
   }
 
-  /** Every question asked of a URL so far. */
+  /** All requests to a URL. */
   asked(url: number): number {
     return this.transports[url]!.requests.length
   }
@@ -166,15 +166,18 @@ const refused: ScriptedAnswer = { fault: 'refused' }
 
 describe('a node that is not in sync', () => {
   it.each<[string, NodeState]>([
-    ['says so', { isSyncing: true, ageSeconds: 200_000 }],
-    ['says so, and not how old its block is', { isSyncing: true, lacks: ['eth_getBlockByNumber'] }],
+    ['reports it', { isSyncing: true, ageSeconds: 200_000 }],
+    [
+      'reports it without the age of its block',
+      { isSyncing: true, lacks: ['eth_getBlockByNumber'] },
+    ],
     ['has an old block', { ageSeconds: 200_000 }],
     [
-      'has an old block, and does not know the question',
+      'has an old block and does not support the sync query',
       { ageSeconds: 200_000, lacks: ['eth_syncing'] },
     ],
   ])(
-    'gets no reads of the latest state when it %s, whoever answers first',
+    'gets no reads of the latest state when it %s, in any order of answers',
     async (_name, state) => {
       for (const isFirst of [true, false]) {
         const node = { ...state, block: 230_719 }
@@ -215,7 +218,7 @@ describe('a node that is not in sync', () => {
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('gets each call only once if it supports neither', async () => {
+  it('gets each query only once if it supports neither', async () => {
     const lacks = ['eth_syncing', 'eth_getBlockByNumber']
     const fixture = new WatchFixture([[{ lacks }]])
     await fixture.clock.advance(60_000)
@@ -226,13 +229,13 @@ describe('a node that is not in sync', () => {
   })
 })
 
-test('what a node lacks is forgotten at the next health check', async () => {
+test('a health check resets the learned history of a node', async () => {
   const { clock, pool } = new WatchFixture([[{}]])
   await clock.advance(1_000)
   pool.upstreams[0]!.urls[0]!.history.lacked('logs', 50)
   const shown = () => pool.snapshot().upstreams[0]!.oldestBlocks
   expect(shown()).toEqual({ logs: 51 })
-  // Health checks are five minutes apart, a tenth more or less.
+  // Health checks are five minutes apart, with 10 % jitter.
   await clock.advance(200_000)
   expect(shown()).toEqual({ logs: 51 })
   await clock.advance(200_000)
@@ -240,7 +243,7 @@ test('what a node lacks is forgotten at the next health check', async () => {
 })
 
 describe('start-up verification', () => {
-  it('lets an upstream of the right chain serve, and knows its block', async () => {
+  it('admits an upstream of the right chain and learns its head', async () => {
     const { clock, pool, states } = new WatchFixture([[{ block: 123 }]])
     expect(states).toEqual(['unverified'])
     await clock.advance(100)
@@ -260,7 +263,7 @@ describe('start-up verification', () => {
     expect(events).toContain(`a ${masked}`)
   })
 
-  it('rejects an upstream of another chain and says what it found', async () => {
+  it('rejects an upstream of another chain with the reason', async () => {
     const fixture = new WatchFixture([[{ chainId: '0x5' }], [{}]])
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['rejected', 'eligible'])
@@ -269,8 +272,8 @@ describe('start-up verification', () => {
 
   it.each([
     ['a limit of its provider', body({ error: { code: -32005, message: 'rate limit exceeded' } })],
-    ['trouble of the moment', body({ error: { code: -32603, message: 'Internal error' } })],
-  ])('does not take %s for another chain', async (_name, fault) => {
+    ['a temporary failure', body({ error: { code: -32603, message: 'Internal error' } })],
+  ])('does not mistake %s for another chain', async (_name, fault) => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]], { healthCheckIntervalMs: 60_000 })
     await fixture.clock.advance(100)
@@ -282,7 +285,7 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
-  it('lets an upstream serve whose add-on cannot even be asked about', async () => {
+  it('admits an upstream whose add-on cannot be verified', async () => {
     const forbidden = { status: 403, body: 'not on your plan' }
     const fixture = new WatchFixture([
       [{ url: { addons: ['trace'] }, faults: { trace_block: forbidden } }],
@@ -293,7 +296,7 @@ describe('start-up verification', () => {
     expect(fixture.pool.upstreams[0]!.trouble).toMatch(/ has not shown trace: trace: /)
   })
 
-  it('keeps an add-on that was shown through trouble of its method', async () => {
+  it('keeps a verified add-on while its method fails', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[Object.assign(state, { url: { addons: ['trace'] } })]])
     await fixture.clock.advance(250_000)
@@ -307,7 +310,7 @@ describe('start-up verification', () => {
     expect(fixture.pool.upstreams[0]!.serves(['trace'])).toBe(false)
   })
 
-  it('asks soon again about an add-on that could not be asked about', async () => {
+  it('soon retries an add-on that could not be verified', async () => {
     const faults: Record<string, ScriptedAnswer> = { trace_block: { status: 503, body: 'busy' } }
     const fixture = new WatchFixture([[{ url: { addons: ['trace', 'debug'] }, faults }]])
     await fixture.clock.advance(10_000)
@@ -319,7 +322,7 @@ describe('start-up verification', () => {
     expect(upstream!.serves(['trace'])).toBe(true)
   })
 
-  it('asks at once whether one is back that has an add-on nobody can ask about', async () => {
+  it('probes a disabled upstream even if its add-on cannot be verified', async () => {
     const state: NodeState = { faults: { trace_block: { status: 403, body: 'not on your plan' } } }
     const fixture = new WatchFixture([[Object.assign(state, { url: { addons: ['trace'] } })]])
     await fixture.clock.advance(200_000)
@@ -329,7 +332,7 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
-  it('does not take a node that knows only trouble for one that is back', async () => {
+  it('does not re-enable a node that fails every probe', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
@@ -340,7 +343,7 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
-  it('nor one that does not report its block', async () => {
+  it('does not re-enable a node that does not report its block', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
@@ -350,7 +353,7 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
-  it('asks a rejected upstream again, and lets it serve once it is right', async () => {
+  it('retries a rejected upstream and admits it once it passes', async () => {
     const state: NodeState = { chainId: '0x5' }
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
@@ -359,13 +362,13 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
-  it('knows numbers however they are written', async () => {
+  it('compares numbers in any notation', async () => {
     const fixture = new WatchFixture([[{ chainId: '0x01' }], [{ chainId: '1' }]])
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('leaves out what the config says', async () => {
+  it('skips the configured verifications', async () => {
     const fixture = new WatchFixture([
       [{ chainId: '0x5', url: { skipVerifications: ['chain-id'] } }],
       [{ chainId: '0x5', url: { skipVerifications: ['*'] } }],
@@ -374,7 +377,7 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('keeps trying an upstream that is down: 1 s doubling to 30 s, without end', async () => {
+  it('retries an upstream that is down forever, after 1 s doubling to 30 s', async () => {
     const state: NodeState = { fault: refused }
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(3_600_000)
@@ -389,7 +392,7 @@ describe('start-up verification', () => {
   it.each([
     ['5 s', null, 5_000],
     ['the timeout of the URL', 700, 700],
-  ])('waits for an answer for %s', async (_, timeoutMs, ms) => {
+  ])('waits %s for an answer', async (_, timeoutMs, ms) => {
     const fixture = new WatchFixture([[{ fault: { hang: true }, url: { timeoutMs } }]])
     await fixture.clock.advance(ms - 1)
     expect(fixture.transports[0]!.aborted).toBe(0)
@@ -397,20 +400,20 @@ describe('start-up verification', () => {
     expect(fixture.transports[0]!.aborted).toBe(1)
   })
 
-  it('takes one URL out, not the upstream', async () => {
+  it('excludes one URL without excluding its upstream', async () => {
     const fixture = new WatchFixture([[{ chainId: '0x5' }, {}]])
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible'])
     expect(fixture.pool.upstreams[0]!.urlsFor([])).toHaveLength(1)
   })
 
-  it('lets an upstream serve as soon as one of its URLs passes', async () => {
+  it('admits an upstream as soon as one of its URLs passes', async () => {
     const fixture = new WatchFixture([[{ fault: { hang: true } }, {}]])
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible'])
   })
 
-  it('takes an add-on from a URL that does not have it, and says so', async () => {
+  it('removes an add-on from a URL that lacks it, with the reason', async () => {
     const fixture = new WatchFixture([
       [{ url: { addons: ['trace'] }, lacks: ['trace_block'] }],
       [{ url: { addons: ['trace'] } }],
@@ -421,7 +424,7 @@ describe('start-up verification', () => {
     expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
   })
 
-  it('leaves an add-on to a URL that lacks what only some nodes have, and says so', async () => {
+  it('keeps an add-on whose optional methods are missing, with the reason', async () => {
     const fixture = new WatchFixture([
       [{ url: { addons: ['debug'] }, lacks: ['debug_getRawHeader'] }],
     ])
@@ -430,21 +433,21 @@ describe('start-up verification', () => {
     expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
   })
 
-  it('asks about an add-on only who declares it', async () => {
+  it('verifies an add-on only where it is declared', async () => {
     const fixture = new WatchFixture([[{}]])
     await fixture.clock.advance(100)
     expect(fixture.transports[0]!.requests.join()).not.toContain('debug_')
   })
 
-  it('does not let a node write into the log', async () => {
+  it('sanitizes values from nodes in the log', async () => {
     const fixture = new WatchFixture([[{ chainId: `0x5\n{"level":"error"}${'x'.repeat(500)}` }]])
     await fixture.clock.advance(100)
     for (const event of fixture.events) expect(event).toMatch(/^[\x20-\x7e]{1,160}$/)
   })
 })
 
-describe('beside the traffic', () => {
-  it('brings a disabled upstream back when a probe succeeds', async () => {
+describe('the watch', () => {
+  it('re-enables a disabled upstream after a successful probe', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
@@ -460,7 +463,7 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
-  it('does not forgive a node that knows its block and nothing else', async () => {
+  it('does not reset failures of a node that only serves its block number', async () => {
     const fixture = new WatchFixture([[{}]])
     await fixture.clock.advance(100)
     const [upstream] = fixture.pool.upstreams
@@ -479,7 +482,7 @@ describe('beside the traffic', () => {
     ['and clears one that answers', undefined, 'eligible'],
     ['and disables one that is down', refused, 'disabled'],
     ['and disables one that fails everything', { status: 500, body: 'oops' }, 'disabled'],
-  ])('asks at once an upstream whose calls fail, %s', async (_, fault, state) => {
+  ])('probes an upstream at once when its calls fail, %s', async (_, fault, state) => {
     const node: NodeState = {}
     const fixture = new WatchFixture([[node]])
     await fixture.clock.advance(100)
@@ -500,7 +503,7 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual([state])
   })
 
-  it('asks at once whether one is back, however long it was down another time', async () => {
+  it('restarts the probe backoff at each outage', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
@@ -520,9 +523,9 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
-  it('lets disabled upstreams back at the epoch, which all replicas share', async () => {
+  it('re-enables disabled upstreams at the epoch, which all replicas share', async () => {
     const state: NodeState = {}
-    // Counted from 1970, 6 min of an epoch of 11 min are over when the clock starts, with 2026.
+    // At the start of the clock, in 2026, 6 min of the 11 min epoch since 1970 have passed.
     const fixture = new WatchFixture([[state]], { epochDurationMs: 660_000 })
     await fixture.clock.advance(100)
     state.fault = { hang: true }
@@ -536,7 +539,7 @@ describe('beside the traffic', () => {
     expect(fixture.events).toContain('a: disabled > eligible')
   })
 
-  it('follows the tip, and skips who lags until it has caught up', async () => {
+  it('follows the tip and skips lagging upstreams until they have caught up', async () => {
     const slow: NodeState = { block: 100 }
     const states: NodeState[] = [{ block: 100 }, { block: 100 }, slow]
     const fixture = new WatchFixture(states.map((state) => [state]))
@@ -565,25 +568,25 @@ describe('beside the traffic', () => {
     expect(upstream!.urlsFor([])[0]).toBe(first)
   })
 
-  it('asks no two upstreams in step, each a tenth before or after its time', async () => {
+  it('polls upstreams with 10 % jitter', async () => {
     const fixture = new WatchFixture([[{}], [{}], [{}]])
     await fixture.clock.advance(100)
     const before = [0, 1, 2].map((url) => fixture.asked(url))
-    const askedMs = new Map<number, number>()
-    while (askedMs.size < 3 && fixture.clock.nowMs() < 20_000) {
+    const sentMs = new Map<number, number>()
+    while (sentMs.size < 3 && fixture.clock.nowMs() < 20_000) {
       await fixture.clock.advance(10)
       for (const url of [0, 1, 2])
-        if (fixture.asked(url) > before[url]! && !askedMs.has(url))
-          askedMs.set(url, fixture.clock.nowMs())
+        if (fixture.asked(url) > before[url]! && !sentMs.has(url))
+          sentMs.set(url, fixture.clock.nowMs())
     }
-    expect(new Set(askedMs.values()).size).toBe(3)
-    for (const ms of askedMs.values()) {
+    expect(new Set(sentMs.values()).size).toBe(3)
+    for (const ms of sentMs.values()) {
       expect(ms).toBeGreaterThanOrEqual(chain.blockTimeMs * 0.9)
       expect(ms).toBeLessThanOrEqual(chain.blockTimeMs * 1.1 + 10)
     }
   })
 
-  it('does not ask for the tip where traffic shows it', async () => {
+  it('does not poll the head while calls report it', async () => {
     const fixture = new WatchFixture([[{}]])
     await fixture.clock.advance(100)
     const requests = fixture.asked(0)
@@ -605,7 +608,7 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['rejected'])
   })
 
-  it('notices a dead upstream without traffic by its liveness probe', async () => {
+  it('detects a dead upstream without traffic by its liveness probe', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]], { livenessProbeIntervalMs: 5_000 })
     await fixture.clock.advance(100)
@@ -614,7 +617,7 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
-  it('leaves alone who answers its own questions with 429, and does not blame it', async () => {
+  it('starts a cooldown without blame when a probe gets 429', async () => {
     const limited = { status: 429, headers: ['Retry-After', '120'], body: 'slow down' }
     const options = { livenessProbeIntervalMs: 5_000, healthCheckIntervalMs: 20_000 }
     const state: NodeState = {}
@@ -628,8 +631,8 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['held-off'])
   })
 
-  it('does not run in a circle while nothing can be asked', async () => {
-    // It passes its verification, but its first block is not reported before it is rate limited.
+  it('does not recurse while no probe is possible', async () => {
+    // The node passes verification, but is rate limited before it reports its first block.
     const fixture = new WatchFixture([[{ lacks: ['eth_blockNumber'] }]])
     await fixture.clock.advance(100)
     const before = fixture.asked(0)
@@ -639,13 +642,13 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['held-off'])
   })
 
-  it('does not run in a circle where the chain has no way to ask for its latest block', async () => {
+  it('does not recurse on a chain without a latest-block query', async () => {
     const fixture = new WatchFixture([[{}]], { iface: { ...iface, latestBlock: null } })
     await fixture.clock.advance(10_000)
     expect(fixture.asked(0)).toBe(1)
   })
 
-  it('does not ask a URL in cooldown', async () => {
+  it('does not probe a URL in cooldown', async () => {
     const fixture = new WatchFixture([[{}]], { livenessProbeIntervalMs: 5_000 })
     await fixture.clock.advance(100)
     const requests = fixture.asked(0)
@@ -654,7 +657,7 @@ describe('beside the traffic', () => {
     expect(fixture.asked(0)).toBe(requests)
   })
 
-  it('asks one no further that is in cooldown while it is being verified', async () => {
+  it('stops a verification when a cooldown begins', async () => {
     const fixture = new WatchFixture([[{ url: { addons: ['trace', 'debug'] } }]])
     await fixture.clock.advance(5)
     const [url] = fixture.pool.upstreams[0]!.urls
@@ -678,7 +681,7 @@ describe('a head that jumps by more than the chain can have grown', () => {
   it.each([
     ['forwards', 1_000_000],
     ['backwards', 3],
-  ])('%s takes a URL of another chain out of service at once', async (_, block) => {
+  ])('%s disables a URL of another chain at once', async (_, block) => {
     const fixture = new WatchFixture([[{}], [{}]])
     await fixture.clock.advance(1_000)
     Object.assign(fixture.nodes[0]!, { chainId: '0x89', block })
@@ -686,13 +689,13 @@ describe('a head that jumps by more than the chain can have grown', () => {
     expect(fixture.states).toEqual(['rejected', 'eligible'])
     expect(fixture.pool.tip).toBe(100)
     expect(fixture.events).toContainEqual(expect.stringContaining('wanted 0x1'))
-    // It is well again when it is back on its chain.
+    // The URL recovers when it is back on its chain.
     Object.assign(fixture.nodes[0]!, { chainId: '0x1', block: 101 })
     await fixture.clock.advance(60_000)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('is none where an old answer comes late', async () => {
+  it('is not assumed for a reordered answer', async () => {
     const fixture = new WatchFixture([[{}], [{}]])
     await fixture.clock.advance(1_000)
     const [upstream] = fixture.pool.upstreams
@@ -701,7 +704,7 @@ describe('a head that jumps by more than the chain can have grown', () => {
     expect(fixture.pool.upstreams[0]!.latest?.block).toBe(100)
   })
 
-  it('keeps a URL out as long as it cannot be asked', async () => {
+  it('keeps a URL disabled while it cannot be verified', async () => {
     const fixture = new WatchFixture([[{}], [{}]])
     await fixture.clock.advance(1_000)
     Object.assign(fixture.nodes[0]!, { block: 1_000_000, faults: { eth_chainId: refused } })
@@ -716,7 +719,7 @@ describe('a head that jumps by more than the chain can have grown', () => {
     expect([fixture.states[0], url!.isUnreached]).toEqual(['unverified', false])
   })
 
-  it('lets a URL of the right chain serve on, and asks it the less often', async () => {
+  it('keeps a URL of the right chain in service and allows larger jumps', async () => {
     const fixture = new WatchFixture([[{ block: 0 }]])
     const checks = () =>
       fixture.transports[0]!.requests.filter((request) => request.includes('eth_chainId'))

@@ -15,15 +15,15 @@ import type { SharedHeads } from './shared-heads.ts'
 import { askStatus } from './status.ts'
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
-/** The tip is asked for once a block, but not more and not less often than this. */
+/** Heads are polled once per block within these limits. */
 const tipIntervalMs = { min: 1_000, max: 15_000 }
-/** Polling intervals grow up to this factor while no client asks. */
+/** Polling intervals grow up to this factor without client requests. */
 const maxRest = 20
 /** The longest wait of a call for the heads of a pool at rest. */
 const maxWakeMs = 1_000
-/** A head that calls wait for is asked for as often. */
+/** Shortest interval between polls of heads that calls wait for. */
 const wantedHeadMs = 250
-/** A tenth more or less, so that upstreams and replicas are not asked in step. */
+/** Interval with 10 % jitter, so that upstreams and replicas are not polled in step. */
 const every = (ms: number): BackoffRow => ({ firstMs: ms, maxMs: ms, jitter: 0.1 })
 
 export interface WatchOptions {
@@ -37,13 +37,13 @@ export interface WatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly observer: PoolObserver
-  /** Null or absent: other replicas poll the same nodes as well. */
+  /** Null or absent if replicas do not share heads. */
   readonly heads?: SharedHeads | null
 }
 
 /**
- * Watches the upstreams of a pool beside the traffic: verifies their URLs at the start, at each health check and when
- * a head jumps, asks disabled ones whether they are back, follows the tip, and begins epochs. It never gives up on an
+ * Watches the upstreams of a pool: verifies URLs at the start, at each health check and after a
+ * head jump, probes disabled upstreams, polls heads, and starts epochs. It never gives up on an
  * upstream.
  */
 export class Watch {
@@ -53,7 +53,7 @@ export class Watch {
   readonly #tipMs: number
   #waking: Promise<unknown> | null = null
   #failed: (error: unknown) => void = () => {}
-  /** Settles when every URL for calls has been verified once, whatever came of it. */
+  /** Settles when every URL for calls has been verified once, whatever the result. */
   firstRound: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions) {
@@ -64,7 +64,7 @@ export class Watch {
   }
 
   /**
-   * A client asks. The first call after a rest starts a poll of all heads.
+   * Records a client request. The first one after a rest starts a poll of all heads.
    * @returns settles when they are reported, or after a second; null if they are recent
    */
   onRequest(nowMs: number): Promise<unknown> | null {
@@ -77,22 +77,22 @@ export class Watch {
     return (this.#waking = woken)
   }
 
-  /** Starts watching. @param failed is called with defects of the watch itself */
+  /** Starts watching. @param failed called with unexpected exceptions */
   start(failed: (error: unknown) => void): void {
     const { pool } = this.#options
     this.#failed = failed
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
-    const asking = new Set<Upstream>()
+    const polling = new Set<Upstream>()
     pool.pollHeads = (maxAgeMs = 0) => {
       const probes: Promise<void>[] = []
       for (const upstream of pool.upstreams) {
-        if (!upstream.isInService || asking.has(upstream)) continue
-        asking.add(upstream)
+        if (!upstream.isInService || polling.has(upstream)) continue
+        polling.add(upstream)
         const probed = this.#probe(upstream, maxAgeMs)
         probes.push(probed)
         const pending = probed.then(() => this.#sleep(wantedHeadMs, upstream))
         this.#run(
-          pending.finally(() => asking.delete(upstream)),
+          pending.finally(() => polling.delete(upstream)),
           upstream,
         )
       }
@@ -109,8 +109,8 @@ export class Watch {
   }
 
   /**
-   * Watches upstreams, be they in the pool yet or not, until they are removed from it.
-   * @returns settles when each of their URLs for calls has been verified once, whatever came of it
+   * Watches upstreams, even before they join the pool, until they are removed from it.
+   * @returns settles when each of their URLs for calls has been verified once, whatever the result
    */
   add(upstreams: readonly Upstream[]): Promise<unknown> {
     const { iface, livenessProbeIntervalMs } = this.#options
@@ -122,9 +122,9 @@ export class Watch {
         if (upstream.urls.includes(url)) first.push(verified)
         run(this.#keepVerified(upstream, url, verified))
       }
-      // Without a question for it, calls decide alone.
+      // Without a probe, calls alone decide.
       if (iface.latestBlock) upstream.requestProbe = () => run(this.#probe(upstream))
-      // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
+      // Probes disabled upstreams after 1 s, doubling to 30 s.
       run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
       const needsHead = (each: Upstream) => this.#needsHead(each)
       run(this.#probeWhere(upstream, every(this.#tipMs), needsHead, this.#tipMs / 2))
@@ -141,7 +141,7 @@ export class Watch {
     this.#stop.abort()
   }
 
-  /** @param upstream that it is about: when it is removed, the task ends */
+  /** @param upstream removing it ends the task */
   #run(task: Promise<void>, upstream: Upstream | null = null): void {
     task.catch((error: unknown) => {
       if (!this.#signal(upstream).aborted) this.#failed(error)
@@ -155,7 +155,7 @@ export class Watch {
     return this.#signals.getOrInsertComputed(upstream, either)
   }
 
-  /** Verifies a URL at each health check, and soon again as long as another time may show more of it. */
+  /** Verifies a URL at each health check, and retries soon while results are incomplete. */
   async #keepVerified(upstream: Upstream, url: NodeUrl, first: Promise<void>): Promise<void> {
     const { clock, random, healthCheckIntervalMs } = this.#options
     const interval = new Backoff(every(healthCheckIntervalMs), random)
@@ -163,7 +163,7 @@ export class Watch {
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
       await this.#sleep(interval.next(), upstream)
-      // Nodes get pruned and resynced.
+      // Nodes may be pruned or resynced.
       url.history = new History()
       await this.#verify(upstream, url)
       const isResting = this.#isResting(clock.nowMs())
@@ -178,7 +178,7 @@ export class Watch {
     await this.#probe(upstream)
   }
 
-  /** As long as it is due: after 1 s, doubling to 30 s. */
+  /** Retries while due, after 1 s, doubling to 30 s. */
   async #verifyAgain(
     upstream: Upstream,
     url: NodeUrl,
@@ -191,7 +191,7 @@ export class Watch {
     }
   }
 
-  /** Of the URLs for calls the first that passes lets the upstream serve; no other one keeps it waiting. */
+  /** Verifies a URL. The first URL for calls that passes puts the upstream in service. */
   async #verify(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { iface, observer } = this.#options
     const { urls, availability } = upstream
@@ -200,14 +200,14 @@ export class Watch {
     if (url.verified === true) availability.verified()
     else if (urls.every(({ verified }) => verified === false))
       availability.rejected('no URL of it passes verification')
-    // A URL may have left or entered service without a change of the upstream's standing.
+    // A URL may have entered or left service without a change of the upstream's availability.
     upstream.updateState('verified')
-    // A probe that cannot be made would lead back here.
+    // An impossible probe would recurse into this method.
     const canProbe = iface.latestBlock !== null && url.verified === true && upstream.serves([])
     if (upstream.latest === null && canProbe) await this.#probe(upstream)
   }
 
-  /** Probes an upstream again and again, each time that it is due. */
+  /** Probes an upstream periodically while it is due. */
   async #probeWhere(
     upstream: Upstream,
     row: BackoffRow,
@@ -222,13 +222,13 @@ export class Watch {
     }
   }
 
-  /** No client has called recently, and none is subscribed. */
+  /** Whether no client has sent a request recently and none is subscribed. */
   #isResting(nowMs: number): boolean {
     const { lastRequestMs, subscriptions } = this.#options.pool.tracker
     return subscriptions === 0 && nowMs - lastRequestMs >= 2 * this.#tipMs
   }
 
-  /** Polls all heads together while no client asks: heads reported at different times are not comparable. */
+  /** Polls all heads together at rest, since heads of different times are not comparable. */
   async #rest(): Promise<void> {
     const { clock, random, pool } = this.#options
     const backoff = new Backoff({ ...every(this.#tipMs), maxMs: maxRest * this.#tipMs }, random)
@@ -240,7 +240,7 @@ export class Watch {
     }
   }
 
-  /** Calls or a WebSocket may have shown the latest block already. At rest only a failing upstream is polled alone. */
+  /** Whether a poll is due: calls or a WebSocket may have reported the head already. */
   #needsHead(upstream: Upstream): boolean {
     const { latest, isInService, urls, sockets } = upstream
     const { pool, clock } = this.#options
@@ -248,7 +248,7 @@ export class Watch {
     const works = urls.some(({ failures }) => failures === 0)
     if (!isInService || (works && this.#isResting(nowMs))) return false
     const since = (at: { readonly atMs: number } | null) => nowMs - (at?.atMs ?? -Infinity)
-    // A WebSocket that delivers heads shows each block as it comes.
+    // A WebSocket that delivers heads reports each new block.
     const delivers = (url: NodeUrl) => !urls.includes(url) && since(url.head) < 2 * this.#tipMs
     const isOld = since(latest) >= this.#tipMs / 2 && !sockets.some(delivers)
     return isOld || pool.tracker.needsStatus(upstream)
@@ -263,8 +263,8 @@ export class Watch {
   }
 
   /**
-   * Asks for the latest block: a sign of life, and news of the tip.
-   * @param maxAgeMs how old a head from another replica may be; 0: only the node's own answer counts
+   * Queries the latest block, which also proves that the node is up.
+   * @param maxAgeMs maximum age of a head from another replica; 0 to query the node itself
    */
   async #probe(upstream: Upstream, maxAgeMs = 0): Promise<void> {
     const { iface, pool, clock, heads } = this.#options
@@ -281,7 +281,7 @@ export class Watch {
       pool.observeHead(upstream, block, clock.nowMs() - ageMs, url, ageMs)
       return
     }
-    const askedMs = clock.nowMs()
+    const sentMs = clock.nowMs()
     const answer = await probe(url, call, this.#probing(upstream))
     if (isTrouble(answer)) {
       applyProbe(upstream, url, answer, 'probe')
@@ -289,18 +289,18 @@ export class Watch {
     }
     if (answer.kind === 'refused') return
     url.failures = 0
-    url.judgedMs = clock.nowMs()
-    // Else its traffic is what it is judged by: it may know its block and nothing else.
+    url.lastResultMs = clock.nowMs()
+    // Otherwise only calls count: the node may serve its block number and nothing else.
     if (isOnTrial(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) {
-      pool.observeHead(upstream, block, askedMs, url)
+      pool.observeHead(upstream, block, sentMs, url)
       heads?.polled(upstream.name, url, block)
     }
     if (pool.tracker.needsStatus(upstream)) await this.#askStatus(upstream, url)
   }
 
-  /** A replica announced a head. One that a WebSocket delivered is no head of another URL. */
+  /** Handles a head from a replica. The head of a WebSocket says nothing about other URLs. */
   #announced(name: string, printable: string, block: number): void {
     const { pool, clock } = this.#options
     const upstream = pool.upstreams.find((each) => each.name === name)
@@ -311,7 +311,7 @@ export class Watch {
     else if (!url) upstream.requestProbe?.()
   }
 
-  /** Queries a node's own account of its progress. */
+  /** Queries the sync status of a node. */
   async #askStatus(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { pool, iface } = this.#options
     const status = await askStatus(url, iface, this.#probing(upstream))
@@ -333,7 +333,7 @@ function isOnTrial({ availability }: Upstream): boolean {
   return availability.isOnTrial
 }
 
-/** Another verification may show more of it than the last one did. */
+/** Whether another verification may prove more than the last one. */
 function mayShowMore({ verified, openAddons }: NodeUrl): boolean {
   return verified !== true || openAddons.size > 0
 }

@@ -9,20 +9,20 @@ export interface Qualities {
   readonly availability: number
   readonly latency: number
   readonly sync: number
-  /** Below 1 while one that came back earns its share. */
+  /** Below 1 during the slow start. */
   readonly earned: number
 }
 
-/** The least share of the best one's weight that every candidate keeps. */
+/** Minimum weight of each candidate, as a share of the best. */
 const minShare = 0.05
-/** What the best one weighs at least: all may have nothing of their share yet, and one is drawn all the same. */
+/** Minimum of the best weight, since all candidates may be at the beginning of their slow start. */
 const minBest = 1e-9
 /** Differences below this are noise. */
 const latencyNoiseMs = 5
 
 type Exponents = readonly [availability: number, latency: number, sync: number]
 
-/** How strongly each quality counts: the power that it is raised to. */
+/** Exponent of each quality per strategy. */
 const exponents: Readonly<Record<Exclude<Strategy, 'round-robin'>, Exponents>> = {
   balanced: [2, 1, 1],
   latency: [1, 3, 1],
@@ -30,14 +30,14 @@ const exponents: Readonly<Record<Exclude<Strategy, 'round-robin'>, Exponents>> =
   availability: [4, 1, 1],
 }
 
-/** An upstream among those of its pool, as the draw sees it. */
+/** Weight of an upstream in its pool. */
 export interface Weighed extends Qualities {
   readonly name: string
-  /** By which it is drawn, in [0, 1], before the floor. */
+  /** Weight in [0, 1], before the floor. */
   readonly weight: number
 }
 
-/** How upstreams compare with each other. */
+/** Computes the weights of upstreams. */
 export function weigh(
   upstreams: readonly Upstream[],
   strategy: Strategy,
@@ -50,7 +50,7 @@ export function weigh(
       const latency = latencies[index] ?? null
       const qualities = {
         availability: each.score.availability(nowMs),
-        // One that was not measured yet counts as the best, so that it gets measured.
+        // An unmeasured upstream counts as the best, so that it gets measured.
         latency: latency === null ? 1 : (best + latencyNoiseMs) / (latency + latencyNoiseMs),
         sync: 1 / (1 + each.lagBlocks),
         earned: each.earned(nowMs),
@@ -67,14 +67,14 @@ export function weightOf(strategy: Strategy, qualities: Qualities): number {
   return earned * availability ** a * latency ** l * sync ** s
 }
 
-/** What the best of some weights lets each of them weigh at least. */
+/** Minimum weight of each candidate among these weights. */
 export function floorOf(weights: Iterable<number>): number {
   let best = minBest
   for (const weight of weights) if (weight > best) best = weight
   return best * minShare
 }
 
-/** Draws one of the candidates by its weight. @returns its index among them, 0 where there is none */
+/** Selects a candidate at random by weight. @returns its index; 0 without candidates */
 export function draw(weights: readonly number[], random: Random): number {
   const floor = floorOf(weights)
   let sum = 0

@@ -9,9 +9,9 @@ const maxBytes = 4
 
 test.each<[string, string[], string | null]>([
   ['nothing', [], ''],
-  ['as much as is allowed', ['ab', 'cd'], 'abcd'],
-  ['a byte more', ['ab', 'cd', 'e'], null],
-  ['a byte more at once', ['abcde'], null],
+  ['exactly the limit', ['ab', 'cd'], 'abcd'],
+  ['a byte over the limit', ['ab', 'cd', 'e'], null],
+  ['a byte over the limit in one chunk', ['abcde'], null],
 ])('of %s', async (_, pieces, expected) => {
   const textOf = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString()
   let isLetGo = false
@@ -20,7 +20,7 @@ test.each<[string, string[], string | null]>([
     async *[Symbol.asyncIterator]() {
       try {
         for (const piece of pieces) yield Buffer.from(piece)
-        // Nobody may wait for what comes after the bound.
+        // The reader must not wait for bytes beyond the limit.
         if (expected === null) await new Promise(() => {})
       } finally {
         isLetGo = true
@@ -32,7 +32,7 @@ test.each<[string, string[], string | null]>([
   expect(textOf(await wholeBody(Buffer.from(pieces.join('')), maxBytes))).toBe(expected)
 })
 
-test('it counts in the budget while it comes', async () => {
+test('a body counts towards the budget while it arrives', async () => {
   const budget = new ByteBudget(1e9)
   const heldBytes: number[] = []
   async function* stream() {

@@ -22,20 +22,20 @@ import type { KnownTransactions } from '../known-transactions.ts'
 import { createRelay, type Relay } from '../relay.ts'
 import type { ReplyContent, ReplyReader } from '../reply.ts'
 
-/** One upstream of a fixture: its behaviour and its settings. */
+/** Behaviour and settings of one upstream. */
 export interface FixtureUpstream {
   readonly script: Script
   readonly tier?: 'primary' | 'backup'
   readonly group?: string
-  /** By default one URL without add-ons. */
+  /** Default: one URL without add-ons. */
   readonly urls?: readonly Partial<NodeUrlConfig>[]
-  /** Behaviour of the second, third, ... URL. */
+  /** Behaviour of the second and later URLs. */
   readonly otherScripts?: readonly Script[]
-  /** False: it has not been verified. */
+  /** Default: true. */
   readonly verified?: boolean
 }
 
-/** An upstream given by an answer answers every request with it. */
+/** A plain answer stands for an upstream that always returns it. */
 export type Upstreams = Readonly<Record<string, FixtureUpstream | ScriptedAnswer>>
 
 export function scripted(upstreams: Upstreams): Record<string, FixtureUpstream> {
@@ -51,19 +51,19 @@ export interface TestCall {
   readonly params?: unknown
   readonly directives?: Partial<Directives>
   readonly signal?: AbortSignal
-  /** Instead of the question's bytes. */
+  /** Replaces the bytes of the request. */
   readonly body?: ByteStream
-  /** Instead of the plain reader below. */
+  /** Replaces the plain reader below. */
   readonly reader?: ReplyReader
-  /** Sets what the listener knows of the call. */
+  /** Sets what a listener would record about the call. */
   readonly prepare?: (journal: Journal) => void
 }
 
-/** The result of a call for its client. */
-export interface Seen {
+/** Outcome of a call for its client. */
+export interface CallResult {
   readonly outcome: string
   readonly upstream: string | null
-  /** The answer as the relay gave it; null for an error of the router's own. */
+  /** The answer of the relay; null for an error of the router. */
   readonly incoming: Incoming | null
   /** The value of `Provider-Latest-Block`. */
   readonly latestBlock: number | null
@@ -71,7 +71,7 @@ export interface Seen {
   readonly tookMs: number
 }
 
-/** The usual config, of which a test needs to say only what is its own. */
+/** Default config, which tests override in part. */
 export const usualRelay: RelayConfig = {
   strategy: 'round-robin',
   retryLimit: 2,
@@ -99,11 +99,11 @@ async function bundled(id: string): OfChain {
   return { chain, iface }
 }
 
-/** A relay over scripted upstreams in virtual time; round-robin takes them in the order given. */
+/** A relay over scripted upstreams in virtual time; round-robin follows their order. */
 export class RelayFixture {
   readonly clock = new VirtualClock()
   readonly transports = new Map<string, ScriptedTransport[]>()
-  /** State changes and cooldowns of the upstreams, as text. */
+  /** State changes and cooldowns of the upstreams as text. */
   readonly events: string[] = []
   readonly pool: Pool
   relay: Relay
@@ -184,7 +184,7 @@ export class RelayFixture {
     })
   }
 
-  /** How many requests each upstream got, over all its URLs. */
+  /** Number of requests per upstream, over all its URLs. */
   get sent(): Record<string, number> {
     return Object.fromEntries(
       [...this.transports].map(([name, urls]) => [
@@ -198,16 +198,16 @@ export class RelayFixture {
     return this.transports.get(name)![url]!
   }
 
-  /** Asks, and lets time pass until there is an outcome. */
-  async ask(request: TestCall = {}): Promise<Seen> {
-    const seen = this.begin(request)
+  /** Sends a call and advances the clock until there is an outcome. */
+  async ask(request: TestCall = {}): Promise<CallResult> {
+    const reply = this.begin(request)
     let ended = false
-    void seen.then(() => (ended = true))
+    void reply.then(() => (ended = true))
     for (let each = 0; each < 4_000 && !ended; each++) await this.clock.advance(10)
-    return seen
+    return reply
   }
 
-  /** Asks without letting time pass. */
+  /** Sends a call without advancing the clock. */
   begin({
     method = 'eth_getBalance',
     params,
@@ -216,7 +216,7 @@ export class RelayFixture {
     body: stream,
     reader,
     prepare,
-  }: TestCall = {}): Promise<Seen> {
+  }: TestCall = {}): Promise<CallResult> {
     const body = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -263,7 +263,7 @@ export class RelayFixture {
   }
 }
 
-/** Reads a JSON-RPC answer simply; the real reader is the listener's. */
+/** A simple JSON-RPC reader; the real one belongs to the listener. */
 function readPlainly({ status, body }: Incoming): ReplyContent {
   if (!(body instanceof Uint8Array))
     return status < 400 ? { kind: 'result' } : { kind: 'malformed', why: 'a long error page' }
@@ -290,12 +290,12 @@ function writePlainly(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }))
 }
 
-/** An answer with this result. */
+/** A JSON-RPC answer with this result. */
 export function result(value: unknown, more: ScriptedAnswer = {}): ScriptedAnswer {
   return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }), ...more }
 }
 
-/** A node's own error. */
+/** A JSON-RPC error of a node. */
 export function nodeError(
   code: number,
   message: string,

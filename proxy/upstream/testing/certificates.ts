@@ -4,7 +4,7 @@ import 'reflect-metadata'
 import { isIP } from 'node:net'
 import * as x509 from '@peculiar/x509'
 
-/** A certificate and its key, PEM. */
+/** A certificate and its key in PEM. */
 export interface KeyPair {
   readonly cert: string
   readonly key: string
@@ -15,15 +15,15 @@ interface Days {
   readonly to: number
 }
 
-/** A certificate authority of its own for a test. PEM. */
+/** A private certificate authority for a test, in PEM. */
 export interface Authority {
   readonly cert: string
-  /** For `loadAuthority`. */
+  /** Private key, for `loadAuthority`. */
   exportKey(): Promise<string>
   /**
-   * A certificate for a client, and for a server whose host or address is this name. Kubernetes reads the user from its name
-   * and the groups from its organizations.
-   * @param days when it begins and ends to be valid, in days from now
+   * Issues a certificate for a client, or for a server with this host or address. Kubernetes reads
+   * the user from the name and the groups from the organizations.
+   * @param days start and end of the validity, in days from now
    */
   issue(name: string, groups?: readonly string[], days?: Days): Promise<KeyPair>
 }
@@ -44,7 +44,7 @@ export async function createAuthority(name: string): Promise<Authority> {
   return authorityOf(own.toString('pem'), keys.privateKey)
 }
 
-/** The authority whose certificate and key were kept. PEM. */
+/** Restores an authority from its certificate and key in PEM. */
 export async function loadAuthority(cert: string, key: string): Promise<Authority> {
   const [pkcs8] = x509.PemConverter.decode(key)
   return authorityOf(
@@ -60,7 +60,7 @@ function authorityOf(cert: string, signingKey: CryptoKey): Authority {
     exportKey: () => pemOf(signingKey),
     async issue(name, groups = [], days = usualDays) {
       const { publicKey, privateKey } = await generateKeys()
-      // One O a group, in sets of their own.
+      // Each group is an O attribute in a separate set.
       const parts = [...groups.map((group) => ({ O: [group] })), { CN: [name] }]
       const certificate = await x509.X509CertificateGenerator.create({
         ...validity(days),
@@ -82,7 +82,7 @@ function authorityOf(cert: string, signingKey: CryptoKey): Authority {
   }
 }
 
-/** A certificate of a server on `localhost` that nobody but itself vouches for. */
+/** A self-signed server certificate for `localhost`. */
 export async function selfSigned(): Promise<KeyPair> {
   const keys = await generateKeys()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -95,7 +95,7 @@ export async function selfSigned(): Promise<KeyPair> {
   return { cert: certificate.toString('pem'), key: await pemOf(keys.privateKey) }
 }
 
-/** A key that signs tokens of service accounts, and the public part, which checks them. PEM. */
+/** A key pair for service account tokens, in PEM. */
 export async function createSigningKey(): Promise<{
   readonly key: string
   readonly publicKey: string

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
 /**
- * Resolves when both ends of each connection have read all that the other end sent, including replies.
- * For tests with real sockets and a virtual clock.
+ * Resolves when both ends of each connection have read all data from the other end, including
+ * replies. For tests with real sockets and a virtual clock.
  */
 export async function exchanged(...sockets: readonly (WebSocket | undefined)[]): Promise<void> {
   for (let trip = 0; trip < 2; trip++)

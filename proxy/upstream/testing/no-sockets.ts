@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { SocketTransport } from '../wire.ts'
 
-/** For a pool whose upstreams have no WebSocket URL. */
+/** Socket factory for a pool without WebSocket URLs. */
 export function createNoSocket(): SocketTransport {
   throw new Error('this test has no WebSocket URL')
 }

@@ -3,7 +3,7 @@
 import { Secret } from '../../config/secret.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
 
-/** The config of one URL as the parser would give it, with what a test wants to be different. */
+/** Default config of one URL, with the changes of a test. */
 export function nodeUrlConfig(url: string, different: Partial<NodeUrlConfig> = {}): NodeUrlConfig {
   return {
     url: new Secret(url, new URL(url).origin),

@@ -18,7 +18,7 @@ const iface = chain.interfaces.get('jsonrpc')!
 export const latest: BlockRef = { kind: 'tag', tag: 'latest' }
 export const number = (height: number): BlockRef => ({ kind: 'number', number: height })
 
-/** Upstreams by their names, `z` and `y` being backups; all verified, except when `more` says otherwise. */
+/** A pool of upstreams by name, where `y` and `z` are backups. By default all are verified. */
 export class PoolFixture {
   readonly clock = new VirtualClock()
   readonly events: string[] = []
@@ -73,11 +73,11 @@ export class PoolFixture {
     return this.pool.upstreams.find((each) => each.name === name)!
   }
 
-  /** An upstream reports its head; it was asked so long before. */
-  sees(name: string, block: number, askedBeforeMs = 0): void {
+  /** Makes an upstream report its head, for a request from `sentBeforeMs` ago. */
+  sees(name: string, block: number, sentBeforeMs = 0): void {
     const upstream = this.upstream(name)
-    const askedMs = this.clock.nowMs() - askedBeforeMs
-    this.pool.observeHead(upstream, block, askedMs, upstream.urls[0]!)
+    const sentMs = this.clock.nowMs() - sentBeforeMs
+    this.pool.observeHead(upstream, block, sentMs, upstream.urls[0]!)
   }
 
   wanted(different: Partial<Wanted> = {}): Wanted {
@@ -93,7 +93,7 @@ export class PoolFixture {
     }
   }
 
-  /** Who is chosen in so many draws, each once, in the order of the alphabet. */
+  /** Names of all upstreams that 300 selections return, sorted. */
   chosen(different: Partial<Wanted> = {}, strategy: Strategy = 'balanced'): string {
     const names = new Set<string>()
     for (let each = 0; each < 300; each++)
@@ -101,7 +101,7 @@ export class PoolFixture {
     return [...names].toSorted().join('')
   }
 
-  /** Who has a turn, in order. */
+  /** Names of consecutively selected upstreams. */
   turns(
     count: number,
     different: Partial<Wanted> = {},

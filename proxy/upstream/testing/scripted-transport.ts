@@ -6,38 +6,38 @@ import type { TransportFault } from '../../chain/failure-table.ts'
 import { aborted, TransportError } from '../wire.ts'
 import type { BodyStream, HeaderList, Incoming, Outgoing, Transport } from '../wire.ts'
 
-/** What a scripted upstream does with one request. */
+/** Reaction of a scripted upstream to one request. */
 export interface ScriptedAnswer {
-  /** Milliseconds until it does; 10 when not said. */
+  /** Delay in milliseconds, by default 10. */
   readonly afterMs?: number
   readonly status?: number
   readonly headers?: HeaderList
   readonly body?: string
-  /** Instead of an answer; of a stream, after its beginning. */
+  /** Fault instead of an answer, or after the start of a stream. */
   readonly fault?: TransportFault
-  /** The body is the beginning of a stream that goes on until it is released, or breaks. */
+  /** Streams the body, then stays open until released, or fails. */
   readonly streams?: boolean
-  /** What comes behind the beginning of a stream, which then ends. */
+  /** Further chunks of a stream, which then ends. */
   readonly rest?: readonly string[]
-  /** Instead of an answer: nothing, until it is aborted. */
+  /** Never answers. */
   readonly hang?: boolean
-  /** How far it says to have come meanwhile. */
+  /** Progress that it reports meanwhile. */
   readonly progress?: string
 }
 
 export type Script = (request: Outgoing) => ScriptedAnswer
 
-/** A transport without a wire: it plays a script on the clock that it is given. */
+/** A transport that plays a script in virtual time. */
 export class ScriptedTransport implements Transport {
   readonly #clock: Clock
   #script: Script
-  /** Requests that were sent, as text, oldest first; empty for one that streams. */
+  /** Sent requests as text, oldest first; empty for a streamed body. */
   readonly requests: string[] = []
-  /** Requests that are under way. */
+  /** Number of running requests. */
   open = 0
-  /** Requests that were aborted. */
+  /** Number of aborted requests. */
   aborted = 0
-  /** Streams that were let go. */
+  /** Number of released streams. */
   released = 0
 
   constructor(clock: Clock, script: Script) {
@@ -45,7 +45,7 @@ export class ScriptedTransport implements Transport {
     this.#script = script
   }
 
-  /** From now on it behaves otherwise. */
+  /** Replaces the script. */
   play(script: Script): void {
     this.#script = script
   }

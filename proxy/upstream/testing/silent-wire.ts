@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** A wire to a port of loopback that can fall silent without breaking, as when a host loses its power. */
+/** A loopback proxy that can go silent without closing, as when a host loses power. */
 export class SilentWire implements AsyncDisposable {
   readonly #sockets: Socket[] = []
   readonly #server: Server
 
-  /** @param to the port at its other end, asked for with each connection */
+  /** @param to returns the target port for each connection */
   constructor(to: () => number) {
     this.#server = createServer((near) => {
       const far = connect(to(), '127.0.0.1')
@@ -25,7 +25,7 @@ export class SilentWire implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** From here on nothing passes on the connections that there are, also not that they end. */
+  /** Stops all traffic on existing connections, including their closing. */
   fallSilent(): void {
     for (const socket of this.#sockets) socket.unpipe().pause()
   }

@@ -6,36 +6,36 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 
-/** A request as a node reads it. */
+/** A parsed request. */
 export interface NodeRequest {
   readonly id: number
   readonly method: string
   readonly params?: unknown
 }
 
-/** A WebSocket server on loopback that does to each message what a test wants. */
+/** A WebSocket server on loopback with a scripted reaction to each message. */
 export interface SocketNode extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Connections that are open, in the order of their coming. */
+  /** Open connections in order of arrival. */
   readonly connections: readonly WebSocket[]
-  /** Upgrade requests, in the order of their coming. */
+  /** Upgrade requests in order of arrival. */
   readonly upgrades: readonly IncomingMessage[]
-  /** Messages, as text. */
+  /** Received messages as text. */
   readonly received: readonly string[]
 }
 
 export interface SocketNodeOptions {
   readonly answer?: (request: NodeRequest, socket: WebSocket, wire: Duplex) => void
   readonly tls?: https.ServerOptions
-  /** Instead of an upgrade. */
+  /** Rejects upgrades with this status. */
   readonly status?: number
-  /** Beside the status. */
+  /** `Retry-After` of the rejection. */
   readonly retryAfter?: string
   readonly port?: number
 }
 
-/** Answers with the method's name. */
+/** Returns the method's name. */
 export function echo({ id, method }: NodeRequest, socket: WebSocket): void {
   socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: method }))
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ReplyBody } from '../wire/reply-body.ts'
 
-/** Counts the bytes of streams that nodes send from now on. */
+/** Counts the bytes that nodes stream from now on. */
 export function countStreamedBytes(): { readonly count: () => number; readonly stop: () => void } {
   const { push } = ReplyBody.prototype
   let bytes = 0
