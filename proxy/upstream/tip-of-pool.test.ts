@@ -117,9 +117,7 @@ describe('the tip of a pool', () => {
         silent?.failed(url, { name: 'probe: timeout', weight: 1 })
     expect(reasons()).toEqual([null, '2 failures in a row, the last: probe: timeout'])
     fixture.sees('a', 110)
-    expect(reasons()[1]).toMatch(
-      /^\d+ blocks behind the tip; 2 failures in a row, the last: probe/,
-    )
+    expect(reasons()[1]).toMatch(/^\d+ blocks behind the tip; 2 failures in a row, the last: probe/)
   })
 
   it('marks no node as lagging for an old report while the chain grows at its usual pace', async () => {
