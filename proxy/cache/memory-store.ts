@@ -128,7 +128,6 @@ export class MemoryStore {
     return common
   }
 
-  /** Deletes the answer to a call. */
   delete({ hash }: Key): void {
     this.#others.delete(hash)
     this.#passing.delete(hash)

@@ -168,11 +168,9 @@ export function unconfirmedBy(
 }
 
 /**
- * Adopts an entry of the store. Others can write to it, so its answer is checked like an
- * upstream's.
+ * Adopts a stored entry. Others can write to the store, so it is checked like an upstream's answer.
  * @param now the state of this replica
- * @returns null if the entry is no longer valid for the call; `broken` if it does not answer the
- * call
+ * @returns null if the entry is not valid for the call now; `broken` if it does not answer the call
  */
 export function adopted(
   { ageClass, isEmpty, head, ...entry }: SharedEntry,

@@ -26,7 +26,7 @@ export interface TrackedNode {
   requestProbe: (() => void) | null
 }
 
-/** A shown block has left the chain if no head confirms it within both of these limits. */
+/** A shown block has left the chain if no head confirms it within the longer of these limits. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
 /** Shortest interval between status queries to a node that stays behind. */
 const statusIntervalMs = 30_000
@@ -100,8 +100,7 @@ export class ChainTracker {
   /**
    * A client sees this block. The node may still lack its state: a receipt may precede the block.
    * @param by the node that showed it; null if another replica stored it
-   * @returns false if the number is implausible: the latest state may have changed, but the number
-   * counts for nothing
+   * @returns false if the number is implausible: it is ignored, but the latest state may differ
    */
   show(block: number, by: TrackedNode | null = null): boolean {
     const mayExist = this.#mayExist(block)
@@ -160,8 +159,7 @@ export class ChainTracker {
 
   /**
    * A client sees a block whose number is unknown.
-   * @param method where the hash is that of the request: another method may show another state of
-   * the same object
+   * @param method set for the hash of a request: each method may show another state of the object
    */
   showHash(hash: string, method = ''): void {
     if (!this.#shownHashes.has(hash) && this.rememberHash(method + hash)) this.revise()
@@ -193,7 +191,7 @@ export class ChainTracker {
     return this.#recent.otherParent(hash, parent)
   }
 
-  /** Registers a listener for reorgs seen by this process. `branchChanged` handles those of others. */
+  /** Registers a listener for reorgs seen here. `branchChanged` handles those of other replicas. */
   onReorg(reorged: () => void): void {
     this.#reorgListeners.push(reorged)
   }
@@ -224,8 +222,7 @@ export class ChainTracker {
 
   /**
    * A node reported its latest block.
-   * @param sentMs when the request was sent: a report that a newer one has overtaken does not lower
-   * the head
+   * @param sentMs when the request was sent: a reordered report does not lower the head
    * @param ageMs the time since the node reported it to another replica
    */
   observeHead(node: TrackedNode, block: number, sentMs: number, ageMs = 0): void {

@@ -45,8 +45,7 @@ export class History {
   }
 
   /**
-   * The node lacks data about a block. Backfills ask for one block after the other, so each time
-   * the assumed gap doubles.
+   * The node lacks data about a block. The assumed gap doubles each time, since backfills ascend.
    * @param young the oldest block that the node is assumed to have
    */
   lacked(kind: DataKind, block: number, young = Infinity): void {

@@ -31,7 +31,7 @@ export interface Reported {
 
 /** Minimum time for which a block is fresh, given clock skew and propagation delay. */
 const minFreshMs = 30_000
-/** A head that is this much older than the newest report does not count: its node is unreachable. */
+/** A head this much older than the newest report does not count: its node is unreachable. */
 const headLifeMs = 60_000
 /** Speed limit of a chain relative to its spec, since specs may inherit the block time of ETH1. */
 const fastest = 10
@@ -55,10 +55,10 @@ export function hasJumped(
 }
 
 /**
- * The tip of the chain: the highest head that a second node has reached within the allowed lag;
- * failing that, the highest whose block is fresh, unless it is implausibly far ahead of two fresh
- * nodes that agree; failing that, the second of three or more, or the highest of two. Nodes that
- * are stale according to their own status count only if all nodes are.
+ * The tip of the chain: the highest head that a second node has reached within the allowed lag.
+ * Otherwise the highest fresh head, unless two fresh nodes agree on a block implausibly far below.
+ * Otherwise the second of three or more, or the highest of two. Nodes that are stale according to
+ * their own status count only if all nodes are.
  * @returns null without a head
  */
 export function tipOf(all: readonly Reported[], pace: Pace): number | null {
@@ -81,9 +81,8 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
 }
 
 /**
- * Why a node is outdated by its own account; null if it is not. A node that reports syncing counts
- * as outdated unless its latest block is fresh: some nodes also report it while they index old
- * blocks.
+ * Why a node is outdated by its own status; null if it is not. A syncing node with a fresh block is
+ * not outdated, since some nodes also report syncing while they index old blocks.
  */
 export function whyOutdated(node: Reported, all: readonly Reported[], pace: Pace): string | null {
   const { head, status } = node
@@ -117,9 +116,8 @@ function ageText(ms: number): string {
 }
 
 /**
- * How many blocks a node is behind the tip: its distance when it reported its head, plus the blocks
- * by which the tip has since outgrown the usual pace. A node that was last asked a while ago does
- * not lag for that reason.
+ * How many blocks a node is behind the tip: its distance at its last report, plus the blocks by
+ * which the tip has since outgrown the usual pace. An old report alone does not count as lag.
  * @param tipThen the tip when the head was reported; null where it was unknown
  */
 export function lagOf(
