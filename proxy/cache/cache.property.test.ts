@@ -7,9 +7,9 @@ import { CacheFixture, type Question } from './testing/cache-fixture.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 
 /*
- * Schedules of blocks, reorgs and questions at one replica, or at two that share a store. Every block has an id, and
- * every answer names its question and the block that it is about, so that a foreign answer and one of a branch that is
- * gone are known.
+ * Random schedules of blocks, reorgs and requests at one replica, or at two that share a store. Every
+ * answer names its request and the id of its block, so that the test recognizes mixed-up answers and
+ * those of an abandoned branch.
  */
 
 const runs = Number(process.env['CACHE_RUNS'] ?? 300)
@@ -17,13 +17,13 @@ const finalDepth = 150
 const accounts = ['0x00000000000000000000000000000000000000aa', `0x${'Bb'.repeat(20)}`]
 
 type Step =
-  /** The last `depth` blocks are others, and one more has come; not all learn of it. */
+  /** Replaces the last `depth` blocks and adds one. Only some replicas learn of it. */
   | { readonly kind: 'block'; readonly depth: number; readonly who: readonly number[] }
-  /** The last block is another; a node shows it to whoever asks for it. */
+  /** Replaces the last block, which a node returns on request. */
   | { readonly kind: 'swap'; readonly who: readonly number[] }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'store'; readonly isDown: boolean; readonly isMute: boolean }
-  /** Both at the same time, or one. */
+  /** Replicas of the request. */
   | {
       readonly kind: 'ask'
       readonly account: number
@@ -54,13 +54,13 @@ const step = (replicas: number): fc.Arbitrary<Step> => {
 }
 
 class World {
-  /** The ids of the blocks, now and at all times before. */
+  /** IDs of the blocks, now and at all earlier times. */
   readonly #times = [Array.from({ length: 400 }, (_, height) => height)]
   #nextId = 1_000
   readonly #clock = new VirtualClock()
   readonly keys = new FakeKeys(this.#clock)
   readonly replicas: readonly CacheFixture[]
-  /** The times from which on answers may be, for each replica: it has not seen anything newer. */
+  /** Earliest valid time of answers per replica. */
   readonly #since: number[]
 
   constructor(count: number) {
@@ -87,13 +87,13 @@ class World {
     return this.#ids.length - 1
   }
 
-  /** @param height null: of the latest block */
+  /** @param height null for the latest block */
   #answer(account: string, height: number | null, ids = this.#ids): string {
     const id = ids[height ?? ids.length - 1] ?? 0
     return `0x${id.toString(16)}${account.slice(-2).toLowerCase()}`
   }
 
-  /** What a replica may say. */
+  /** Valid answers of a replica. */
   answers(replica: number, account: string, height: number | null): readonly string[] {
     const times = this.#times.slice(this.#since[replica])
     return times.map((ids) => this.#answer(account, height, ids))
@@ -109,7 +109,7 @@ class World {
     this.#times.push([...this.#ids.slice(0, this.#ids.length - count), ...added])
   }
 
-  /** These replicas see all that there is now. */
+  /** Shows the current state to these replicas. */
   saw(who: readonly number[]): void {
     for (const each of who) this.#since[each] = this.#times.length - 1
   }
@@ -125,7 +125,7 @@ class World {
     this.saw(isTold ? this.replicas.map((_, each) => each) : [replica])
   }
 
-  /** Asks replicas at the same time, and lets time pass until all have answered. */
+  /** Sends requests to replicas at once and advances the clock until all have answered. */
   async get(who: readonly number[], method: string, params: readonly unknown[], isFresh = false) {
     const directives = { refreshCache: isFresh }
     const pending = Promise.all(
@@ -146,7 +146,7 @@ test.each([
   ['one replica', 1],
   ['two that share a store', 2],
 ])(
-  'no answer is foreign, and none is of a branch that is known to be gone: %s',
+  'no answer is mixed up or of a known abandoned branch: %s',
   async (_, count) => {
     let hits = 0
     await fc.assert(

@@ -11,7 +11,7 @@ const hex = (block: number) => `0x${block.toString(16)}`
 const head = 10_000
 const final = head - 150
 
-/** Another answer each time, so that an old one is known again. */
+/** Returns a different answer each time, so that tests recognize old ones. */
 function counting(): CacheFixture {
   let requests = 0
   return new CacheFixture(() => hex(++requests)).heads(head)
@@ -22,15 +22,15 @@ function revert(): Instead {
   return new Instead({ body: JSON.stringify({ jsonrpc: '2.0', id: 1, error }) })
 }
 
-describe('an answer is kept', () => {
+describe('an answer is cached', () => {
   test.each([
-    // Where the block is and how the params say it, the class, for how long, and whether the next block ends it.
+    // Columns: block, params, age class, TTL, and whether the next block invalidates the answer.
     ['of a final block', [account, hex(final)], 'finalized', 3_600_000, false],
     ['of the first block', [account, 'earliest'], 'finalized', 3_600_000, false],
     ['of a block that is not final', [account, hex(final + 2)], 'near-head', 12_000, true],
     ['of a block by its hash', [account, { blockHash: hash }], 'near-head', 12_000, true],
     ['of the latest block', [account, 'latest'], 'latest', 500, true],
-    ['of the block that is left out', [account], 'latest', 500, true],
+    ['of the default block', [account], 'latest', 500, true],
     ['of the finalized block', [account, 'finalized'], 'latest', 500, true],
   ] as const)('%s', async (_, params, ageClass, ttlMs, endsWithHead) => {
     const cache = counting()
@@ -51,7 +51,7 @@ describe('an answer is kept', () => {
     const before = await cache.start('eth_getBalance', params)
     expect(before.cache).toBe(`hit ${ageClass}`)
     await cache.clock.advance(60)
-    // Heads that are too old are known no more.
+    // Old heads expire.
     cache.heads(head + 1)
     expect((await cache.get('eth_getBalance', params)).cache).not.toMatch('hit')
   })
@@ -89,7 +89,7 @@ describe('an answer is kept', () => {
     expect(cache.store.count).toBe(0)
   })
 
-  test('never of a block number while no head is known', async () => {
+  test('never for a block number while no head is known', async () => {
     const cache = new CacheFixture(() => '0x1')
     const { cache: verdict } = await cache.get('eth_getBalance', [account, '0x5'])
     expect(verdict).toBe('bypass none block-unknown')
@@ -98,7 +98,7 @@ describe('an answer is kept', () => {
   })
 })
 
-describe('an answer that shows a block', () => {
+describe('an answer that reveals a block', () => {
   const log = (block: number) => ({ address: account, topics: [], blockNumber: hex(block) })
   const shows = (block: number) =>
     [
@@ -118,16 +118,16 @@ describe('an answer that shows a block', () => {
     expect(seen).toMatchObject({ tip: head, cache: 'miss latest block-unknown' })
   })
 
-  test.each(shows(5))('of the past: %s %j', async (method, params, answer) => {
+  test.each(shows(5))('below the head: %s %j', async (method, params, answer) => {
     const seen = await seenAfter(method, params, answer)
     expect(seen).toMatchObject({ tip: head, cache: 'hit latest' })
   })
 })
 
-describe('where a block is final at once', () => {
+describe('on a chain with instant finality', () => {
   test.each([
-    ['no logs of the last block, which its node may not have indexed', 1, [], 'near-head'],
-    ['no logs of an old block', 200, [], 'finalized'],
+    ['empty logs of the last block, which may not be indexed yet', 1, [], 'near-head'],
+    ['empty logs of an old block', 200, [], 'finalized'],
     ['logs', 1, [{ address: account, topics: [], blockNumber: hex(head - 1) }], 'finalized'],
   ])('%s', async (_, behind, answer, ageClass) => {
     const cache = new CacheFixture(() => answer, { finality: 1 }).heads(head)
@@ -158,7 +158,7 @@ describe('by hash', () => {
 
   test.each([
     ['an unknown transaction', 'eth_getTransactionReceipt', null],
-    ['a transaction that waits', 'eth_getTransactionByHash', { hash, blockNumber: null }],
+    ['a pending transaction', 'eth_getTransactionByHash', { hash, blockNumber: null }],
   ] as const)('%s is asked about again with the next block, or soon', async (_, method, answer) => {
     const cache = new CacheFixture(() => answer).heads(head)
     expect((await cache.get(method, [hash])).cache).toBe('miss near-head empty')
@@ -169,7 +169,7 @@ describe('by hash', () => {
     expect((await cache.get(method, [hash])).cache).toBe('miss near-head empty')
   })
 
-  test('what a node behind the others does not have is not kept', async () => {
+  test('null from a lagging node is not cached', async () => {
     const cache = new CacheFixture(() => null, { nodes: 'ab' }).heads(head).heads(head - 1, 'a')
     const directives = { selectProvider: 'a' }
     const seen = await cache.get('eth_getTransactionReceipt', [hash], { directives })
@@ -179,7 +179,7 @@ describe('by hash', () => {
 })
 
 describe('an empty answer or an error', () => {
-  test('about a final block without logs is like any result', async () => {
+  test('about a final block without logs is cached like any result', async () => {
     const cache = new CacheFixture(() => []).heads(head)
     const params = [{ fromBlock: hex(1), toBlock: hex(2) }]
     expect((await cache.get('eth_getLogs', params)).cache).toBe('miss finalized')
@@ -187,7 +187,7 @@ describe('an empty answer or an error', () => {
     expect((await cache.heads(head).get('eth_getLogs', params)).cache).toBe('hit finalized')
   })
 
-  test('null for a block that exists is not kept: the node lacks it', async () => {
+  test('null for a block that exists is not cached', async () => {
     const cache = new CacheFixture(() => null).heads(head)
     expect((await cache.get('eth_getBlockByNumber', [hex(5), false])).cache).toMatch(
       /^miss finalized/,
@@ -195,7 +195,7 @@ describe('an empty answer or an error', () => {
     expect(cache.store.count).toBe(0)
   })
 
-  test('a revert is kept as long as its block', async () => {
+  test('a revert is cached as long as its block', async () => {
     const cache = new CacheFixture(revert).heads(head)
     const params = [{ to: account }, hex(final)]
     const first = await cache.get('eth_call', params)
@@ -209,7 +209,7 @@ describe('an empty answer or an error', () => {
     ['header not found', -32000],
     ['invalid argument 0: hex string has length 2, want 40', -32602],
     ['rate limit exceeded', -32005],
-  ])('%s is not kept', async (message, code) => {
+  ])('%s is not cached', async (message, code) => {
     const text = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } })
     const cache = new CacheFixture(() => new Instead({ body: text })).heads(head)
     expect((await cache.get('eth_call', [{ to: account }, hex(final)])).cache).toBe(
@@ -220,7 +220,7 @@ describe('an empty answer or an error', () => {
 })
 
 describe('the directives of a client', () => {
-  test('a refresh goes upstream, and what it brings is kept', async () => {
+  test('a refresh goes upstream and replaces the entry', async () => {
     const cache = counting()
     const params = [account, hex(final)]
     await cache.get('eth_getBalance', params)
@@ -232,10 +232,10 @@ describe('the directives of a client', () => {
   })
 
   test.each<[string, unknown, unknown]>([
-    ['logs that are too many', [], Array.from({ length: 900 }, () => ({ address: account }))],
+    ['too many logs', [], Array.from({ length: 900 }, () => ({ address: account }))],
     ['null', { blockNumber: hex(final) }, null],
     ['an error', '0x1', new Instead({ body: '{"id":1,"error":{"code":-32602,"message":"no"}}' })],
-  ])('a refresh that brings %s leaves nothing of what was kept', async (_, before, after) => {
+  ])('a refresh that returns %s deletes the entry', async (_, before, after) => {
     let answer = before
     const cache = new CacheFixture(() => answer, { maxBytes: 256 * 1024 }).heads(head)
     const request = ['eth_getLogs', [{ fromBlock: hex(1), toBlock: hex(final) }]] as const
@@ -254,7 +254,7 @@ describe('the directives of a client', () => {
       'cross-validation',
       { crossValidation: { participants: 2, agreement: 2 }, refreshCache: true },
     ],
-  ])('with a %s: nothing is kept, nor given', async (why, directives) => {
+  ])('with a %s: the cache is bypassed', async (why, directives) => {
     const cache = counting()
     const ask = (more: Partial<Directives>) =>
       cache.get('eth_getBalance', [account, hex(final)], { directives: more })
@@ -265,7 +265,7 @@ describe('the directives of a client', () => {
     expect(await ask({})).toMatchObject({ cache: 'hit finalized', answer: '0x3' })
   })
 
-  test('with rpc-min-block: what no block changes any more, of a node that had that one', async () => {
+  test('with rpc-min-block: an immutable answer of a node that had the block is used', async () => {
     const cache = counting()
     const ask = (minBlock: number | null, params: readonly unknown[] = [account, hex(final)]) =>
       cache.get('eth_getBalance', params, { directives: { minBlock } })
@@ -281,7 +281,7 @@ describe('the directives of a client', () => {
     ['the latest block', [account, 'latest'], 'bypass none min-block'],
     ['the finalized block', [account, 'finalized'], 'bypass none min-block'],
     ['a block that is not final', [account, hex(head)], 'miss near-head'],
-  ])('with rpc-min-block, an upstream is asked about %s', async (_, params, expected) => {
+  ])('with rpc-min-block, calls for %s go upstream', async (_, params, expected) => {
     const cache = counting()
     await cache.get('eth_getBalance', params)
     const directives = { minBlock: head }
@@ -289,7 +289,7 @@ describe('the directives of a client', () => {
     expect(seen).toMatchObject({ cache: expected, answer: '0x2' })
   })
 
-  test('with rpc-min-block, a receipt is given that shows a final block, and not that there is none yet', async () => {
+  test('with rpc-min-block, a final receipt is a hit and a missing one is not', async () => {
     const cache = new CacheFixture(() => null).heads(head)
     const ask = (more = {}) => cache.get('eth_getTransactionReceipt', [hash], more)
     const directives = { minBlock: head }
@@ -303,7 +303,7 @@ describe('the directives of a client', () => {
     expect((await ask({ directives })).cache).toBe('hit finalized')
   })
 
-  test('with rpc-min-block, a call does not wait for the answer to another one', async () => {
+  test('with rpc-min-block, a call does not join another one', async () => {
     const cache = counting()
     const params = [account, hex(final)]
     const directives = { minBlock: head }
@@ -313,7 +313,7 @@ describe('the directives of a client', () => {
     expect(cache.requests).toBe(2)
   })
 
-  test('with minContextSlot, an answer to the same floor', async () => {
+  test('with minContextSlot, only an answer for the same floor is used', async () => {
     let slot = 200
     const answering = () => ({ context: { slot }, value: slot })
     const cache = new CacheFixture(answering, { of: await solana() }).heads(slot)
@@ -327,7 +327,7 @@ describe('the directives of a client', () => {
       expect(await ask(floor)).toMatchObject({ cache: 'miss latest', answer: { value: 201 } })
   })
 
-  test('an upstream that is chosen or excluded gives the answer itself, or gave it once', async () => {
+  test('selected and excluded upstreams restrict the entries that are used', async () => {
     const cache = new CacheFixture((_, node) => (node === 'a' ? '0xa' : '0xb'), { nodes: 'ab' })
     cache.heads(head)
     const params = [account, hex(final)]
@@ -349,18 +349,14 @@ describe('the directives of a client', () => {
   })
 })
 
-describe('questions', () => {
+describe('requests', () => {
   const call = (data: string, more: object = {}) => [{ to: account, data, ...more }, hex(final)]
   test.each([
-    [
-      'members in another order',
-      '[{"data":"0x1","to":"0xA"},"0x5"]',
-      '[{"to":"0xa","data":"0x1"},"0x5"]',
-    ],
+    ['reordered members', '[{"data":"0x1","to":"0xA"},"0x5"]', '[{"to":"0xa","data":"0x1"},"0x5"]'],
     ['white space', '[ {"to" : "0xa"} ,\n"0x5" ]', '[{"to":"0xa"},"0x5"]'],
-    ['hex in capitals', '["0xAB","0x5"]', '["0xab","0x5"]'],
+    ['hex in upper case', '["0xAB","0x5"]', '["0xab","0x5"]'],
     ['the default block', '["0xab","latest"]', '["0xab"]'],
-  ])('are one with %s', async (_, one, other) => {
+  ])('share an entry despite %s', async (_, one, other) => {
     const method = one.includes('{') ? 'eth_call' : 'eth_getBalance'
     const cache = counting()
     await cache.get(method, one)
@@ -370,29 +366,29 @@ describe('questions', () => {
   test.each([
     ['another number', '[{"gas":1},"0x5"]', '[{"gas":1.0},"0x5"]'],
     [
-      'more digits than a number has',
+      'digits beyond double precision',
       '[{"gas":10000000000000001},"0x5"]',
       '[{"gas":10000000000000000},"0x5"]',
     ],
-    ['a text in capitals', '[{"a":"Ab"},"0x5"]', '[{"a":"ab"},"0x5"]'],
+    ['a text in upper case', '[{"a":"Ab"},"0x5"]', '[{"a":"ab"},"0x5"]'],
     ['a space in a text', '[{"a":"a b"},"0x5"]', '[{"a":"ab"},"0x5"]'],
-    ['a member twice', '[{"a":1,"a":2},"0x5"]', '[{"a":2,"a":1},"0x5"]'],
-    ['another place', '[{"a":["b"]},"0x5"]', '[{"a":"b"},"0x5"]'],
+    ['a duplicate member', '[{"a":1,"a":2},"0x5"]', '[{"a":2,"a":1},"0x5"]'],
+    ['another structure', '[{"a":["b"]},"0x5"]', '[{"a":"b"},"0x5"]'],
     ['null and nothing', '[{"a":null},"0x5"]', '[{},"0x5"]'],
-  ])('are two with %s', async (_, one, other) => {
+  ])('have separate entries with %s', async (_, one, other) => {
     const cache = counting()
     await cache.get('eth_call', one)
     expect((await cache.get('eth_call', other)).cache).toMatch('miss')
   })
 
-  test('have a key without params too', async () => {
+  test('have a key without params', async () => {
     const cache = counting()
     await cache.get('eth_getBalance', null)
     expect((await cache.get('eth_getBalance', null)).cache).toMatch('hit')
     expect((await cache.get('eth_getBalance')).cache).toMatch('miss')
   })
 
-  test('are two with another extension, version or method', async () => {
+  test('have separate entries with another extension, version or method', async () => {
     const cache = counting()
     const params = call('0x1')
     await cache.get('eth_call', params)
@@ -411,7 +407,7 @@ describe('the next blocks', () => {
     parentHash: `0x${branch.repeat(32)}${(number - 1).toString(16).padStart(32, '0')}`,
   })
 
-  test('a reorg at the same height drops what is near the head, and nothing that is final', async () => {
+  test('a reorg at the same height invalidates entries near the head, but no final ones', async () => {
     let branch = 'a'
     const answering = ({ method, params }: Question) =>
       method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : `0x${branch}`
@@ -428,7 +424,7 @@ describe('the next blocks', () => {
     expect((await cache.get('eth_getBalance', old)).cache).toBe('hit finalized')
   })
 
-  test('a reorg that is seen by a call that may have no kept answer counts as well', async () => {
+  test('a reorg that an uncached call reveals counts as well', async () => {
     let branch = 'a'
     const answering = ({ method, params }: Question) =>
       method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : `0x${branch}`
@@ -447,7 +443,7 @@ describe('the next blocks', () => {
     })
   })
 
-  test('the number of the latest block goes back in a reorg that is seen, and not without one', async () => {
+  test('the latest block number falls only after a reorg', async () => {
     let branch = 'a'
     let tip = head
     const answering = ({ method, params }: Question) =>
@@ -482,7 +478,7 @@ describe('the next blocks', () => {
     expect(seen).toMatchObject({ cache: 'miss near-head', answer: '0xb' })
   })
 
-  test('a head that flutters by one drops nothing, and serves nothing older', async () => {
+  test('a head that fluctuates by one invalidates nothing and serves nothing older', async () => {
     const cache = counting()
     await cache.get('eth_getBalance', [account, hex(head - 2)])
     cache.heads(head - 1)
@@ -494,14 +490,14 @@ describe('the next blocks', () => {
     expect(seen.cache).toBe('miss latest block-unknown')
   })
 
-  test('no answer is older than what any node of the pool has', async () => {
+  test('no answer is older than the head of any node', async () => {
     let requests = 0
     const cache = new CacheFixture(() => hex(++requests), { nodes: 'ab' }).heads(head)
     const latest = (directives = {}) =>
       cache.get('eth_getBalance', [account, 'latest'], { directives })
     await latest()
     cache.heads(head + 1, 'b')
-    // One of a node that lacks the newest block is given to its client alone.
+    // An answer of a node that lacks the newest block reaches only its own client.
     const old = await latest({ selectProvider: 'a' })
     expect(old).toMatchObject({ cache: 'miss latest block-unknown', upstream: 'a' })
     expect(await latest({ selectProvider: 'b' })).toMatchObject({
@@ -511,7 +507,7 @@ describe('the next blocks', () => {
     expect(await latest()).toMatchObject({ cache: 'hit latest', answer: '0x3' })
   })
 
-  test('an answer that was asked for before the head moved is not given after', async () => {
+  test('a request from before a new head does not serve calls after it', async () => {
     const cache = counting()
     const pending = cache.start('eth_getBalance', [account, 'latest'])
     cache.grow()
@@ -525,8 +521,8 @@ describe('the next blocks', () => {
   })
 })
 
-describe('calls at the same time', () => {
-  test('that ask the same are one, each under its own id', async () => {
+describe('concurrent calls', () => {
+  test('that are identical are coalesced, each with its own id', async () => {
     const cache = counting()
     const ids = [1, 2, 'three', 1.5, null]
     const all = ids.map((id) => cache.start('eth_getBalance', [account, 'latest'], { id }))
@@ -542,7 +538,7 @@ describe('calls at the same time', () => {
   })
 
   test.each([{ isBody: false }, { isBody: true }])(
-    'that differ wait for no other one, also where their hashes are the same: %o',
+    'that differ are not coalesced, even with equal hashes: %o',
     async ({ isBody }) => {
       const cache = new CacheFixture(({ params: [first] }) => `the answer to ${first as string}`)
       cache.heads(100)
@@ -555,7 +551,7 @@ describe('calls at the same time', () => {
     },
   )
 
-  test('get a long answer in turns of the event loop, as do those that ask for it later', async () => {
+  test('get a long answer across several event loop turns, like later calls', async () => {
     const cache = new CacheFixture(() => 'x'.repeat(900_000), { maxBytes: 64 * 1024 * 1024 })
     const turns = async (ids: readonly number[]) => {
       const all = ids.map(async (id) => {
@@ -571,7 +567,7 @@ describe('calls at the same time', () => {
     expect(cache.requests).toBe(1)
   })
 
-  test('go on as one when the client of the first one leaves', async () => {
+  test('stay coalesced when the client of the first one disconnects', async () => {
     const cache = counting()
     const left = new AbortController()
     const params = [account, 'latest']
@@ -584,7 +580,7 @@ describe('calls at the same time', () => {
     expect(cache.requests).toBe(2)
   })
 
-  test('wait for one whose client has less time, and go on as one when that is over', async () => {
+  test('stay coalesced when the deadline of the first one passes', async () => {
     const cache = counting()
     const hangs = new Instead({ hang: true })
     const answering = cache.answering
@@ -603,7 +599,7 @@ describe('calls at the same time', () => {
       expect(await each).toMatchObject({ answer: '0x1', cache: expect.stringMatching('latest') })
   })
 
-  test('whose clients leave one after another cost as much for each, however many wait', async () => {
+  test('cost constant work per disconnect, however many wait', async () => {
     const cache = counting()
     const params = [account, 'latest']
     const clients = Array.from({ length: 400 }, () => new AbortController())
@@ -624,7 +620,7 @@ describe('calls at the same time', () => {
     )
   })
 
-  test('fail as one, and the next one is asked again', async () => {
+  test('fail together, and the next call goes upstream', async () => {
     const cache = new CacheFixture(() => new Instead({ fault: 'reset' })).heads(head)
     const all = [1, 2, 3].map((id) => cache.start('eth_getBalance', [account], { id }))
     await cache.clock.advance(30_000)
@@ -647,11 +643,11 @@ describe('calls at the same time', () => {
       expect(each.cache).toBe('coalesced latest')
       expect(each.text.replace(/"id":\d/, '')).toBe(first!.text.replace(/"id":\d/, ''))
     }
-    // With the retries of one call.
+    // The number includes the retries of one call.
     expect(cache.requests).toBeLessThanOrEqual(3)
   })
 
-  test('neither share nor cache an answer that does not fit, even if two nodes agree', async () => {
+  test('neither share nor cache an invalid answer, even if two nodes agree', async () => {
     // The answer is about the previous block, whatever block the request names.
     const before = ({ params: [block] }: Question) => ({ number: hex(Number(block) - 1), hash })
     const cache = new CacheFixture(before, { nodes: 'ab' }).heads(head)
@@ -667,7 +663,7 @@ describe('calls at the same time', () => {
     expect(again.cache).toBe('miss finalized error')
   })
 
-  test('with a time or an upstream of their own are alone', async () => {
+  test('with their own timeout or upstream are not coalesced', async () => {
     const cache = counting()
     const all = [
       { relayTimeoutMs: 5_000 },
@@ -700,7 +696,7 @@ describe('policies and bounds', () => {
     ],
     ['of another method', [policy('eth_getCode', null)], 'miss latest', 'hit latest'],
     [
-      'the first that fits',
+      'the first match',
       [policy('eth_getBal*', 9_000), policy('*', null)],
       'miss latest',
       'hit latest',
@@ -712,7 +708,7 @@ describe('policies and bounds', () => {
     expect((await cache.get('eth_getBalance', [account])).cache).toBe(second)
   })
 
-  test('of a method whose answers upstreams must agree on, none is kept', async () => {
+  test('answers of a cross-validated method are not cached', async () => {
     let requests = 0
     const options = { crossValidated: ['eth_getBalance'] }
     const cache = new CacheFixture(() => hex(++requests), options).heads(head)
@@ -723,7 +719,7 @@ describe('policies and bounds', () => {
     expect((await cache.get('eth_getCode', [account, hex(final)])).cache).toBe('miss finalized')
   })
 
-  test('the time of a policy counts', async () => {
+  test('the TTL of a policy applies', async () => {
     const cache = new CacheFixture(() => '0x1', { policies: [policy('*', 5_000, 'finalized')] })
     const ask = () => cache.heads(head).get('eth_getBalance', [account, '0x1'])
     await ask()
@@ -733,7 +729,7 @@ describe('policies and bounds', () => {
     expect((await ask()).cache).toBe('miss finalized')
   })
 
-  test('memory is bounded, and the least recently used go first', async () => {
+  test('memory is bounded, and the least recently used entries are evicted first', async () => {
     const maxBytes = 20_000
     const cache = new CacheFixture(() => `0x${'0'.repeat(500)}`, { maxBytes }).heads(head)
     const ask = (block: number) => cache.get('eth_getBalance', [account, hex(block)])
@@ -747,7 +743,7 @@ describe('policies and bounds', () => {
     expect(cache.store.evictions).toBeGreaterThan(40)
   })
 
-  test('an answer that would drive out most others is not kept', async () => {
+  test('an answer that would evict most others is not cached', async () => {
     const cache = new CacheFixture(() => `0x${'0'.repeat(5_000)}`, { maxBytes: 20_000 }).heads(head)
     expect((await cache.get('eth_getBalance', [account, '0x1'])).cache).toBe(
       'miss finalized too-large',

@@ -32,10 +32,10 @@ import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { type SharedAnswers, SharedCache } from './shared-cache.ts'
 
-/** What the policies of a chain and interface say of keeping answers. */
-export interface KeepingPolicies {
+/** Retention policies of a chain and interface. */
+export interface RetentionPolicies {
   readonly lifetimes: (method: string) => Lifetimes
-  /** Methods whose answers upstreams must agree on each time. */
+  /** Methods that are always cross-validated, and so never cached. */
   readonly crossValidated: ReadonlySet<string>
 }
 
@@ -47,26 +47,26 @@ export interface CacheOptions {
   readonly clock: Clock
   readonly turns: EventLoopPacer
   readonly store: MemoryStore
-  /** The store of all replicas; null: there is none. */
+  /** The store that replicas share; null without one. */
   readonly shared: SharedAnswers | null
-  readonly policies: Live<KeepingPolicies>
-  /** Of listeners that may have one another's answers. */
+  readonly policies: Live<RetentionPolicies>
+  /** Equal for listeners that may share answers. */
   readonly scope: string
 }
 
-/** A relay that answers from what it keeps, and asks once for what many ask at the same time. */
+/** A relay with a cache, which also coalesces identical calls in flight. */
 export function withCache(relay: Relay, options: CacheOptions): Relay {
   const cached = new CachedRelay(relay, options)
   return (call) => cached.run(call)
 }
 
-/** A call on its way to an upstream, and the others that wait for its answer. */
+/** A call in flight and its waiters. */
 interface InFlight extends Moment {
   readonly key: Key
   readonly branch: number
-  /** How many reorgs the replicas had seen; null: not known, or not shared. */
+  /** Reorgs that the replicas had seen; null if unknown or not shared. */
   reorgs: number | null
-  /** The params of those that may follow; null: none may. */
+  /** Params that waiters must match; null if none may join. */
   payload: Uint8Array | null
   waiters: Waiter[] | null
 }
@@ -77,7 +77,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-/** Others wait for the copy of a long answer for so long. */
+/** How long waiters wait for the copy of a long answer. */
 const maxCopyMs = 1_000
 
 class CachedRelay {
@@ -86,7 +86,7 @@ class CachedRelay {
   readonly #keys: Keys
   readonly #shared: SharedCache | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
-  /** By the hashes of their keys. */
+  /** Calls in flight by the hash of their key. */
   readonly #inFlight = new Map<number, InFlight>()
   #headers: HeaderList = []
 
@@ -113,11 +113,11 @@ class CachedRelay {
     const { refreshCache } = directives
     if (refreshCache) store.delete(key)
     const entry = store.get(key)
-    if (entry && this.#holds(entry, call, head) && isFor(entry.answer, entry.head, directives)) {
+    if (entry && this.#isValid(entry, call, head) && isFor(entry.answer, entry.head, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
       const isLong = answer.body.length > budgetLimits.pacedBytes
-      return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
+      return isLong ? this.#pace(answer, call) : Promise.resolve(replyOf(answer, call))
     }
     if (entry) journal.unconfirmed = unconfirmedBy(entry.answer.upstream, entry)
     const tip = method.block.kind === 'tag' ? null : pool.tip
@@ -134,10 +134,10 @@ class CachedRelay {
       waiters: null,
     }
     journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
-    if (refreshCache || !isPlain(call)) return this.#ask(call, flight)
+    if (refreshCache || !isPlain(call)) return this.#send(call, flight)
     const first = this.#inFlight.get(key.hash)
     const payload = call.payload ?? key.bytes
-    if (first && mayFollow(payload, first, flight)) {
+    if (first && mayJoin(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
         ;(first.waiters ??= []).push({ call, resolve, reject })
@@ -145,7 +145,7 @@ class CachedRelay {
     }
     flight.payload = payload
     this.#inFlight.set(key.hash, flight)
-    return this.#ask(call, flight)
+    return this.#send(call, flight)
   }
 
   #whyNot({ method, request, journal, directives }: Call): CacheWhy | null {
@@ -167,41 +167,41 @@ class CachedRelay {
     return this.#relay(call)
   }
 
-  /** An entry is still true: no head is known that its answer could lack. */
-  #holds(entry: Entry, { method, journal }: Call, headNow: number): boolean {
+  /** Whether an entry is still valid: no later head is known than the one it covers. */
+  #isValid(entry: Entry, { method, journal }: Call, headNow: number): boolean {
     const { expiresMs, head, branch, ageClass } = entry
-    // What held when the call came is an answer to it.
+    // An entry that was valid when the call arrived may answer it.
     if (expiresMs <= journal.startedMs) return false
     return head < 0 || (head >= headNow && branch === this.#branchOf(ageClass, method))
   }
 
   #branchOf(ageClass: AgeClass, { untilWrite }: MethodSpec): number {
     const { branch, revision, writes } = this.#options.pool.tracker
-    // Neither ever falls, so the sum shows a change of either.
+    // Neither ever decreases, so the sum changes with either.
     return ageClass === 'latest' ? revision + (untilWrite ? writes : 0) : branch
   }
 
-  #ask(call: Call, flight: InFlight): Promise<Reply> {
-    // An answer in the store may be older than a write of this replica.
+  #send(call: Call, flight: InFlight): Promise<Reply> {
+    // A stored answer may be older than a write of this replica.
     const shared = call.method.untilWrite && flight.ageClass === 'latest' ? null : this.#shared
-    const pending = shared ? this.#askShared(call, flight, shared) : this.#relay(call)
+    const pending = shared ? this.#lookUp(call, flight, shared) : this.#relay(call)
     return pending.then(
       (reply) => {
         const isHit = call.journal.cache?.verdict === 'hit'
         if (!isHit && this.#copies(call, reply, flight)) return reply
-        this.#landed(flight)
-        const why = isHit ? null : this.#keep(call, reply, flight)
+        this.#finish(flight)
+        const why = isHit ? null : this.#store(call, reply, flight)
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
         const { waiters } = flight
         if (waiters && !isHit && isDoubtful(call, reply))
-          for (const each of waiters) each.resolve(this.#askAlone(each.call, 'error'))
+          for (const each of waiters) each.resolve(this.#sendAlone(each.call, 'error'))
         else if (waiters) this.#share(waiters, answerOf(reply, call, this.#headersOf(reply)), isHit)
         return reply
       },
       (error: unknown) => {
-        this.#landed(flight)
+        this.#finish(flight)
         this.#drop(flight)
         if (flight.waiters)
           this.#fail(flight, flight.waiters, error, isOver(call, this.#options.clock.nowMs()))
@@ -211,15 +211,15 @@ class CachedRelay {
   }
 
   /**
-   * Those that waited fail with it.
-   * @param isOwn only its own client is why: the next one asks for all of them
+   * Fails the waiters with a failed call.
+   * @param isOwn whether only its own client caused it, so that the next waiter retries for all
    */
-  #fail(flight: InFlight, followers: readonly Waiter[], error: unknown, isOwn: boolean): void {
+  #fail(flight: InFlight, waiting: readonly Waiter[], error: unknown, isOwn: boolean): void {
     const { clock, pool } = this.#options
     const nowMs = clock.nowMs()
     const fails = ({ call }: Waiter) => !isOwn || isOver(call, nowMs)
-    for (const each of followers) if (fails(each)) each.reject(error)
-    const [next, ...others] = followers.filter((each) => !fails(each))
+    for (const each of waiting) if (fails(each)) each.reject(error)
+    const [next, ...others] = waiting.filter((each) => !fails(each))
     if (next === undefined) return
     const again: InFlight = {
       ...flight,
@@ -230,10 +230,10 @@ class CachedRelay {
     const { cache } = next.call.journal
     if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
     this.#inFlight.set(again.key.hash, again)
-    next.resolve(this.#ask(next.call, again))
+    next.resolve(this.#send(next.call, again))
   }
 
-  #landed(flight: InFlight): void {
+  #finish(flight: InFlight): void {
     flight.payload = null
     const { hash } = flight.key
     if (this.#inFlight.get(hash) === flight) this.#inFlight.delete(hash)
@@ -243,8 +243,8 @@ class CachedRelay {
     if (this.#shared && reorgs !== null) void this.#shared.drop(textOf(key))
   }
 
-  /** Looks for the answer in the store of all replicas before it asks an upstream. */
-  async #askShared(call: Call, flight: InFlight, shared: SharedCache): Promise<Reply> {
+  /** Looks the answer up in the shared store before it calls an upstream. */
+  async #lookUp(call: Call, flight: InFlight, shared: SharedCache): Promise<Reply> {
     const { clock, store, chain, pool, policies } = this.#options
     const { method, journal } = call
     const { key, branch, payload } = flight
@@ -266,69 +266,69 @@ class CachedRelay {
     const reply = replyOf(answer, call)
     observeChain(call, reply.incoming, this.#options, answer.refusal)
     journal.cache = { verdict: 'hit', ageClass, why: null }
-    // The clocks of replicas differ by more than others are kept for.
+    // Clock skew between replicas exceeds the lifetime of other entries.
     if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)
     return reply
   }
 
   /**
-   * Copies a long answer while its client reads it: to keep it when it came whole, unless it does not hold for long and
-   * would only drive out others, and for those that wait for it.
-   * @returns whether it does
+   * Copies a long answer while its client reads it, for waiters and for the cache. Short-lived
+   * answers are not cached, since they would only evict others.
+   * @returns whether it is copied
    */
   #copies(call: Call, reply: Reply, flight: InFlight): boolean {
     const { body } = reply.incoming
     if (!(body instanceof StreamedAnswer) || !body.validator || reply.refusal) return false
     const { store, clock, policies } = this.#options
     const { finalized } = policies.now.lifetimes(call.method.name)
-    const isKept = flight.ageClass === 'finalized' && finalized > 0
-    if (!isKept && !flight.waiters) return false
+    const isCacheable = flight.ageClass === 'finalized' && finalized > 0
+    if (!isCacheable && !flight.waiters) return false
     const { validator } = body
-    const landed = () => {
+    const finish = () => {
       cancel()
-      this.#landed(flight)
+      this.#finish(flight)
       const { waiters } = flight
       flight.waiters = null
       return waiters ?? []
     }
-    // Its client may take as long as it likes.
+    // The client may read slowly, so waiters give up after a while.
     const cancel = clock.after(maxCopyMs, () => {
-      for (const each of landed()) each.resolve(this.#askAlone(each.call))
+      for (const each of finish()) each.resolve(this.#sendAlone(each.call))
     })
     const isCopied = store.copy(body, (bytes) => {
-      const followers = landed()
+      const waiting = finish()
       const whole = bytes && { ...reply, incoming: { ...reply.incoming, body: bytes } }
-      if (!whole || !isKept || this.#keep(call, whole, flight, validator) !== null)
+      if (!whole || !isCacheable || this.#store(call, whole, flight, validator) !== null)
         this.#drop(flight)
-      if (!whole) return this.#fail(flight, followers, new CallAborted(), true)
-      this.#share(followers, answerOf(whole, call, this.#headersOf(reply), validator))
+      if (!whole) return this.#fail(flight, waiting, new CallAborted(), true)
+      this.#share(waiting, answerOf(whole, call, this.#headersOf(reply), validator))
     })
     if (!isCopied) cancel()
     return isCopied
   }
 
-  /** @returns why the answer is not kept, or not for long; null when it is */
-  #keep(call: Call, reply: Reply, flight: InFlight, validator?: StreamValidator): CacheWhy | null {
+  /** @returns why the answer is not cached, or only briefly; null if it is */
+  #store(call: Call, reply: Reply, flight: InFlight, validator?: StreamValidator): CacheWhy | null {
     const { store, clock, pool } = this.#options
     const finding = validator ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
-    const holding = retentionOf(call, reply, flight, finding, this.#nature)
-    if (typeof holding === 'string') return holding
-    const { ageClass } = holding
+    const retention = retentionOf(call, reply, flight, finding, this.#nature)
+    if (typeof retention === 'string') return retention
+    const { ageClass } = retention
     const isFinal = ageClass === 'finalized'
-    // Another upstream confirmed it, or there is none.
+    // An empty answer needs confirmation by another upstream, if there is one.
     const isConfirmed =
       pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.unconfirmed)
-    const isEmpty = holding.isEmpty && !(isFinal && isConfirmed)
+    const isEmpty = retention.isEmpty && !(isFinal && isConfirmed)
     const lifetimes = this.#options.policies.now.lifetimes(call.method.name)
     const ttlMs = ttlOf(lifetimes, ageClass, isEmpty)
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call, this.#headersOf(reply), validator)
     if (answer === null) return 'error'
     const { key, branch, reorgs } = flight
-    // The answer may be the first to show its block.
+    // The answer may be the first to reveal its block.
     const head = isFinal ? -1 : Math.max(flight.head, reply.shownBlock ?? 0)
     if (this.#shared && reorgs !== null) {
-      // The lease goes with it.
+      // Storing the answer also ends the lease.
       flight.reorgs = null
       const { status: _, id: __, refusal: ___, ...own } = answer
       // Empty entries stay stored until another upstream confirms them.
@@ -340,7 +340,7 @@ class CachedRelay {
     return isEmpty ? 'empty' : null
   }
 
-  /** Those that reach the client; mostly the same, and then the same list. */
+  /** Headers that reach the client. Equal ones share one list. */
   #headersOf({ incoming: { headers } }: { incoming: Pick<Incoming, 'headers'> }): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
@@ -356,45 +356,45 @@ class CachedRelay {
     return (this.#headers = passedOn)
   }
 
-  /** Many may get one answer at once, each with bytes of its own. */
-  #give(answer: Answer, call: Call): Promise<Reply> {
+  /** Paces long answers, since each of many clients gets its own bytes. */
+  #pace(answer: Answer, call: Call): Promise<Reply> {
     return new Promise((resolve) => {
       this.#options.turns.run(answer.body.length, () => resolve(replyOf(answer, call)))
     })
   }
 
-  /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
-  #share(followers: readonly Waiter[], answer: Answer | null, isHit = false): void {
-    for (const { call, resolve } of followers) {
-      if (answer !== null) resolve(this.#give(answer, call))
-      // A long one that another replica has kept is in memory now.
-      else resolve(isHit ? this.run(call) : this.#askAlone(call))
+  /** Sends the answer to the waiters; null if only one client can read it. */
+  #share(waiting: readonly Waiter[], answer: Answer | null, isHit = false): void {
+    for (const { call, resolve } of waiting) {
+      if (answer !== null) resolve(this.#pace(answer, call))
+      // A long answer from the shared store is in memory now.
+      else resolve(isHit ? this.run(call) : this.#sendAlone(call))
     }
   }
 
-  /** One that waited for another call asks for itself. */
-  #askAlone(call: Call, why: CacheWhy = 'too-large'): Promise<Reply> {
+  /** Sends the call of a waiter separately. */
+  #sendAlone(call: Call, why: CacheWhy = 'too-large'): Promise<Reply> {
     const { cache } = call.journal
     if (cache) call.journal.cache = { ...cache, verdict: 'miss', why }
     return this.#relay(call)
   }
 }
 
-/** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
-function mayFollow(payload: Uint8Array, first: InFlight, { key, head, branch }: InFlight): boolean {
+/** Whether the call can share the answer. Params must match exactly, as spellings may matter. */
+function mayJoin(payload: Uint8Array, first: InFlight, { key, head, branch }: InFlight): boolean {
   if (textOf(first.key) !== textOf(key) || first.payload === null) return false
   if (first.head < head || first.branch !== branch) return false
   return Buffer.compare(payload, first.payload) === 0
 }
 
-/** It asks for nothing of its own: its answer and its errors are those of any other call. */
+/** Whether no directive makes its answer or errors differ from those of other calls. */
 function isPlain({ directives }: Call): boolean {
   const { selectProvider, blockProviders, relayTimeoutMs, minBlock } = directives
   const isOwn = selectProvider !== null || blockProviders.length > 0 || minBlock !== null
   return !isOwn && relayTimeoutMs === null
 }
 
-/** Its client has left, or waits no longer. */
+/** Whether the client has disconnected or its deadline has passed. */
 function isOver({ signal, journal }: Call, nowMs: number): boolean {
   return signal.aborted || nowMs >= journal.clientDeadlineMs
 }

@@ -15,7 +15,7 @@ const entry: SharedEntry = {
 }
 const head = { ...entry, bodyBytes: 2, body: undefined }
 
-/** An entry with a valid checksum, as anyone can write it. */
+/** A crafted entry with a valid checksum. */
 function crafted(headText: string, packed: Uint8Array = Buffer.from('{}'), headBytes?: number) {
   const text = Buffer.from(headText)
   const prefix = Buffer.from('RPC2????????')
@@ -24,7 +24,7 @@ function crafted(headText: string, packed: Uint8Array = Buffer.from('{}'), headB
   return Buffer.concat([prefix, text, packed])
 }
 
-test('what was written is read again', async () => {
+test('an entry survives a round trip', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
       const body = Buffer.from(bytes)
@@ -34,7 +34,7 @@ test('what was written is read again', async () => {
   )
 })
 
-test('a long answer is compressed, and one of more than 16 MiB, or 2 MiB compressed, is not kept', async () => {
+test('a long answer is compressed, and more than 16 MiB, or 2 MiB compressed, is rejected', async () => {
   const lengthOf = async (body: Buffer) => (await encodeEntry(name, { ...entry, body }))?.length
   expect(await lengthOf(Buffer.alloc(100_000, 'abc'))).toBeLessThan(1_000)
   expect(await lengthOf(Buffer.alloc(16 * 1024 * 1024 + 1))).toBeUndefined()
@@ -44,7 +44,7 @@ test('a long answer is compressed, and one of more than 16 MiB, or 2 MiB compres
 describe.each([
   ['short', Buffer.from('{"result":[]}')],
   ['compressed', Buffer.alloc(2_000, 'abc')],
-])('a damaged entry reads as none, and nothing throws: %s', (_, body) => {
+])('a damaged entry decodes to null: %s', (_, body) => {
   test('with a flipped bit or a missing end', async () => {
     const whole = (await encodeEntry(name, { ...entry, body }))!
     await fc.assert(
@@ -72,7 +72,7 @@ describe.each([
   })
 })
 
-test('random bytes are no entry, also behind the right version and checksum', async () => {
+test('random bytes are no entry, even with a valid version and checksum', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array(), fc.json(), fc.uint8Array(), async (bytes, json, packed) => {
       expect(await decodeEntry(name, Buffer.from(bytes))).toBeNull()
@@ -83,14 +83,14 @@ test('random bytes are no entry, also behind the right version and checksum', as
 })
 
 describe('a crafted entry', () => {
-  test('is an entry if it has the form that the router writes', async () => {
+  test('is valid in the format of the router', async () => {
     expect(await decodeEntry(name, crafted(JSON.stringify(head)))).toEqual(entry)
   })
 
   test.each<[string, Record<string, unknown>]>([
     ['a header without a value', { headers: ['content-type'] }],
-    ['a header that is no text', { headers: ['content-type', 5] }],
-    ['headers that are no list', { headers: { 'content-type': 'text/plain' } }],
+    ['a header that is no string', { headers: ['content-type', 5] }],
+    ['headers that are not an array', { headers: { 'content-type': 'text/plain' } }],
     ['a header name with a space', { headers: ['content type', 'x'] }],
     ['a header name without a letter', { headers: ['', 'x'] }],
     ['a header value with a line break', { headers: ['content-type', 'x\r\nset-cookie: y'] }],
@@ -99,7 +99,7 @@ describe('a crafted entry', () => {
     ['a name of an upstream with a line break', { upstream: 'a\nb' }],
     ['a long name of an upstream', { upstream: 'a'.repeat(129) }],
     ['no upstream', { upstream: undefined }],
-    ['a block that is a text', { latestBlock: '5' }],
+    ['a block that is a string', { latestBlock: '5' }],
     ['a negative block', { latestBlock: -1 }],
     ['a block beyond 2^53', { latestBlock: 2 ** 60 }],
     ['a head below -1', { head: -2 }],
@@ -107,14 +107,14 @@ describe('a crafted entry', () => {
     ['no head', { head: undefined }],
     ['an unknown class', { ageClass: 'eternal' }],
     ['a number of reorgs that is null', { reorgs: null }],
-    ['no time', { ttlMs: 0 }],
-    ['a time that is a text', { storedWallMs: 'now' }],
-    ['emptiness that is no boolean', { isEmpty: 'no' }],
+    ['a TTL of zero', { ttlMs: 0 }],
+    ['a time that is a string', { storedWallMs: 'now' }],
+    ['a flag that is not a boolean', { isEmpty: 'no' }],
     ['a body of another length', { bodyBytes: 3 }],
     ['a body of a negative length', { bodyBytes: -1 }],
     ['a body that is too long', { bodyBytes: 2 ** 40 }],
     ['a body that should be compressed', { bodyBytes: 2_000 }],
-  ])('is none with %s', async (_, wrong) => {
+  ])('is invalid with %s', async (_, wrong) => {
     expect(await decodeEntry(name, crafted(JSON.stringify({ ...head, ...wrong })))).toBeNull()
   })
 
@@ -122,22 +122,22 @@ describe('a crafted entry', () => {
     ['null', 'null'],
     ['a list', '[]'],
     ['no JSON', '{'],
-    ['nested deep', '['.repeat(100_000)],
-  ])('is none where its head is %s', async (_, text) => {
+    ['deeply nested', '['.repeat(100_000)],
+  ])('is invalid if its head is %s', async (_, text) => {
     expect(await decodeEntry(name, crafted(text))).toBeNull()
   })
 
-  test.each([0, 1, 1_000, 2 ** 32 - 1])('is no entry if its head has %s bytes', async (bytes) => {
+  test.each([0, 1, 1_000, 2 ** 32 - 1])('is invalid if its head has %s bytes', async (bytes) => {
     expect(
       await decodeEntry(name, crafted(JSON.stringify(head), Buffer.from('{}'), bytes)),
     ).toBeNull()
   })
 
   test.each([
-    ['holds more than it says', zstdCompressSync(Buffer.alloc(64 * 1024 * 1024))],
-    ['holds less than it says', zstdCompressSync(Buffer.alloc(2_000))],
-    ['asks for a window of 128 MiB', zeros(27)],
-  ])('is none where its compressed body %s', async (_, packed) => {
+    ['is longer than declared', zstdCompressSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['is shorter than declared', zstdCompressSync(Buffer.alloc(2_000))],
+    ['requires a window of 128 MiB', zeros(27)],
+  ])('is invalid if its compressed body %s', async (_, packed) => {
     const text = JSON.stringify({ ...head, bodyBytes: 5_000 })
     expect(await decodeEntry(name, crafted(text, zeros(13)))).not.toBeNull()
     expect(await decodeEntry(name, crafted(text, packed))).toBeNull()

@@ -10,14 +10,14 @@ import { type Answer, bytesOf } from './entry.ts'
 const maxBytes = nodeLimits.wholeBytes
 
 const count = z.int().min(0)
-/** Names and values alternate, as a server can send them. */
+/** Valid names and values, which alternate. */
 const headerForms = [/^[!#-'*+.^-`|~\w-]+$/, /^[\t -~\x80-\xff]*$/] as const
 const headerList = z
   .array(z.string())
   .refine((list) => list.every((each, at) => headerForms[at % 2]?.test(each)))
   .refine(({ length }) => length % 2 === 0)
   .readonly()
-/** The head of an entry. Anyone with write access to the store may have written it. */
+/** Head of an entry, validated since others may have write access to the store. */
 const headSchema = z.object({
   headers: headerList,
   trailers: headerList,
@@ -34,23 +34,23 @@ const headSchema = z.object({
   bodyBytes: count.max(maxBytes),
 })
 
-/** An entry as replicas share it. */
+/** An entry of the shared store. */
 export type SharedEntry = Omit<z.output<typeof headSchema>, 'bodyBytes'> & Pick<Answer, 'body'>
 
-/** Another version of the router reads nothing of what this one wrote. */
+/** Format version. Other versions ignore the entry. */
 const version = Buffer.from('RPC2')
-/** The version, a checksum of the name and the rest, and the length of the head. */
+/** Length of the version, the checksum of name and content, and the length of the head. */
 const prefixBytes = 12
 /** Longer bodies are compressed. */
 const minCompressedBytes = 1024
-/** Longer ones take too much of the time of a lookup on their way. */
+/** Longer entries would use too much of the lookup timeout. */
 const maxPackedBytes = 2 * 1024 * 1024
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
-/** Decompression never takes more memory than the longest body needs. */
+/** Limits the memory of decompression to the longest body. */
 const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxBytes) }
 
-/** @param name of the entry, a digest of its key @returns null if the entry is too long */
+/** @param name digest of the key @returns null if the entry is too long */
 export async function encodeEntry(name: string, entry: SharedEntry): Promise<Buffer | null> {
   const { body, ...rest } = entry
   if (body.length > maxBytes) return null

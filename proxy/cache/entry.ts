@@ -7,16 +7,16 @@ import type { Call, Directives } from '../relay/call.ts'
 import { assembled, type Reply, type StreamValidator } from '../relay/reply.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
-/** An answer as any call may get it that asks the same. */
+/** An answer for all identical calls. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
   readonly trailers: HeaderList
-  /** A text has one character for each byte. */
+  /** A string has one character per byte. */
   readonly body: Uint8Array | string
-  /** Where the id of its request stands; null where it has none, such as a page. */
+  /** Position of the request id; null if there is none, as in a page. */
   readonly id: Span | null
-  /** The upstream that gave it. */
+  /** Name of the upstream. */
   readonly upstream: string
   readonly refusal: FailureClass | null
   readonly latestBlock: number | null
@@ -26,22 +26,22 @@ export interface Answer {
 export interface Entry {
   readonly answer: Answer
   readonly ageClass: AgeClass
-  /** Empty, and confirmed by one upstream only. */
+  /** Whether the result is empty and lacks confirmation by a second upstream. */
   readonly isEmpty: boolean
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
-  /** It holds up to this head of the chain; -1 for one that no head can change. */
+  /** Valid up to this head of the chain; -1 if no head can change it. */
   readonly head: number
-  /** The tracker's `branch`, or its `revision` for an answer about the latest block. Irrelevant where no head can change it. */
+  /** The tracker's `branch`, or its `revision` for an answer about the latest block. */
   readonly branch: number
 }
 
 const noTrailers: HeaderList = []
 
 /**
- * @param headers that reach any client
- * @param validator of an answer that streamed
- * @returns null when it cannot be given to another call: its bytes are not all here, or where its id stands is not known
+ * @param headers headers that reach the client
+ * @param validator validator of a streamed answer
+ * @returns null if other calls cannot use the answer: it is incomplete, or its id is not located
  */
 export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
@@ -53,24 +53,24 @@ export function answerOf(
   if (!(body instanceof Uint8Array)) return null
   if (validator?.ownId === null) return null
   const id = validator ? validator.ownId : reader.idIn?.(body)
-  const given = incoming.trailers()
-  const trailers = given.length === 0 ? noTrailers : given
+  const received = incoming.trailers()
+  const trailers = received.length === 0 ? noTrailers : received
   return { status, headers, trailers, body, id: id ?? null, upstream, refusal, latestBlock }
 }
 
-/** The answer as the reply to a call, under its id. */
+/** The reply to a call, with its id. */
 export function replyOf(answer: Answer, { reader }: Call): Reply {
   const { status, headers, trailers, id, upstream, refusal, latestBlock } = answer
   const body = bytesOf(answer)
-  const kept = { status, headers, body, trailers: () => trailers }
-  const own = id === null ? undefined : reader.adopt?.(kept, id)
-  const incoming = own ?? { ...kept, body: assembled(body) }
+  const stored = { status, headers, body, trailers: () => trailers }
+  const own = id === null ? undefined : reader.adopt?.(stored, id)
+  const incoming = own ?? { ...stored, body: assembled(body) }
   return { incoming, upstream, refusal, latestBlock }
 }
 
 /**
- * The client may have the answer of this upstream. With `rpc-min-block`, only one that no block changes, of a node that
- * had that block: the client may then ask for what the header of the answer says, and gets no other one.
+ * Whether the directives allow an answer of this upstream. `rpc-min-block` allows only immutable
+ * answers of a node that had the block, since the client may next request the block in the header.
  */
 export function isFor(
   { upstream, latestBlock }: Pick<Answer, 'upstream' | 'latestBlock'>,
@@ -86,12 +86,12 @@ export function bytesOf({ body }: Pick<Answer, 'body'>): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body, 'latin1') : body
 }
 
-/** Longer bodies are kept as they are, and are the same bytes for all who get them. */
+/** Longer bodies are stored as bytes, which all clients share. */
 export const maxShortBytes = 4_096
 
 /**
- * The bytes as they are kept. In hundreds of thousands, short texts cost a third of buffers. Long ones are copied: what
- * they are a part of may be a hundred times longer.
+ * The stored form of bytes. Short strings take a third of the memory of buffers. Long slices are
+ * copied, since the underlying buffer may be a hundred times longer.
  */
 export function compact(bytes: Uint8Array): Uint8Array | string {
   if (bytes.length <= maxShortBytes) return bufferOf(bytes).toString('latin1')

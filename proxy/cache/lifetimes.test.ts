@@ -6,7 +6,7 @@ import { lifetimesOf } from './retention.ts'
 test.each([
   { chain: 'Solana', blockTimeMs: 400, latest: 400 },
   { chain: 'Ethereum', blockTimeMs: 12_000, latest: 500 },
-])('what is about the latest block of $chain is kept for $latest ms', ({ blockTimeMs, latest }) => {
+])('answers about the latest block of $chain live for $latest ms', ({ blockTimeMs, latest }) => {
   expect(lifetimesOf([], blockTimeMs)('getSlot')).toMatchObject({
     latest,
     'near-head': blockTimeMs,

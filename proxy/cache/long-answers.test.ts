@@ -17,20 +17,20 @@ afterEach(() => {
   if (heldBytes !== 0) throw new Error(`${heldBytes} bytes are held for an answer that is over`)
 })
 
-/** The node answers with a stream. */
+/** A streamed answer of the node. */
 function start(answer: ScriptedAnswer, options: CacheFixtureOptions = {}): CacheFixture {
   const streams = () => new Instead({ ...answer, streams: true })
   return (cache = new CacheFixture(streams, { maxBytes: 64 * mebibyte, ...options }).heads(head))
 }
 
-/** 2 MiB of result, under the id 1. */
+/** 2 MiB of result with the id 1. */
 const whole: ScriptedAnswer = {
   body: '{"jsonrpc":"2.0","id":1,"result":[',
   rest: [`${piece},`, `${piece},`, `${piece},`, piece, ']}'],
 }
 const resultText = `[${piece},${piece},${piece},${piece}]`
 
-/** Asks, and reads the stream of the answer. */
+/** Sends a call and reads the streamed answer. */
 async function ask({ method = 'eth_getLogs', params = final, id = 1 } = {}) {
   const seen = await cache.get(method, params, { id })
   const stream = cache.streams.pop()
@@ -49,8 +49,8 @@ async function read(stream: BodyStream) {
   }
 }
 
-describe('a long answer about what is final', () => {
-  test('is kept when its client has read it, and streams to others under their ids', async () => {
+describe('a long, final answer', () => {
+  test('is cached once its client has read it, and streams to others with their ids', async () => {
     start(whole)
     const first = await ask()
     expect(first.cache).toBe('miss finalized')
@@ -60,7 +60,7 @@ describe('a long answer about what is final', () => {
     expect(kept.length).toBe(kept.text.length)
     const [one, other] = [await ask({ id: 77 }), await ask()]
     expect(other.text === first.text).toBe(true)
-    // Each sees the bytes that are kept.
+    // All clients share the stored bytes.
     const buffers = [...one.pieces, ...other.pieces]
       .filter(({ length }) => length === 64 * 1024)
       .map(({ buffer }) => buffer)
@@ -68,7 +68,7 @@ describe('a long answer about what is final', () => {
     expect(cache.requests).toBe(1)
   })
 
-  test('is kept with its id at the end, where a client chose it', async () => {
+  test('is cached with its id at the end', async () => {
     start({
       body: `{"result":${resultText.slice(0, 99)}`,
       rest: [resultText.slice(99), ',"id":1}'],
@@ -81,15 +81,11 @@ describe('a long answer about what is final', () => {
   })
 
   test.each<[string, ScriptedAnswer, string | null]>([
-    ['breaks off', { ...whole, rest: [piece, ','], fault: 'reset' }, 'TransportError'],
+    ['is aborted', { ...whole, rest: [piece, ','], fault: 'reset' }, 'TransportError'],
     ['ends early', { ...whole, rest: [piece] }, 'MalformedAnswer'],
-    ['has something behind it', { ...whole, rest: [piece, ']}', '{}'] }, 'MalformedAnswer'],
-    [
-      'has an error as well',
-      { ...whole, rest: [piece, '],"error":{"code":1}}'] },
-      'MalformedAnswer',
-    ],
-    ['is another one', { body: '{"result":[', rest: [piece, '],"id":2}'] }, 'MalformedAnswer'],
+    ['has trailing data', { ...whole, rest: [piece, ']}', '{}'] }, 'MalformedAnswer'],
+    ['also has an error', { ...whole, rest: [piece, '],"error":{"code":1}}'] }, 'MalformedAnswer'],
+    ['has another id', { body: '{"result":[', rest: [piece, '],"id":2}'] }, 'MalformedAnswer'],
     [
       'is an error',
       {
@@ -98,7 +94,7 @@ describe('a long answer about what is final', () => {
       },
       null,
     ],
-  ])('that %s is not kept', async (_, answer, error) => {
+  ])('that %s is not cached', async (_, answer, error) => {
     start(answer)
     for (const requests of [1, 2]) {
       expect((await ask()).error?.name ?? null).toBe(error)
@@ -106,7 +102,7 @@ describe('a long answer about what is final', () => {
     }
   })
 
-  test('that its client leaves is not kept', async () => {
+  test('is not cached when its client disconnects', async () => {
     start(whole)
     await cache.get('eth_getLogs', final)
     for await (const each of cache.streams.pop()!) if (each.length > 100) break
@@ -121,13 +117,13 @@ describe('a long answer about what is final', () => {
       { maxBytes: 640 * mebibyte },
       [...Array.from({ length: 32 }, () => `${piece},`), '0]}'],
     ],
-  ])('%s is not kept', async (_, options, rest) => {
+  ])('%s is not cached', async (_, options, rest) => {
     start({ ...whole, rest }, options)
     for (let each = 0; each < 2; each++) expect((await ask()).cache).toBe('miss finalized')
     expect(cache.store.count).toBe(0)
   })
 
-  test('is not kept while the process holds half of what it may, and is given all the same', async () => {
+  test('is returned but not cached while half of the memory budget is used', async () => {
     start(whole)
     const bytes = cache.budget.maxBytes / 2
     cache.budget.hold(bytes)
@@ -145,7 +141,7 @@ describe('a long answer about what is final', () => {
     expect(cache.store.count).toBe(0)
   })
 
-  test('that clients do not read leaves the rest of the memory to others', async () => {
+  test('leaves memory to others when clients do not read', async () => {
     start({ ...whole, rest: Array.from({ length: 10 }, () => `${piece},`) })
     const { maxBytes } = cache.budget
     const streams: AsyncIterator<Uint8Array>[] = []
@@ -164,13 +160,13 @@ describe('a long answer about what is final', () => {
 test.each([
   ['the latest block', [{ fromBlock: '0x1' }], 'latest'],
   ['a block that is not final', [{ fromBlock: '0x1', toBlock: hex(head) }], 'near-head'],
-])('a long answer about %s is not kept', async (_, params, ageClass) => {
+])('a long answer about %s is not cached', async (_, params, ageClass) => {
   start(whole)
   for (let each = 0; each < 2; each++)
     expect((await ask({ params })).cache).toBe(`miss ${ageClass} too-large`)
 })
 
-test('nor one of a method of which nothing is kept', async () => {
+test('a long answer of an uncached method is not cached', async () => {
   const never = {
     chainId: null,
     apiInterface: null,
@@ -184,8 +180,8 @@ test('nor one of a method of which nothing is kept', async () => {
   expect(cache.store.count).toBe(0)
 })
 
-describe('a long answer that several ask for at the same time', () => {
-  /** The first of them gets the stream. */
+describe('a long answer to concurrent calls', () => {
+  /** The first call gets the stream. */
   async function many(params: readonly unknown[], ids = [1, 1, 1]) {
     start(whole)
     const all = ids.map((id) => cache.start('eth_getLogs', params, { id }))
@@ -198,8 +194,8 @@ describe('a long answer that several ask for at the same time', () => {
 
   test.each([
     ['is final', final, 1],
-    ['is not, which is not kept', passing, 0],
-  ])('is asked for once, where it %s', async (_, params, kept) => {
+    ['is not final, and so not cached', passing, 0],
+  ])('is fetched once if it %s', async (_, params, kept) => {
     const { others, stream } = await many(params, [1, 2, 3])
     const late = params === final ? [cache.start('eth_getLogs', params, { id: 4 })] : []
     const { pieces } = await read(stream)
@@ -214,7 +210,7 @@ describe('a long answer that several ask for at the same time', () => {
     expect([cache.requests, cache.store.count]).toEqual([1, kept])
   })
 
-  test('is asked for again where its client leaves, by one of the others for all of them', async () => {
+  test('is fetched again by one waiter for all when its client disconnects', async () => {
     const { others, stream } = await many(final)
     await stream[Symbol.asyncIterator]().return!()
     await cache.clock.advance(10)
@@ -229,7 +225,7 @@ describe('a long answer that several ask for at the same time', () => {
     await Promise.all(cache.streams.map(read))
   })
 
-  test('keeps nobody waiting for longer than a second, where its client does not read', async () => {
+  test('delays waiters by a second at most when its client does not read', async () => {
     const { others, stream } = await many(final)
     await cache.clock.advance(900)
     expect(cache.streams).toEqual([])

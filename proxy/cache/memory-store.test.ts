@@ -9,7 +9,7 @@ import { MemoryStore } from './memory-store.ts'
 test.each([
   { kind: 'of the latest block', head: 7 },
   { kind: 'of a final block', head: -1 },
-])('a key never has the answer $kind of another key with its hash', ({ head }) => {
+])('a key never gets the answer $kind of another key with the same hash', ({ head }) => {
   const [one, other] = [keyNamed('Aa'), keyNamed('BB')]
   expect(one.hash).toBe(other.hash)
   const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
@@ -21,23 +21,26 @@ test.each([
   expect(got(one) ?? 'of one').toBe('of one')
 })
 
-test.each([7, -1])('nor that of another method with its hash, at head %d', (head) => {
-  const [one, other] = ['Aa', 'BB'].map((method) => callKey(method, params, 2))
-  if (!one || !other) throw new Error('there are two')
-  expect(one.hash).toBe(other.hash)
-  const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
-  store.set(one, entryOf('of one', head))
-  expect(store.get(other)).toBeUndefined()
-  expect(store.get(one)?.answer.upstream).toBe('of one')
-})
+test.each([7, -1])(
+  'a key never gets the answer of another method with the same hash, at head %d',
+  (head) => {
+    const [one, other] = ['Aa', 'BB'].map((method) => callKey(method, params, 2))
+    if (!one || !other) throw new Error('there are two')
+    expect(one.hash).toBe(other.hash)
+    const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
+    store.set(one, entryOf('of one', head))
+    expect(store.get(other)).toBeUndefined()
+    expect(store.get(one)?.answer.upstream).toBe('of one')
+  },
+)
 
-test('the answer about a final block is given, whatever was kept before it was final', () => {
+test('a final answer replaces one from before the block was final', () => {
   const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
   for (const head of [6, 7, -1]) store.set(keyNamed('key'), entryOf('a', head))
   expect(store.get(keyNamed('key'))?.head).toBe(-1)
 })
 
-test('a long answer about the latest block is one for all who ask, until another one takes its place', () => {
+test('a long answer about the latest block is shared until it is replaced', () => {
   const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
   const key = keyNamed('key')
   const set = (length: number) => store.set(key, entryOf('a', 7, Buffer.alloc(length)))

@@ -8,37 +8,37 @@ import { type Key, textOf } from '../relay/call-key.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
 import { type Answer, bytesOf, compact, type Entry, maxShortBytes } from './entry.ts'
 
-/** What an entry takes beside its bytes and its key. */
+/** Memory of an entry beyond its bytes and its key. */
 const overheadBytes = 512
 
-/** The part of the memory for short answers that are not final, of which there are many, and all are of use for a moment. */
+/** Share of the memory for short answers that are not final: they are many and short-lived. */
 const passingShare = 1 / 8
 
-/** What is the same for many entries. */
+/** Fields that many entries share. */
 type Common = Omit<Entry & Answer, 'expiresMs' | 'answer' | 'body' | 'id'> & Pick<Key, 'start'>
 
-/** So many of them are looked through for one that is like a new one. */
+/** Number of recent shared fields to compare with. */
 const rememberedCommons = 16
 
-/** An entry under the text of its key. */
+/** An entry with the text of its key. */
 type Named = Entry & { readonly key: string }
 
 /**
- * Answers in the memory of the process, up to a number of bytes. The least recently used go first; questions about the
- * latest block have their own part, and drive out one another. Two keys of one hash are rare, and the later stays; in
- * a map of texts, V8 would make each unique.
+ * In-memory store of answers with a size limit. It evicts the least recently used entries first.
+ * Short-lived entries have their own share and evict only each other. Keys with equal hashes are
+ * rare, and the later one stays. A map by text would make V8 internalize each key.
  */
 export class MemoryStore {
   readonly #passing: Ring<Common>
   readonly #others: LRUCache<number, Named>
   readonly #maxEntryBytes: number
-  /** The last different ones. */
+  /** The last distinct shared fields. */
   readonly #recent: Common[] = []
-  /** Copies that are being made. */
+  /** Memory of running copies. */
   readonly #copies: Reservation
   #evictions = 0
 
-  /** @param budget of the process, of which copies take a part until they are entries */
+  /** @param budget memory budget of the process, which also limits running copies */
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Reservation(budget)
     this.#passing = new Ring(maxBytes * passingShare)
@@ -48,7 +48,7 @@ export class MemoryStore {
         if (reason === 'evict') this.#evictions += 1
       },
     })
-    // One answer must not drive out most others.
+    // One answer must not evict most others.
     this.#maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
@@ -60,7 +60,7 @@ export class MemoryStore {
     return this.#others.size + this.#passing.count
   }
 
-  /** Entries that went for lack of room. */
+  /** Number of evicted entries. */
   get evictions(): number {
     return this.#evictions + this.#passing.evictions
   }
@@ -68,15 +68,15 @@ export class MemoryStore {
   get(key: Key): Entry | undefined {
     const other = this.#others.get(key.hash)
     if (other && other.key === textOf(key)) return other
-    const kept = this.#passing.get(key)
-    if (kept?.value.start !== key.start) return undefined
-    const { body, value } = kept
-    const [expiresMs, start, end] = kept.numbers
+    const item = this.#passing.get(key)
+    if (item?.value.start !== key.start) return undefined
+    const { body, value } = item
+    const [expiresMs, start, end] = item.numbers
     const answer = { ...value, body, id: start < 0 ? null : { start, end } }
     return { ...value, expiresMs, answer }
   }
 
-  /** @returns whether there is room for one of its size */
+  /** @returns false if the entry is too large */
   set(key: Key, entry: Entry): boolean {
     const { answer, expiresMs, head } = entry
     const size = answer.body.length + key.start.length + key.end + overheadBytes
@@ -102,7 +102,7 @@ export class MemoryStore {
     return true
   }
 
-  /** One object for all entries that are alike: thousands a second would each be moved by the collector. */
+  /** Shares one object among similar entries to relieve the garbage collector. */
   #commonOf({ start }: Key, { answer, head, ageClass, branch, isEmpty }: Entry): Common {
     const { upstream, latestBlock, headers, status, trailers, refusal } = answer
     const recent = this.#recent
@@ -128,16 +128,15 @@ export class MemoryStore {
     return common
   }
 
-  /** Forgets the answer to a call. */
   delete({ hash }: Key): void {
     this.#others.delete(hash)
     this.#passing.delete(hash)
   }
 
   /**
-   * Copies an answer that streams while its client reads it, which may take as long as it likes.
-   * @param over gets all of it at the end, or null where it broke off or there is no room any more
-   * @returns false where there is none at the beginning
+   * Copies a streamed answer while its client reads it, however slowly.
+   * @param over gets all bytes at the end, or null if the stream failed or the budget is used up
+   * @returns false if there is no memory for the copy
    */
   copy(answer: StreamedAnswer, over: (bytes: Uint8Array | null) => void): boolean {
     const copies = this.#copies

@@ -11,15 +11,15 @@ import type { Dialect } from '../upstream/dialect.ts'
 import { bytesOf, type Entry, isFor } from './entry.ts'
 import type { SharedEntry } from './entry-codec.ts'
 
-/** How long answers of each class are kept, in milliseconds; 0: not at all. */
+/** TTL per age class in milliseconds; 0 disables caching. */
 export type Lifetimes = Readonly<Record<AgeClass, number>>
 
-/** How long the answers to each method of one chain and interface are kept: by the first policy that fits, or as usual. */
+/** Lifetimes per method of one chain and interface: by the first matching policy, or by default. */
 export function lifetimesOf(
   policies: readonly CachePolicy[],
   blockTimeMs: number,
 ): (method: string) => Lifetimes {
-  // 500 ms: also of answers that say that something is not there yet.
+  // 500 ms also bounds answers about objects that do not exist yet.
   const latest = Math.min(500, blockTimeMs)
   const usual = { finalized: 60 * 60_000, 'near-head': blockTimeMs, latest }
   const of = (method: string, ageClass: AgeClass) => {
@@ -38,7 +38,7 @@ export function lifetimesOf(
   }
 }
 
-/** Why a call has nothing to do with the cache, whatever the tip is; null for one that has. */
+/** Why a call bypasses the cache, whatever the tip is; null if it does not. */
 export function whyNever(method: MethodSpec): CacheWhy | null {
   const { known, kind, cacheable, stateful, waitsForBlock, block, deterministic, byHash } = method
   if (kind === 'write') return 'write'
@@ -53,8 +53,8 @@ function isPending(point: MethodSpec['block']): boolean {
 }
 
 /**
- * How long the answer to a call stays true. That of a call by hash is near the head until its answer shows otherwise.
- * @returns null where that depends on the tip, and the tip is unknown
+ * How long the answer to a call stays valid. An answer by hash is near the head until it reveals
+ * its block. @returns null if that depends on the unknown tip
  */
 export function ageClassOf(
   { block, byHash }: MethodSpec,
@@ -73,7 +73,7 @@ function ageOfBlock(block: number, tip: number, distance: number): AgeClass {
   return block <= tip - distance ? 'finalized' : 'near-head'
 }
 
-/** What was known of the chain when a call was sent: its answer may be older than what is known since. */
+/** State of the chain when a call was sent, since the answer may be older than later knowledge. */
 export interface Moment {
   readonly ageClass: AgeClass
   readonly tip: number | null
@@ -87,7 +87,7 @@ export type Retention = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
 /** A node may have lost the block, so its empty answer expires after a minute. */
 const maxEmptyMs = 60_000
 
-/** Retention of an answer. An empty answer that may still fill counts like one about the latest block. */
+/** TTL of an answer. An empty answer that may still fill counts as one about the latest block. */
 export function ttlOf(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean): number {
   const emptyMs = ageClass === 'finalized' ? maxEmptyMs : lifetimes.latest
   return isEmpty ? Math.min(lifetimes[ageClass], emptyMs) : lifetimes[ageClass]
@@ -96,12 +96,12 @@ export function ttlOf(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean
 /** Answers with any other status are not retained. */
 const okStatus = 200
 
-/** A node that has heard of a block may not have indexed it yet. */
+/** A node may not have indexed a recent block yet. */
 const indexingBlocks = 128
 
 /**
- * @param finding what the answer is; null where nothing is remembered of it
- * @param distance how many blocks behind the tip a block is final
+ * @param finding content of the answer; null if it was not read before
+ * @param distance number of blocks behind the tip at which a block is final
  */
 export function retentionOf(
   call: Call,
@@ -114,17 +114,17 @@ export function retentionOf(
   const { body, status } = incoming
   if (!(body instanceof Uint8Array)) return 'too-large'
   const isOwn = refusal === null || isRevert(refusal)
-  if (status !== okStatus || !isOwn || !isBelieved(call, reply)) return 'error'
+  if (status !== okStatus || !isOwn || !isAccepted(call, reply)) return 'error'
   const known = latestBlock ?? -1
   const { block, showsBlock } = call.method
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
   const shown = isByHash && showsBlock ? shownBlock(incoming, finding, showsBlock, dialect) : null
-  // A transaction that waits has no block yet.
+  // A pending transaction has no block yet.
   const isEmpty = isNull(finding, body) || (isByHash && Boolean(showsBlock) && shown === null)
-  // A node that lags says the same of what it does not have yet.
+  // A lagging node also returns null for what it lacks.
   if (isEmpty) return known >= head ? { ageClass, isEmpty } : 'empty'
   if (isByHash) {
-    // Where blocks are final at once, so is what is in one.
+    // On a chain with instant finality, the content of a block is final.
     if (distance <= 1)
       return { ageClass: 'finalized', isEmpty: isEmptyResult(incoming, finding, dialect) }
     if (shown !== null && tip !== null)
@@ -140,17 +140,17 @@ export function retentionOf(
   return { ageClass: isNew ? 'near-head' : ageClass, isEmpty: !isNew }
 }
 
-/** The relay took it for the answer; it is not the best of what nodes offered instead of one. */
-function isBelieved({ journal }: Call, reply: Reply): boolean {
-  const given = attemptOf(journal, reply)
+/** Whether the relay accepted the answer, rather than falling back to it. */
+function isAccepted({ journal }: Call, reply: Reply): boolean {
+  const attempt = attemptOf(journal, reply)
   const expected = reply.refusal === null ? 'answer' : 'node-error'
-  return given?.result === expected && !given.missedBlock && !given.isDoubted
+  return attempt?.result === expected && !attempt.missedBlock && !attempt.isDoubted
 }
 
-/** The answer does not fit its request, however many upstreams agree. No other call may get it. */
+/** Whether the answer violates a check, even if upstreams agree. Other calls must not get it. */
 export function isDoubtful({ journal }: Call, reply: Reply): boolean {
-  const given = attemptOf(journal, reply)
-  return given !== undefined && (given.isDoubted || given.violation !== null)
+  const attempt = attemptOf(journal, reply)
+  return attempt !== undefined && (attempt.isDoubted || attempt.violation !== null)
 }
 
 function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | undefined {
@@ -159,7 +159,7 @@ function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | 
   )
 }
 
-/** The upstream whose empty answer about a final block needs confirmation by another upstream; null: none. */
+/** Upstream whose empty answer about a final block needs confirmation by another one; or null. */
 export function unconfirmedBy(
   upstream: string,
   { ageClass, isEmpty }: Pick<Entry, 'ageClass' | 'isEmpty'>,
@@ -168,9 +168,9 @@ export function unconfirmedBy(
 }
 
 /**
- * Adopts an entry of the store. Others can write to it, so its answer is checked like an upstream's.
+ * Adopts a stored entry. Others can write to the store, so it is checked like an upstream's answer.
  * @param now the state of this replica
- * @returns null if the entry is no longer valid for the call; `broken` if it does not answer the call
+ * @returns null if the entry is not valid for the call now; `broken` if it does not answer the call
  */
 export function adopted(
   { ageClass, isEmpty, head, ...entry }: SharedEntry,
@@ -179,7 +179,7 @@ export function adopted(
   now: Pick<Entry, 'head' | 'branch'> & {
     readonly ms: number
     readonly wallMs: number
-    /** Entries of each class that were stored before are over. */
+    /** Entries of each class that were stored before this time are invalid. */
     readonly endedMs: Readonly<Record<AgeClass, number>>
   },
   failures: FailureTable,
@@ -192,15 +192,15 @@ export function adopted(
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
   if (storedWallMs <= now.endedMs[ageClass]) return null
   if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
-  const kept = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
-  const finding = reader.read(kept, false, true)
-  const id = reader.idIn?.(kept.body)
+  const stored = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
+  const finding = reader.read(stored, false, true)
+  const id = reader.idIn?.(stored.body)
   if (finding.kind === 'malformed' || id === null) return 'broken'
   const isError = finding.kind === 'node-error'
   const refusal = isError
     ? failures.ofNodeError(finding.error, method.name, method.runsCallerCode)
     : null
   if (refusal && !isRevert(refusal)) return 'broken'
-  const answer = { ...kept, trailers, id: id ?? null, upstream, refusal, latestBlock }
+  const answer = { ...stored, trailers, id: id ?? null, upstream, refusal, latestBlock }
   return { answer, ageClass, isEmpty, expiresMs: now.ms + leftMs, head, branch: now.branch }
 }

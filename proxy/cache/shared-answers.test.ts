@@ -39,7 +39,7 @@ class Fleet {
     return Object.keys(this.keys.texts).find((each) => each.startsWith('a:'))!
   }
 
-  /** Replaces an answer by a changed entry, as anyone with write access to the store can. */
+  /** Replaces an answer with a crafted entry. */
   async craft(change: Partial<SharedEntry>): Promise<void> {
     await this.advance(1_000)
     const { key } = this
@@ -53,28 +53,28 @@ class Fleet {
 const revert = { code: 3, message: 'execution reverted: no' }
 const text = (value: unknown) => JSON.stringify(value)
 
-describe('an entry of the store', () => {
+describe('a stored entry', () => {
   test.each<[string, Partial<SharedEntry>]>([
     ['no JSON', { body: '<html>' }],
     ['nothing', { body: '' }],
     ['a JSON document without a result', { body: '{}' }],
     ['a list', { body: '[]' }],
-    ['JSON that ends early', { body: '{"id":1,"result":"0x9"' }],
+    ['truncated JSON', { body: '{"id":1,"result":"0x9"' }],
     ['two documents', { body: '{"id":1,"result":"0x9"}{}' }],
     ['a result without an id', { body: '{"result":"0x9"}' }],
     ['a result and an error', { body: text({ id: 1, result: '0x9', error: revert }) }],
-    ['a result twice', { body: '{"id":1,"result":"0x9","result":"0x8"}' }],
+    ['a duplicate result', { body: '{"id":1,"result":"0x9","result":"0x8"}' }],
     ['bytes that are not UTF-8', { body: '{"id":1,"result":"\xff"}' }],
-    ['an error that is none', { body: text({ id: 1, error: {} }) }],
+    ['an empty error', { body: text({ id: 1, error: {} }) }],
     [
       'the error of a gateway',
       { body: text({ id: 1, error: { code: -32005, message: 'limit' } }) },
     ],
     [
-      'an error about the request',
+      'an error about the params',
       { body: text({ id: 1, error: { code: -32602, message: 'no' } }) },
     ],
-  ])('that holds %s is a miss', async (_, change) => {
+  ])('that contains %s is a miss', async (_, change) => {
     const fleet = new Fleet()
     await fleet.replica(() => '0x1').get(...balance)
     await fleet.craft(change)
@@ -85,10 +85,10 @@ describe('an entry of the store', () => {
 
   test.each<[string, Partial<SharedEntry>, string]>([
     ['the id of another request', { body: '{"id":"other","result":"0x9"}' }, '"result":"0x9"'],
-    ['a result with an id in it', { body: '{"result":{"id":5},"id":1}' }, '"result":{"id":5}'],
+    ['a result with a nested id', { body: '{"result":{"id":5},"id":1}' }, '"result":{"id":5}'],
     ['a revert', { body: text({ id: 1, error: revert }) }, '"error":{"code":3'],
-    ['headers that no client gets', { headers: ['content-length', '5'] }, '"result":"0x1"'],
-  ])('that holds %s is an answer under the id of the call', async (_, change, expected) => {
+    ['headers that clients never get', { headers: ['content-length', '5'] }, '"result":"0x1"'],
+  ])('that contains %s is a hit with the id of the call', async (_, change, expected) => {
     const fleet = new Fleet()
     await fleet.replica(() => '0x1').get(...balance)
     await fleet.craft(change)
@@ -111,7 +111,7 @@ describe('an entry of the store', () => {
     expect(victim.figures.broken).toBe(1)
   })
 
-  test('of random bytes is a miss, as is a counter of reorgs that is no number', async () => {
+  test('of random bytes is a miss, as is an invalid reorg counter', async () => {
     const fleet = new Fleet()
     const get = fleet.keys.get.bind(fleet.keys)
     await fleet.replica(() => '0x1').get(...balance)
@@ -128,27 +128,30 @@ const policy = (ttlMs: number, ageClass: CachePolicy['ageClass']): CachePolicy =
   ...{ chainId: null, apiInterface: null, method: '*', ageClass, ttlMs, pattern: /^/ },
 })
 
-describe('a shorter time in the policy of a replica', () => {
+describe('a shorter TTL in the policy of a replica', () => {
   test.each<[string, readonly unknown[], CachePolicy['ageClass'], number]>([
     ['of a final block', [account, final], 'finalized', 20_000],
     ['near the head', [account, `0x${(head - 2).toString(16)}`], 'near-head', 4_000],
     ['of the latest block', [account], 'latest', 100],
-  ])('also ends what another one stored for longer: %s', async (_, params, ageClass, ttlMs) => {
-    const fleet = new Fleet()
-    let requests = 0
-    const answering = () => `0x${(++requests).toString(16)}`
-    const usual = fleet.replica(answering)
-    const short = fleet.replica(answering, { policies: [policy(ttlMs, ageClass)] })
-    await usual.get('eth_getBalance', params)
-    const ask = (replica: CacheFixture) => replica.get('eth_getBalance', params)
-    await fleet.advance(ttlMs / 2)
-    expect(await ask(short)).toMatchObject({ cache: `hit ${ageClass}`, answer: '0x1' })
-    await fleet.advance(ttlMs / 2 + 30)
-    expect(await ask(usual)).toMatchObject({ cache: `hit ${ageClass}`, answer: '0x1' })
-    expect(await ask(short)).toMatchObject({ cache: `miss ${ageClass}`, answer: '0x2' })
-  })
+  ])(
+    'also limits entries that another replica stored for longer: %s',
+    async (_, params, ageClass, ttlMs) => {
+      const fleet = new Fleet()
+      let requests = 0
+      const answering = () => `0x${(++requests).toString(16)}`
+      const usual = fleet.replica(answering)
+      const short = fleet.replica(answering, { policies: [policy(ttlMs, ageClass)] })
+      await usual.get('eth_getBalance', params)
+      const ask = (replica: CacheFixture) => replica.get('eth_getBalance', params)
+      await fleet.advance(ttlMs / 2)
+      expect(await ask(short)).toMatchObject({ cache: `hit ${ageClass}`, answer: '0x1' })
+      await fleet.advance(ttlMs / 2 + 30)
+      expect(await ask(usual)).toMatchObject({ cache: `hit ${ageClass}`, answer: '0x1' })
+      expect(await ask(short)).toMatchObject({ cache: `miss ${ageClass}`, answer: '0x2' })
+    },
+  )
 
-  test('never uses what another replica stored', async () => {
+  test('of zero ignores entries of other replicas', async () => {
     const fleet = new Fleet()
     await fleet.replica(() => '0x1').get(...balance)
     const none = fleet.replica(() => '0x2', { policies: [policy(0, 'finalized')] })
@@ -180,14 +183,14 @@ describe('an empty answer about a final block', () => {
   const logs = ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }]] as const
   const log = { address: account, topics: [], blockNumber: '0x1' }
 
-  /** The nodes have returned data as old as that, so that none of their empty answers is confirmed at once. */
+  /** Nodes that have returned older data, so that their empty answers need no confirmation. */
   function proven(cache: CacheFixture): CacheFixture {
     for (const { urls } of cache.pool.upstreams)
       for (const kind of dataKinds) urls[0]!.history.returned(kind, 1)
     return cache
   }
 
-  test('is kept for long at once if the router had to confirm it', async () => {
+  test('gets the full TTL at once if the router had to confirm it', async () => {
     const fleet = new Fleet()
     const cache = fleet.replica(() => [], { nodes: 'ab' })
     expect((await cache.get(...logs)).cache).toBe('miss finalized')
@@ -202,7 +205,7 @@ describe('an empty answer about a final block', () => {
     ['a list that no check parses', 'eth_getStorageAt', [account, '0x0', '0x1'], []],
     ['a page without items', 'eth_getProof', [account, [], '0x1'], { storageProof: [], total: 0 }],
   ])(
-    'is kept for a minute, and longer once another upstream says so: %s',
+    'lives for a minute, and longer once another upstream confirms it: %s',
     async (_, method, params, nothing) => {
       const fleet = new Fleet()
       const cache = proven(fleet.replica(() => nothing, { nodes: 'ab' }))
@@ -283,14 +286,14 @@ describe('an empty answer about a final block', () => {
     ['a balance of zero', ...balance, '0x0'],
     ['no code', 'eth_getCode', [account, final], '0x'],
     ['a list with null', 'eth_getStorageAt', [account, '0x0', '0x1'], [null]],
-  ])('is not what holds something: %s', async (_, method, params, answer) => {
+  ])('does not include %s', async (_, method, params, answer) => {
     const fleet = new Fleet()
     const cache = fleet.replica(() => answer, { nodes: 'ab' })
     expect((await cache.get(method, params)).cache).toBe('miss finalized')
   })
 })
 
-test('an answer of another replica shows its block, and nothing older is served after it', async () => {
+test('after an answer of another replica, nothing older is served', async () => {
   const fleet = new Fleet()
   const [ahead, behind] = [fleet.replica(() => '0x2'), fleet.replica(() => '0x1')]
   await behind.get('eth_getBalance', [account])
@@ -302,7 +305,7 @@ test('an answer of another replica shows its block, and nothing older is served 
   expect((await behind.get('eth_getBalance', [account])).cache).toContain('miss')
 })
 
-/** A node with one block at the head, of a branch. */
+/** A node with one block of a branch at the head. */
 const nodeAt = (at: { number: number; branch: string }): Answering => {
   const hash = (number: number) => `0x${at.branch.repeat(32)}${String(number).padStart(32, '0')}`
   const [number, value] = [() => `0x${at.number.toString(16)}`, () => `${at.branch}${at.number}`]
@@ -326,8 +329,8 @@ describe.each<[string, readonly unknown[]]>([
   ['eth_getBlockReceipts', ['latest']],
   ['eth_getLogs', [{ fromBlock: `0x${(head - 5).toString(16)}`, toBlock: 'latest' }]],
   ['eth_feeHistory', ['0x1', 'latest', []]],
-])('%s %j that first shows the next block', (...request) => {
-  test('is a hit for its own replica and for others, and nothing older is served after it', async () => {
+])('%s %j that first reveals the next block', (...request) => {
+  test('is a hit for all replicas, and nothing older is served after it', async () => {
     const fleet = new Fleet()
     const at = { number: head, branch: 'a' }
     const [first, second] = [fleet.replica(nodeAt(at)), fleet.replica(nodeAt(at))]
@@ -347,7 +350,7 @@ describe.each<[string, readonly unknown[]]>([
 test.each<[string, readonly unknown[]]>([
   ['eth_getBlockByNumber', [`0x${head.toString(16)}`, false]],
   ['eth_getBlockReceipts', [`0x${head.toString(16)}`]],
-])('%s %j of another replica shows a block that replaces one', async (...request) => {
+])('%s %j of another replica reveals a replaced block', async (...request) => {
   const fleet = new Fleet()
   const at = { number: head, branch: 'a' }
   const second = fleet.replica(nodeAt(at))
@@ -360,7 +363,7 @@ test.each<[string, readonly unknown[]]>([
   expect((await read()).answer).toBe(`b${head}`)
 })
 
-test('blocks of other branches, each by its hash, end what is near the head for this replica only', async () => {
+test('blocks of other branches by hash invalidate entries near the head only for this replica', async () => {
   const fleet = new Fleet()
   const at = { number: head, branch: 'a' }
   const node = nodeAt(at)
@@ -382,7 +385,7 @@ test('blocks of other branches, each by its hash, end what is near the head for 
   expect((await read(asking)).answer).toBe(`b${head}`)
 })
 
-test('the number of the next transaction that the store has does not answer after a write', async () => {
+test('a stored transaction count is not used after a write', async () => {
   let nonce = 7
   const fleet = new Fleet()
   const replica = () =>

@@ -22,7 +22,7 @@ interface Replica {
   readonly find: (key: string, mayWait?: boolean) => Promise<unknown>
 }
 
-/** What one replica has of a cache service. */
+/** The cache of one replica. */
 function replica(port: number, timeoutMs = 5_000): Replica {
   const keys = clientOf(port, timeoutMs)
   onTestFinished(() => {
@@ -46,7 +46,7 @@ const keyOf = (key: string) => `a:${hash('sha256', key, 'base64url')}`
 test.each([
   ['short', 'x'],
   ['compressed', 'x'.repeat(100_000)],
-])('what one replica keeps another one finds: %s', async (_, body) => {
+])('a replica finds the entries of another one: %s', async (_, body) => {
   await using cache = await new ServedCache().start()
   const [one, two] = [replica(cache.port), replica(cache.port)]
   expect(await two.find('key')).toBeNull()
@@ -55,7 +55,7 @@ test.each([
   expect(cache.store.get(keyOf('key')).value).toBeDefined()
 })
 
-test('one asks, and others wait for its answer', async () => {
+test('one replica fetches the answer, and others wait for it', async () => {
   await using cache = await new ServedCache().start()
   const [one, two] = [replica(cache.port), replica(cache.port)]
   expect(await one.find('key', true)).toBeNull()
@@ -65,12 +65,12 @@ test('one asks, and others wait for its answer', async () => {
   expect(await one.find('other', true)).toBeNull()
   await one.store.drop('other')
   expect(await two.find('other', true)).toBeNull()
-  // What was kept before a refresh that brought nothing to keep.
+  // A refresh without a cacheable answer deletes the previous entry.
   await one.store.drop('key')
   expect(await two.find('key', true)).toBeNull()
 })
 
-test('one that looked just before the answer was kept finds it, and does not ask', async () => {
+test('a replica that looked just before the answer was stored finds it without a request', async () => {
   const clock = new VirtualClock()
   const keys = new FakeKeys(clock)
   const create = () =>
@@ -87,7 +87,7 @@ test('one that looked just before the answer was kept finds it, and does not ask
   expect(await found).toMatchObject({ entry: { body: Buffer.from('answer') } })
 })
 
-test('a reorg that one sees drops what is near the head for all, and nothing else', async () => {
+test('a reorg at one replica invalidates only entries near the head, for all replicas', async () => {
   await using cache = await new ServedCache().start()
   const [one, two] = [replica(cache.port), replica(cache.port)]
   await expect.poll(() => one.reorgs() + two.reorgs()).toBe(2)
@@ -102,7 +102,7 @@ test('a reorg that one sees drops what is near the head for all, and nothing els
 })
 
 test.each(['', 'RPC0', 'RPC2', `RPC2${'x'.repeat(100)}`])(
-  'what this version did not write is a miss: %j',
+  'bytes of another format version are a miss: %j',
   async (junk) => {
     await using cache = await new ServedCache().start()
     const { find, figures } = replica(cache.port)
@@ -125,7 +125,7 @@ test.each([false, true])(
   },
 )
 
-test('without the service everything is a miss, and it is not asked again for a while', async () => {
+test('without the store everything is a miss, and lookups pause for a while', async () => {
   const cache = await new ServedCache().start()
   const { find, figures, store } = replica(cache.port, 1_000)
   expect(await find('key')).toBeNull()
@@ -136,7 +136,7 @@ test('without the service everything is a miss, and it is not asked again for a 
   expect(figures.failures).toBe(1)
 })
 
-test('while the store hangs one call in a second waits for it, and no other; then it is used again', async () => {
+test('while the store hangs only one call per second waits; then it is used again', async () => {
   const clock = new VirtualClock()
   const keys = Object.assign(new FakeKeys(clock), { isDown: true, timeoutMs: 50 })
   const store = new SharedCache({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})

@@ -6,47 +6,47 @@ import { bufferOf } from '../json/scanner.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
-/** A lookup takes no longer. */
+/** Timeout of a lookup. */
 export const lookupTimeoutMs = 50
-/** After a failure it is not asked for so long: one call in a while waits for it, and not each. */
-const restMs = 1_000
-/** One replica asks an upstream for this long; then the others do as well, for it may have died. */
+/** Pause after a failure, so that only one call at a time waits for a broken store. */
+const pauseMs = 1_000
+/** Lease of the replica that calls an upstream. Then others call too, since it may have died. */
 const leaseMs = 250
-/** How often the others look whether there is an answer. */
+/** Interval at which other replicas look for the answer. */
 const pollMs = 20
 const none = Buffer.alloc(0)
 
-/** What a lookup came to. */
+/** Result of a lookup. */
 export interface Found<T> {
   readonly entry: T | null
-  /** How many reorgs the replicas have seen; null: not known, since the store is down. */
+  /** Number of reorgs that the replicas have seen; null if the store is down. */
   readonly reorgs: number | null
 }
 
-/** What went wrong with the store. */
+/** Error counters of the store. */
 export interface SharedFigures {
   failures: number
-  /** Unreadable answers: of another version, of another key, or damaged. */
+  /** Unreadable entries: of another version or key, or damaged. */
   broken: number
 }
 
-/** The store of the process, for all of its chains. */
+/** The shared store for all chains of the process. */
 export interface SharedAnswers {
   readonly keys: SharedStore
   readonly figures: SharedFigures
 }
 
-/** Answers that replicas share, of one chain and interface. It never fails: without it everything is a miss. */
+/** Shared answers of one chain and interface. Without the store, everything is a miss. */
 export class SharedCache {
   readonly #keys: SharedStore
   readonly figures: SharedFigures
   readonly #clock: Clock
   readonly #scope: string
-  #restUntilMs = 0
-  /** Reorgs that the store was not told of. */
-  #untold = 0
+  #pausedUntilMs = 0
+  /** Reorgs that are not in the store yet. */
+  #unreported = 0
 
-  /** @param onReorg another replica saw one, or may have without notice */
+  /** @param onReorg called when another replica saw a reorg, or may have seen one */
   constructor({ keys, figures }: SharedAnswers, clock: Clock, scope: string, onReorg: () => void) {
     this.#keys = keys
     this.figures = figures
@@ -56,9 +56,9 @@ export class SharedCache {
   }
 
   /**
-   * Looks for an answer, and waits a moment for one that another replica is asking for.
-   * @param adopt returns the entry in the form for the call; null if the call cannot use it
-   * @param mayWait else it is on its own
+   * Looks an answer up, and waits briefly for one that another replica is fetching.
+   * @param adopt converts the entry for the call; null if the call cannot use it
+   * @param mayWait false if the call must not wait for another replica
    */
   async lookUp<T>(
     key: string,
@@ -72,7 +72,7 @@ export class SharedCache {
       const entry = stored && adopt(stored)
       if (reorgs === null || entry) return { entry, reorgs }
       const nowMs = this.#clock.nowMs()
-      // It is to ask, also where that cannot be agreed on.
+      // This replica calls an upstream if it gets the lease or the store fails.
       if (
         !mayWait ||
         nowMs >= untilMs ||
@@ -83,19 +83,19 @@ export class SharedCache {
     }
   }
 
-  /** Keeps an answer. */
+  /** Stores an answer. */
   async keep(key: string, entry: SharedEntry): Promise<void> {
     const name = nameOf(key)
     const bytes = await encodeEntry(name, entry).catch(() => null)
     if (bytes === null) return
     await this.#try(async (keys) => {
       await keys.set(`a:${name}`, bytes, Math.ceil(entry.ttlMs))
-      // Who has just looked in vain claims the lease next: it would ask a second time.
+      // A replica that has just missed the entry must not get the lease and fetch it again.
       await keys.set(`l:${name}`, none, lookupTimeoutMs)
     }, null)
   }
 
-  /** There is nothing to keep, nor is what was kept before: another replica may ask at once. */
+  /** Deletes the answer and the lease, so that another replica may call an upstream at once. */
   async drop(key: string): Promise<void> {
     const name = nameOf(key)
     await this.#try(async (keys) => {
@@ -104,15 +104,15 @@ export class SharedCache {
     }, null)
   }
 
-  /** What is near the head is another branch now, for all replicas. */
+  /** Invalidates entries near the head for all replicas. */
   async reorged(): Promise<void> {
-    this.#untold += 1
-    const told = await this.#try((keys) => keys.increment(`r:${this.#scope}`), null)
-    if (told !== null) this.#untold = 0
+    this.#unreported += 1
+    const count = await this.#try((keys) => keys.increment(`r:${this.#scope}`), null)
+    if (count !== null) this.#unreported = 0
   }
 
   async #get(name: string): Promise<Found<SharedEntry>> {
-    if (this.#untold > 0) await this.reorged()
+    if (this.#unreported > 0) await this.reorged()
     const found = await this.#try((keys) => keys.get(`a:${name}`, `r:${this.#scope}`), null)
     if (found === null) return { entry: null, reorgs: null }
     const { value, count: reorgs = 0 } = found
@@ -123,22 +123,22 @@ export class SharedCache {
 
   async #try<T, D>(command: (keys: SharedStore) => Promise<T>, instead: D): Promise<T | D> {
     const nowMs = this.#clock.nowMs()
-    if (nowMs < this.#restUntilMs) return instead
-    // It failed before: this call finds out whether it still does.
-    if (this.#restUntilMs > 0) this.#restUntilMs = nowMs + restMs
+    if (nowMs < this.#pausedUntilMs) return instead
+    // This call alone tests whether the store has recovered.
+    if (this.#pausedUntilMs > 0) this.#pausedUntilMs = nowMs + pauseMs
     try {
       const done = await command(this.#keys)
-      this.#restUntilMs = 0
+      this.#pausedUntilMs = 0
       return done
     } catch {
       this.figures.failures += 1
-      this.#restUntilMs = this.#clock.nowMs() + restMs
+      this.#pausedUntilMs = this.#clock.nowMs() + pauseMs
       return instead
     }
   }
 }
 
-/** A digest: what clients ask for stands in no key. */
+/** A digest, so that client data never appears in a key. */
 function nameOf(key: string): string {
   return hash('sha256', key, 'base64url')
 }

@@ -9,11 +9,11 @@ import { Journal, noDirectives } from '../relay/call.ts'
 import type { ReplyReader } from '../relay/reply.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import type { Outgoing } from '../upstream/wire.ts'
-import { CacheFixture, type Seen } from './testing/cache-fixture.ts'
+import { CacheFixture, type CallResult } from './testing/cache-fixture.ts'
 
 /*
- * Every method of every bundled chain: a client that has seen block N in an answer gets nothing older from the cache.
- * An answer shows N where its spec says so, or proves that N exists. All others are listed here, with the reason.
+ * Every method of every bundled chain: after block N in an answer, the cache serves nothing older.
+ * An answer reveals N as its spec tells, or proves that N exists. All others are listed here.
  */
 
 const known = 100
@@ -21,7 +21,7 @@ const next = known + 1
 /** The block of `safe` and `finalized`. */
 const trailing = 60
 
-/** Why an answer without a numbered block shows nothing that a client can compare with a later answer. */
+/** Methods whose answers reveal nothing comparable with later answers, with the reason. */
 const silent: Readonly<Record<string, readonly (readonly [why: string, methods: string])[]>> = {
   'evm jsonrpc': [
     [
@@ -158,11 +158,11 @@ const latestReads: Readonly<Record<string, readonly [method: string, params: rea
     'aptos rest': ['GET /estimate_gas_price', []],
   }
 
-/** A call, and how it names its block: `number`, `hash`, `latest`, `none`. */
+/** A call with the form of its block: `number`, `hash`, `latest`, `none`. */
 interface Form {
   readonly name: string
   readonly method: MethodSpec
-  readonly ask: (cache: CacheFixture) => Promise<Seen>
+  readonly ask: (cache: CacheFixture) => Promise<CallResult>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -174,7 +174,7 @@ class Offered {
   readonly iface: ChainInterface
   readonly #at: number
 
-  /** @param at the block that calls ask about and answers show */
+  /** @param at the block that calls request and answers contain */
   constructor(chain: Chain, iface: ChainInterface, at = next) {
     this.#at = at
     this.key = `${chain.family} ${iface.apiInterface}`
@@ -182,7 +182,7 @@ class Offered {
     this.iface = iface
   }
 
-  /** One call of each form that the method has. */
+  /** One call per form of the method. */
   formsOf(method: string): Form[] {
     const { apiInterface } = this.iface
     const found = new Map<string, Form>()
@@ -207,7 +207,7 @@ class Offered {
     const classify = (params: unknown) => this.iface.classify({ apiInterface, method, params })
     const ahead = classify([]).showsBlock?.ahead ?? 0
     const number = isHex ? `0x${(this.#at + ahead).toString(16)}` : this.#at + ahead
-    // Solana names them by a commitment alone.
+    // Solana identifies these blocks only by a commitment.
     const tags = this.chain.family === 'solana' ? [] : ['latest', 'pending', 'safe', 'finalized']
     const values = [
       ...[number, hash, ...tags].flatMap((each) => [
@@ -299,7 +299,7 @@ class Offered {
   }
 
   /** A read of the latest state whose answer names no block. */
-  readLatest(cache: CacheFixture): Promise<Seen> {
+  readLatest(cache: CacheFixture): Promise<CallResult> {
     const [method, params] = latestReads[this.key]!
     const { apiInterface } = this.iface
     if (apiInterface === 'rest') return this.#restCall(`${method}?page=1`, {}).ask(cache)
@@ -316,7 +316,7 @@ function formOf({ block }: MethodSpec): string {
 const framed = (message: Buffer) =>
   Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message])
 
-/** What a node answers with a result: JSON, or a message of fields. */
+/** A result as a node returns it: JSON or a message of fields. */
 function answering(
   { apiInterface }: ChainInterface,
   result: unknown,
@@ -349,7 +349,7 @@ function encoded(value: unknown): Buffer {
 
 const blockHash = 'cd'.repeat(32)
 
-/** A result whose block is the next one, wherever the spec says that it shows its block. */
+/** A result whose block is the next one, at each path in the spec. */
 function resultOf(method: MethodSpec, at: number, isGrpc: boolean): unknown {
   const { tellsTip, showsBlock, checks, block } = method
   const root: { value?: unknown } = {}
@@ -387,7 +387,7 @@ function resultOf(method: MethodSpec, at: number, isGrpc: boolean): unknown {
   return root.value ?? (isGrpc ? { 9: 1 } : ['0x1'])
 }
 
-/** What happens to a cached read of the latest state after an answer. */
+/** Effect of an answer on a cached read of the latest state. */
 async function readAfter(offered: Offered, form: Form, withHeader = true) {
   const { chain, iface } = offered
   let script = answering(iface, { value: '1' })
@@ -439,24 +439,24 @@ describe.each(
     return found
   }
 
-  test('after an answer that shows a new block, nothing older is served', async () => {
+  test('after an answer that reveals a new block, nothing older is served', async () => {
     const showing = forms().filter((form) => !isSilent(form))
     const why = 'the spec must say where the answer shows its block, or `silent` why it shows none'
     expect(await where('served', showing), why).toEqual([])
   })
 
-  test('nor without the header with the head, if the answer or the request names the block', async () => {
+  test('without the head header, nothing older is served if the call names the block', async () => {
     const naming = forms().filter(
       ({ method }) => method.tipHeader && (placeOf(method) ?? method.impliesBlock),
     )
     expect(await where('served', naming, offered, false)).toEqual([])
   })
 
-  test('an answer that shows no block ends nothing', async () => {
+  test('an answer that reveals no block invalidates nothing', async () => {
     expect(await where('ended', forms().filter(isSilent))).toEqual([])
   })
 
-  test('an answer that shows an old block ends nothing', async () => {
+  test('an answer that reveals an old block invalidates nothing', async () => {
     const past = new Offered(chain, iface, known - 50)
     const showing = forms(past).filter(
       ({ name, method }) =>
@@ -468,13 +468,13 @@ describe.each(
   })
 })
 
-/** Where an answer has the number of its block; null for a header or a hash alone. */
+/** Path of the block number in an answer; null if there is only a header or a hash. */
 function placeOf({ tellsTip, showsBlock }: MethodSpec) {
   const place = tellsTip ?? showsBlock
   return place && place.header === undefined && place.path !== place.hash ? place : null
 }
 
-test('each method in `silent` exists, and is there once', () => {
+test('each method in `silent` exists and is listed once', () => {
   const known = offers.flatMap(({ chain: { family }, iface: { apiInterface, methods } }) =>
     [...methods].map((method) => `${family} ${apiInterface} ${method}`),
   )

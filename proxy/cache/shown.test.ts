@@ -29,7 +29,7 @@ const block = (number: number, branch?: string) => ({
   ...{ parentHash: hashOf(number - 1, branch), transactions: [] },
 })
 
-/** A call, and its result from a node whose latest block is N. */
+/** A call and its result from a node at block N. */
 type Showing = readonly [
   method: string,
   params: readonly unknown[],
@@ -74,7 +74,7 @@ const byNumber: readonly Showing[] = [
   ['trace_block', [hex(next)], () => [{}]],
 ]
 
-/** The block has no number in the answer. */
+/** Calls whose answer has no block number. */
 const byHash: readonly Showing[] = [
   ['eth_getBlockTransactionCountByHash', [hashOf(next)], () => '0x1'],
   ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
@@ -85,7 +85,7 @@ const byHash: readonly Showing[] = [
   ['eth_getFilterChanges', ['0x1'], () => [hashOf(next)]],
 ]
 
-/** Reads at the latest block are cached, then the chain moves and a client gets to see it. */
+/** Caches reads of the latest block, then grows the chain and reveals that to a client. */
 async function readAfter(
   [method, params, result]: Showing,
   directives = {},
@@ -108,58 +108,62 @@ async function readAfter(
   return { cache, read }
 }
 
-test.each([...byNumber, ...byHash])(
-  '%s %j: no older read is served after it',
-  async (...showing) => {
-    const { read } = await readAfter(showing)
-    expect((await read()).answer).toBe(hex(next))
-  },
-)
+test.each([...byNumber, ...byHash])('after %s %j, no older read is served', async (...showing) => {
+  const { read } = await readAfter(showing)
+  expect((await read()).answer).toBe(hex(next))
+})
 
-/** Where the block stands in an answer that is not only a number. */
+/** Calls whose answer contains the block beside other data. */
 const long = byNumber.filter(([, , result]) => typeof result(next) === 'object')
 
-/** The first item, or the only one, has a long member. */
+/** Adds a long member to the first or only item. */
 const padded = (bytes: number) => (value: unknown) => {
   const pad = { pad: '0'.repeat(bytes) }
   if (!Array.isArray(value)) return { ...(value as object), ...pad }
   return value.map((each: object, index) => (index === 0 ? { ...each, ...pad } : each))
 }
 
-/** The end of the answer is still to come. */
+/** Streams the end of the answer. */
 const streamed = (result: unknown) => {
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
   return new Instead({ body: text.slice(0, -3), rest: [text.slice(-3)], streams: true })
 }
 
-test.each(long)('%s %j: also in a long answer', async (...showing) => {
+test.each(long)('after %s %j with a long answer, no older read is served', async (...showing) => {
   for (const bytes of [40_000, 70_000, 900_000]) {
     const { read } = await readAfter(showing, {}, padded(bytes))
     expect((await read()).answer, `${bytes} bytes`).toBe(hex(next))
   }
 })
 
-test.each(long)('%s %j: also in an answer that streams', async (...showing) => {
-  const { read } = await readAfter(showing, {}, streamed)
-  expect((await read()).answer).toBe(hex(next))
-})
+test.each(long)(
+  'after %s %j with a streamed answer, no older read is served',
+  async (...showing) => {
+    const { read } = await readAfter(showing, {}, streamed)
+    expect((await read()).answer).toBe(hex(next))
+  },
+)
 
 test.each<[string, readonly unknown[], unknown]>([
   ['eth_getLogs', [{ fromBlock: hex(known - 900), toBlock: hex(known - 800) }], [log(known - 850)]],
   ['eth_getBlockReceipts', [hex(known - 850)], [receipt(known - 850)]],
   ['eth_getBlockByNumber', [hex(known - 850), true], block(known - 850)],
-])('%s %j: a long answer about old blocks ends nothing', async (method, params, result) => {
-  for (const send of [padded(70_000), streamed]) {
-    const answering = ({ method: request }: Question) => (request === method ? send(result) : '0x1')
-    const cache = new CacheFixture(answering).heads(known)
-    await cache.get('eth_gasPrice')
-    await cache.get(method, params)
-    expect((await cache.get('eth_gasPrice')).cache).toBe('hit latest')
-  }
-})
+])(
+  '%s %j with a long answer about old blocks invalidates nothing',
+  async (method, params, result) => {
+    for (const send of [padded(70_000), streamed]) {
+      const answering = ({ method: request }: Question) =>
+        request === method ? send(result) : '0x1'
+      const cache = new CacheFixture(answering).heads(known)
+      await cache.get('eth_gasPrice')
+      await cache.get(method, params)
+      expect((await cache.get('eth_gasPrice')).cache).toBe('hit latest')
+    }
+  },
+)
 
 test.each(byNumber.slice(0, 8))(
-  '%s %j: also where its own answer is not cached',
+  'after %s %j that is not cached, no older read is served',
   async (...showing) => {
     const { read } = await readAfter(showing, { stickiness: 'session' })
     expect((await read()).answer).toBe(hex(next))
@@ -189,30 +193,33 @@ const replacing: readonly Showing[] = byNumber.filter(([, , result]) =>
   /hash/i.test(JSON.stringify(result(next))),
 )
 
-test.each(replacing)('%s %j: a block that replaces one at the same height', async (...showing) => {
-  const [method, params, result] = showing
-  let branch = 'a'
-  const answering = ({ method: request, params: given }: Question) => {
-    if (request === 'eth_getBalance') return hex(branch === 'a' ? 1 : 2)
-    if (request === 'eth_getHeaderByNumber' && given[0] === hex(next)) return block(next, branch)
-    return request === method ? result(next, branch) : null
-  }
-  const cache = new CacheFixture(answering).heads(next)
-  await cache.get('eth_getHeaderByNumber', [hex(next)])
-  const reads = () =>
-    Promise.all(
-      ['latest', hex(next), hex(known)].map(
-        async (tag) => (await cache.get('eth_getBalance', [account, tag])).answer,
-      ),
-    )
-  expect(await reads()).toEqual(['0x1', '0x1', '0x1'])
-  branch = 'b'
-  const requests = params.map((each) => (each === hashOf(next) ? hashOf(next, 'b') : each))
-  await cache.get(method, requests)
-  expect(await reads()).toEqual(['0x2', '0x2', '0x2'])
-})
+test.each(replacing)(
+  'after %s %j with a replaced block at the same height, no older read is served',
+  async (...showing) => {
+    const [method, params, result] = showing
+    let branch = 'a'
+    const answering = ({ method: request, params: given }: Question) => {
+      if (request === 'eth_getBalance') return hex(branch === 'a' ? 1 : 2)
+      if (request === 'eth_getHeaderByNumber' && given[0] === hex(next)) return block(next, branch)
+      return request === method ? result(next, branch) : null
+    }
+    const cache = new CacheFixture(answering).heads(next)
+    await cache.get('eth_getHeaderByNumber', [hex(next)])
+    const reads = () =>
+      Promise.all(
+        ['latest', hex(next), hex(known)].map(
+          async (tag) => (await cache.get('eth_getBalance', [account, tag])).answer,
+        ),
+      )
+    expect(await reads()).toEqual(['0x1', '0x1', '0x1'])
+    branch = 'b'
+    const requests = params.map((each) => (each === hashOf(next) ? hashOf(next, 'b') : each))
+    await cache.get(method, requests)
+    expect(await reads()).toEqual(['0x2', '0x2', '0x2'])
+  },
+)
 
-test('what no block can change stays cached, and so do reads after an answer about an old block', async () => {
+test('immutable answers stay cached, as do reads after an answer about an old block', async () => {
   const answering = ({ method, params }: Question) => {
     if (method === 'eth_getTransactionReceipt') return receipt(known - 500)
     return method === 'eth_getBalance' && params[1] === 'latest' ? '0x1' : '0x2'
@@ -224,18 +231,18 @@ test('what no block can change stays cached, and so do reads after an answer abo
   await latest()
   await cache.get('eth_getTransactionReceipt', [transaction])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
-  // Of this one the receipt has shown the block.
+  // The receipt has revealed the block of this transaction.
   await cache.get('debug_traceTransaction', [transaction, {}])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
   await cache.get('debug_traceTransaction', [`0x${'ef'.repeat(32)}`, {}])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['miss latest', 'hit finalized'])
 })
 
-describe('an answer by hash that hides its block', () => {
+describe('an answer by hash without its block', () => {
   const traces = ['debug_traceTransaction', [transaction, {}]] as const
   const pending = { ...receipt(next), hash: transaction, blockNumber: null, blockHash: null }
 
-  /** Whether each of the calls ends what is cached about the latest block. */
+  /** Whether each call invalidates cached reads of the latest block. */
   async function endings(calls: readonly Showing[]) {
     let result: unknown = null
     const cache = new CacheFixture(({ method }) => (method === 'eth_gasPrice' ? '0x1' : result))
@@ -257,7 +264,7 @@ describe('an answer by hash that hides its block', () => {
       [1, 2, 3].map((gas) => [...traces, () => ({ gas })]),
     ],
     [
-      'the raw transaction, which may have no block yet, and then its trace',
+      'the raw transaction, which may be pending, and then its trace',
       ['ended', 'ended', 'cached'],
       [
         ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
@@ -266,7 +273,7 @@ describe('an answer by hash that hides its block', () => {
       ],
     ],
     [
-      'a transaction that waits, and then its trace',
+      'a pending transaction and then its trace',
       ['cached', 'ended'],
       [
         ['eth_getTransactionByHash', [transaction], () => pending],
@@ -274,7 +281,7 @@ describe('an answer by hash that hides its block', () => {
       ],
     ],
     [
-      'a block, by its hash',
+      'a block by its hash',
       ['ended', 'cached', 'ended'],
       [hashOf(7), hashOf(7), hashOf(8)].map((hash) => [
         ...(['eth_getBlockTransactionCountByHash', [hash]] as const),
@@ -282,7 +289,7 @@ describe('an answer by hash that hides its block', () => {
       ]),
     ],
     [
-      'a trace after its block was replaced',
+      'a trace whose block was replaced',
       ['ended', 'cached', 'ended', 'ended'],
       [
         [...traces, () => ({ gas: 1 })],
@@ -291,7 +298,7 @@ describe('an answer by hash that hides its block', () => {
         [...traces, () => ({ gas: 1 })],
       ],
     ],
-  ])('ends what is cached once: %s', async (_, expected, calls) => {
+  ])('invalidates the cache once: %s', async (_, expected, calls) => {
     expect(await endings(calls)).toEqual(expected)
   })
 })
@@ -304,7 +311,7 @@ test.each<[string, readonly unknown[], number]>([
   ['eth_getBlockByNumber', ['finalized', false], 2 ** 50],
   ['eth_getTransactionReceipt', [transaction], 2 ** 50],
 ])(
-  '%s %j: a block number that the chain cannot have reached ends what is cached once',
+  '%s %j: an implausible block number invalidates the cache once',
   async (method, params, wrong) => {
     const answering = ({ method: request }: Question, node: string) => {
       if (request !== method) return node
@@ -322,7 +329,7 @@ test.each<[string, readonly unknown[], number]>([
   },
 )
 
-test('pending blocks whose hash changes each time replace nothing', async () => {
+test('pending blocks with changing hashes cause no reorg', async () => {
   let requests = 0
   const answering = ({ method, params }: Question) => {
     if (method === 'eth_getBlockByNumber' && params[0] === 'pending')
@@ -337,7 +344,7 @@ test('pending blocks whose hash changes each time replace nothing', async () => 
   }
 })
 
-test('a block of an abandoned branch that is asked for by its hash again replaces nothing', async () => {
+test('repeated requests for an abandoned block by hash cause no reorg', async () => {
   const answering = ({ method, params }: Question) => {
     if (method === 'eth_getBlockByNumber') return block(known, 'b')
     if (method === 'eth_getBlockByHash')
@@ -355,7 +362,7 @@ test('a block of an abandoned branch that is asked for by its hash again replace
   expect((await near()).cache).toBe('hit near-head')
 })
 
-test('a block whose head was announced is asked for by its hash at a node that has it', async () => {
+test('a request for an announced block by hash goes to a node that has it', async () => {
   const answering = ({ params }: Question, node: string) =>
     node === 'b' || params[0] !== hashOf(next) ? block(next) : null
   const cache = new CacheFixture(answering, { nodes: 'ab' }).heads(known).heads(next, 'b')
@@ -372,7 +379,7 @@ test('a block whose head was announced is asked for by its hash at a node that h
 
 const chains = await loadCatalog([])
 
-/** Caches a read of the latest state of a chain, and returns what another answer does to it. */
+/** Caches a read of the latest state and returns the effect of another answer on it. */
 function chainCache(id: string, reading: string, params: readonly unknown[] = []) {
   const chain = chains.find(id)!
   let result: unknown
@@ -389,7 +396,7 @@ function chainCache(id: string, reading: string, params: readonly unknown[] = []
   }
 }
 
-test('a finalized slot ends what is cached if it is newer than the last one', async () => {
+test('a newer finalized slot invalidates the cache', async () => {
   const after = chainCache('SLOTCHAIN', 'getTransactionCount')
   const shown = []
   for (const slot of [50, 50, 51, 50, 51, 53])
@@ -401,12 +408,12 @@ test.each<[string, readonly unknown[], unknown]>([
   ['getSlotLeaders', [known + 1_000, 2], ['aa', 'bb']],
   ['getLeaderSchedule', [known + 1_000], { aa: [0, 1] }],
   ['getBlockCommitment', [known + 1_000], { commitment: null, totalStake: 42 }],
-])('%s %j: an answer about a slot to come does not prove that it exists', async (...request) => {
+])('%s %j: an answer about a future slot does not prove that it exists', async (...request) => {
   const after = chainCache('SLOTCHAIN', 'getTransactionCount', [{ commitment: 'confirmed' }])
   expect(await after(...request)).toBe('cached')
 })
 
-test('a hash without a number ends what is cached once', async () => {
+test('a hash without a number invalidates the cache once', async () => {
   const after = chainCache('BTC', 'getdifficulty')
   const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)]
   const shown = [
@@ -415,14 +422,14 @@ test('a hash without a number ends what is cached once', async () => {
     await after('getrawtransaction', [second, true], { txid: second, blockhash: first }),
     await after('getbestblockhash', [], second),
     await after('getbestblockhash', [], first),
-    // Not in a block, and as hex.
+    // A pending transaction, in hex.
     await after('getrawtransaction', [second, true], { txid: second }),
     await after('getrawtransaction', [second], '02000000'),
   ]
   expect(shown).toEqual(['ended', 'cached', 'cached', 'ended', 'cached', 'cached', 'cached'])
 })
 
-test('a head with another hash at the same height ends what is cached', async () => {
+test('a head with another hash at the same height invalidates the cache', async () => {
   const after = chainCache('BTC', 'getdifficulty')
   const info = (hash: string) => ({ blocks: known, bestblockhash: hash })
   const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)]
@@ -435,7 +442,7 @@ test('a head with another hash at the same height ends what is cached', async ()
   expect(await after('getblocktemplate', [{}], template(first))).toBe('ended')
 })
 
-test.each(['asc', 'desc'])('the newest block of a list in the order %s', async (order) => {
+test.each(['asc', 'desc'])('finds the newest block of a list in %s order', async (order) => {
   const range = { fromBlock: hex(known - 5), toBlock: 'latest' }
   const logs = (number: number) =>
     [known - 3, number].map((each) => ({ ...log(each), blockNumber: each }))
@@ -446,7 +453,7 @@ test.each(['asc', 'desc'])('the newest block of a list in the order %s', async (
   expect((await read()).answer).toBe(hex(next))
 })
 
-/** A node that makes a block of each transaction at once. */
+/** A node that mines each transaction at once. */
 function instantNode() {
   const node = { nonce: 7 }
   const answering = ({ method, params }: Question) => {
@@ -467,35 +474,32 @@ test.each<[string, unknown[]]>([
   ['eth_sendPrivateRawTransaction', ['0x02']],
   ['eth_sendTransaction', [{ from: account }]],
   ['eth_resend', [{ from: account }]],
-])(
-  '%s: the number of the next transaction is read anew after it, and nothing else',
-  async (...write) => {
-    const { node, answering } = instantNode()
-    const cache = new CacheFixture(answering).heads(known)
-    const others = [
-      ['eth_getTransactionCount', [account, hex(known - 500)]],
-      ['eth_getBalance', [account, 'latest']],
-      ['eth_gasPrice', []],
-    ] as const
-    for (const [method, params] of others) await cache.get(method, params)
-    for (let sent = 1; sent <= 5; sent++) {
-      await cache.get(...nonce)
-      expect((await cache.get(...nonce)).cache).toBe('hit latest')
-      await cache.get(...write)
-      expect(node.nonce).toBe(7 + sent)
-      const read = await cache.get(...nonce)
-      expect(read).toMatchObject({ cache: 'miss latest', answer: hex(node.nonce) })
-    }
-    for (const [method, params] of others)
-      expect((await cache.get(method, params)).cache).toContain('hit')
-  },
-)
+])('%s invalidates only the transaction count', async (...write) => {
+  const { node, answering } = instantNode()
+  const cache = new CacheFixture(answering).heads(known)
+  const others = [
+    ['eth_getTransactionCount', [account, hex(known - 500)]],
+    ['eth_getBalance', [account, 'latest']],
+    ['eth_gasPrice', []],
+  ] as const
+  for (const [method, params] of others) await cache.get(method, params)
+  for (let sent = 1; sent <= 5; sent++) {
+    await cache.get(...nonce)
+    expect((await cache.get(...nonce)).cache).toBe('hit latest')
+    await cache.get(...write)
+    expect(node.nonce).toBe(7 + sent)
+    const read = await cache.get(...nonce)
+    expect(read).toMatchObject({ cache: 'miss latest', answer: hex(node.nonce) })
+  }
+  for (const [method, params] of others)
+    expect((await cache.get(method, params)).cache).toContain('hit')
+})
 
 test.each<[string, ScriptedAnswer]>([
   ['a page of a gateway', { status: 502, body: '<html>' }],
   ['an error', errorOf(-32000, 'already known')],
-  ['a connection that breaks', { fault: 'reset' }],
-])('a write that the node executed and that ends with %s', async (_, ending) => {
+  ['a lost connection', { fault: 'reset' }],
+])('a write that was executed but ends with %s', async (_, ending) => {
   const { node, answering } = instantNode()
   const cache = new CacheFixture((question) => {
     const answer = answering(question)
@@ -507,7 +511,7 @@ test.each<[string, ScriptedAnswer]>([
   expect([hex(node.nonce), await read()]).toEqual(['0x8', '0x8'])
 })
 
-test('a read of the number that began before a write does not answer one that began after it', async () => {
+test('a transaction count read from before a write does not serve one after it', async () => {
   const { node, answering } = instantNode()
   const cache = new CacheFixture(answering).heads(known)
   const before = cache.start(...nonce)
@@ -522,16 +526,16 @@ test.each<[string, unknown[]]>([
   ['eth_getBalance', [account, 'latest']],
   ['eth_newFilter', [{}]],
   ['eth_estimateGas', [{}]],
-])('%s leaves the number of the next transaction cached', async (...request) => {
+])('%s leaves the transaction count cached', async (...request) => {
   const cache = new CacheFixture(instantNode().answering).heads(known)
   await cache.get(...nonce)
   await cache.get(...request)
   expect((await cache.get(...nonce)).cache).toBe('hit latest')
 })
 
-describe('a preconfirmed receipt, of a block that no node has reached yet', () => {
+describe('a preconfirmed receipt of a block above all heads', () => {
   const balance = ['eth_getBalance', [account, 'latest']] as const
-  /** @param heads by node, what its probes return */
+  /** @param heads results of head probes, by node */
   async function chainOf(heads: Record<string, number>) {
     const answering = ({ method, params: [hash] }: Question, node: string) => {
       if (method === 'eth_getTransactionReceipt') return { ...receipt(next), transactionHash: hash }
@@ -555,7 +559,7 @@ describe('a preconfirmed receipt, of a block that no node has reached yet', () =
     return { cache, probes, show }
   }
 
-  test('ends what is cached, and each later receipt does; reads in between are cached', async () => {
+  test('invalidates the cache at each receipt, and reads in between are cached', async () => {
     const { cache, probes, show } = await chainOf({ a: known })
     await cache.get(...balance)
     expect(await cache.get(...balance)).toMatchObject({ cache: 'hit latest' })
@@ -581,7 +585,7 @@ describe('a preconfirmed receipt, of a block that no node has reached yet', () =
     expect(await cache.get(...balance)).toMatchObject({ cache: 'hit latest' })
   })
 
-  test('a node that has the block lets no answer of another one be cached', async () => {
+  test('answers of other nodes are not cached once one node has the block', async () => {
     const { cache, show } = await chainOf({ a: next, b: known })
     while ((await show()).upstream !== 'a');
     await cache.clock.advance(20)

@@ -148,9 +148,7 @@ export function noReply(
   const made = `(${results.join(', ')})`
   // A malformed envelope says nothing about the content.
   if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
-    return new RelayError(errorKinds.integrity, `no upstream returned a valid answer ${made}`, {
-      cause,
-    })
+    return new RelayError(errorKinds.integrity, `no valid answer ${made}`, { cause })
   if (cause?.fault === 'unsendable')
     return new RelayError(errorKinds.unsendable, 'the request cannot be sent to a node', { cause })
   const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed

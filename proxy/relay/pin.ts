@@ -55,10 +55,9 @@ export function atKnownHead(call: Call, { latest }: Upstream): Call {
 const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
 
 /**
- * Raises an answer that is only the latest block number to the highest recent head, so that the
- * number is monotonic. Votes, sessions and clients that select an upstream get that upstream's
- * number, but none below `rpc-min-block`. Answers of test nodes, which may roll back, are never
- * cacheable and stay unchanged.
+ * Raises a latest block number to the highest recent head, so that it is monotonic. Votes,
+ * sessions and clients that select an upstream get its own number, but none below `rpc-min-block`.
+ * Answers of test nodes, which may roll back, are never cacheable and stay unchanged.
  */
 export function atLeastTip(
   reply: Reply,

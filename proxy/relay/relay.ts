@@ -28,9 +28,8 @@ export function createRelay(options: RelayOptions): Relay {
   const context = relayContextOf(options)
   return (call) => {
     const reply = new Promise<Reply>((resolve, reject) => begin(context, call, resolve, reject))
-    return call.method.kind === 'write'
-      ? reply.then((own) => context.known.shared(call, own))
-      : reply
+    const { known } = context
+    return call.method.kind === 'write' ? reply.then((own) => known.shared(call, own)) : reply
   }
 }
 

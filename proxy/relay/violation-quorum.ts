@@ -5,9 +5,8 @@ import type { Attempt } from './attempt.ts'
 import type { AnswerValidator } from './answer-validator.ts'
 
 /**
- * Collects attempts of a call whose answers violate an integrity check. If two upstreams return the
- * same violation, the chain evidently works this way and the client gets the answer. A violation
- * that no other upstream returns is a failure of its upstream.
+ * Collects attempts whose answers violate a check. If two upstreams agree, the chain evidently
+ * works this way and the client gets the answer. Otherwise the upstream of the violation failed.
  */
 export class ViolationQuorum {
   readonly #validator: AnswerValidator

@@ -16,21 +16,21 @@ export interface TrackedNode {
   /** The tip when `latest` was reported. */
   tipThen: number | null
   lagBlocks: number
-  /** Why it gets no reads of the latest state while another upstream can serve them; null if it gets them. */
+  /** Why reads of the latest state prefer other upstreams; null if they do not. */
   lagReason: string | null
   /** A block that it showed above all heads, until its own head is queried. */
   ahead: Pick<Head, 'block' | 'atMs'> | null
-  /** The highest block that it showed before its own head reached it, such as a preconfirmed one. */
+  /** The highest block that it revealed above its own head, such as a preconfirmed one. */
   preconfirmed: number
   /** Queries its head now; null while it is not watched. */
   requestProbe: (() => void) | null
 }
 
-/** A shown block has left the chain if no head confirms it within this many block times and this much time. */
+/** A shown block has left the chain if no head confirms it within the longer of these limits. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
-/** A node that stays behind is not asked for its status more often than this. */
+/** Shortest interval between status queries to a node that stays behind. */
 const statusIntervalMs = 30_000
-/** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
+/** Shortest interval between updates for unchanged reports, since every answer may be one. */
 const updateIntervalMs = 100
 /** A node's head is not queried again within this time of its last report. */
 const probeIntervalMs = 500
@@ -67,7 +67,7 @@ export class ChainTracker {
   readonly #reorgListeners: (() => void)[] = []
   /** Increments when a block is replaced: state near the head may have changed. */
   branch = 0
-  /** Increments with `branch`, and when a client sees something newer that names no block: the latest state may have changed. */
+  /** Increments with `branch`, and when a client sees newer state without a block number. */
   revision = 0
   /** Number of answered calls that may have sent a transaction. */
   writes = 0
@@ -80,7 +80,7 @@ export class ChainTracker {
     this.#options = options
   }
 
-  /** The highest block that clients may have seen recently, as a head or in any other answer. 0: none. */
+  /** The highest block that clients may have seen recently, in any answer; 0 if none. */
   get highestShown(): number {
     const highest = this.#unexpired(this.#shown)
     // The chain is on another branch, or the node that was ahead has left.
@@ -88,7 +88,7 @@ export class ChainTracker {
     return (this.#lastShown = highest)
   }
 
-  /** The highest recent head that the chain can have reached; 0 if none. Heads fall briefly where nodes share a URL. */
+  /** The highest plausible recent head; 0 if none. Heads fluctuate if nodes share a URL. */
   get highestHead(): number {
     return this.#unexpired(this.#peak)
   }
@@ -102,7 +102,7 @@ export class ChainTracker {
   /**
    * A client sees this block. The node may still lack its state: a receipt may precede the block.
    * @param by the node that showed it; null if another replica stored it
-   * @returns false if the number is implausible: the latest state may have changed, but the number counts for nothing
+   * @returns false if the number is implausible: it is ignored, but the latest state may differ
    */
   show(block: number, by: TrackedNode | null = null): boolean {
     const mayExist = this.#mayExist(block)
@@ -121,7 +121,7 @@ export class ChainTracker {
     return mayExist
   }
 
-  /** A node that showed a block above all heads reports its own head: below that block, the block is preconfirmed. */
+  /** A node reports a head below a block that it revealed before, so that block is preconfirmed. */
   #settleAhead(node: TrackedNode, head: number, sentMs: number): void {
     const { ahead } = node
     if (!ahead || sentMs < ahead.atMs) return
@@ -162,7 +162,7 @@ export class ChainTracker {
 
   /**
    * A client sees a block whose number is unknown.
-   * @param method where the hash is that of the request: another method may show another state of the same object
+   * @param method set for the hash of a request: each method may show another state of the object
    */
   showHash(hash: string, method = ''): void {
     if (!this.#shownHashes.has(hash) && this.rememberHash(method + hash)) this.revise()
@@ -189,12 +189,12 @@ export class ChainTracker {
     return this.#recent.numberOf(hash)
   }
 
-  /** The other parent that a recent block was shown with, which is then forgotten; null if there is none. */
+  /** A conflicting parent of a recent block, which is then forgotten; null if there is none. */
   otherParent(hash: string, parent: string): string | null {
     return this.#recent.otherParent(hash, parent)
   }
 
-  /** Registers a listener for blocks replaced in this process. `branchChanged` reports those of other replicas. */
+  /** Registers a listener for reorgs seen here. `branchChanged` handles those of other replicas. */
   onReorg(reorged: () => void): void {
     this.#reorgListeners.push(reorged)
   }
@@ -218,14 +218,14 @@ export class ChainTracker {
     this.#pools.push(pool)
   }
 
-  /** Time from the last rise of the tip to the last report of a head; null until the tip is known. */
+  /** Time from the last rise of the tip to the last head report; null until the tip is known. */
   get tipAgeMs(): number | null {
     return this.#roseMs === null ? null : this.#reportedMs - this.#roseMs
   }
 
   /**
    * A node reported its latest block.
-   * @param sentMs when the request was sent: a report that a newer one has overtaken does not lower the head
+   * @param sentMs when the request was sent: a reordered report does not lower the head
    * @param ageMs the time since the node reported it to another replica
    */
   observeHead(node: TrackedNode, block: number, sentMs: number, ageMs = 0): void {
@@ -262,7 +262,7 @@ export class ChainTracker {
     this.#updateLag(nowMs)
   }
 
-  /** Whether another status could change the tip or the node's share of the reads. A node that stays behind is queried rarely. */
+  /** Whether another status could change the tip or the lag. Lagging nodes are queried rarely. */
   needsStatus({ latest, status, lagReason, lagBlocks }: TrackedNode): boolean {
     if (status === null) return true
     if (latest === null || (lagReason === null && latest.block <= (this.tip ?? 0))) return false
@@ -277,7 +277,7 @@ export class ChainTracker {
     if (this.tip !== null && this.tip > (before ?? -1)) this.#roseMs = nowMs
   }
 
-  /** Raises the highest head to that of a node, if the chain can have grown to it since the tip last rose. */
+  /** Raises the highest head to that of a node, if the chain can have grown that far. */
   #raisePeak({ isInService, latest }: TrackedNode, nowMs: number): void {
     const { tip } = this
     if (tip === null || latest === null) return

@@ -6,9 +6,9 @@ import type { MethodSpec, DataKind } from '../chain/types.ts'
 /** A read of numbered blocks, if it has a kind of data and a first block. */
 export type Read = Pick<MethodSpec, 'data' | 'block'>
 
-/** The oldest block that a node still has, per kind of data, as learned since the last health check. */
+/** Oldest block of a node per kind of data, as learned since the last health check. */
 export class History {
-  /** The node lacks blocks before `oldest`. Its empty answers need no confirmation from `trusted` on. */
+  /** The node lacks blocks before `oldest`. From `trusted` on, empty answers are reliable. */
   readonly #bounds = new Map<DataKind, { oldest: number; trusted: number; gap: number }>()
   /** The router has asked the node for its oldest block. */
   isQueried = false
@@ -45,7 +45,7 @@ export class History {
   }
 
   /**
-   * The node lacks data about a block. Backfills ask for one block after the other, so each time the assumed gap doubles.
+   * The node lacks data about a block. The assumed gap doubles each time, since backfills ascend.
    * @param young the oldest block that the node is assumed to have
    */
   lacked(kind: DataKind, block: number, young = Infinity): void {
@@ -56,7 +56,7 @@ export class History {
     bound.gap *= 2
   }
 
-  /** The node reports its oldest block. Its logs and state may have gaps, so their empty answers are still confirmed. */
+  /** The node reports its oldest block. Logs and state may have gaps, so they are not trusted. */
   reported(kind: DataKind, block: number): void {
     const trusted = kind === 'blocks' ? block : Infinity
     this.#bounds.set(kind, { oldest: block, trusted, gap: 1 })

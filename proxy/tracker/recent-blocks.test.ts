@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RecentBlocks } from './recent-blocks.ts'
 
-/** Notation: `5a` is block 5 of branch a, with parent 4a. `5b<4a` has another parent. `5a?` was requested by its hash. */
+/** `5a`: block 5 of branch a with parent 4a. `5b<4a`: another parent. `5a?`: requested by hash. */
 function observe(blocks: RecentBlocks, spelled: string, highest = 0) {
   const [, number = '', branch = '', on, isByHash] = /^(\d+)(\w)(?:<(\w+))?(\?)?$/.exec(spelled)!
   const parent = on ?? `${Number(number) - 1}${branch}`
@@ -23,9 +23,9 @@ test.each<[string, string, string]>([
   ['a block that replaces two', '5a 6a 5b 6b', 'no no yes no'],
   ['a branch that comes back', '5a 5b 5a', 'no yes yes'],
   ['a block of another branch, by its hash', '5a 5b?', 'no maybe'],
-  ['several of them', '5a 5b? 5c? 5b? 5a', 'no maybe maybe no no'],
-  ['one that is on the chain after all', '5a 5b? 5b 5a?', 'no maybe yes no'],
-  ['its child, by its hash', '5a 6b? 6b', 'no maybe yes'],
+  ['several blocks of other branches by hash', '5a 5b? 5c? 5b? 5a', 'no maybe maybe no no'],
+  ['a block by hash that is on the chain after all', '5a 5b? 5b 5a?', 'no maybe yes no'],
+  ['a child of another branch by hash', '5a 6b? 6b', 'no maybe yes'],
   ['a child that is on the chain after all', '5a 5b? 6b', 'no maybe yes'],
   ['the first block of a height, by its hash', '5a 6a? 6a', 'no no no'],
   ['an abandoned block, by its hash again', '5a 5b 5a? 5b', 'no yes no no'],
@@ -38,20 +38,20 @@ test.each<[string, string, string]>([
   expect(replaced.join(' ')).toBe(expected)
 })
 
-test('a hash is known by its number, also when its block was replaced', () => {
+test('the number of a hash stays known after its block is replaced', () => {
   const blocks = new RecentBlocks()
   for (const each of ['5a', '5b']) observe(blocks, each)
   expect(['5a', '5b', '6a'].map((hash) => blocks.numberOf(hash))).toEqual([5, 5, null])
 })
 
-test('reads of old blocks drive out no recent one, however many', () => {
+test('reads of old blocks never evict recent ones', () => {
   const blocks = new RecentBlocks()
   observe(blocks, '10000a', 10_000)
   for (let number = 1; number < 9_000; number++) observe(blocks, `${number}a`, 10_000)
   expect(observe(blocks, '10000b', 10_000)).toBe('replaced')
 })
 
-test('one branch in any order replaces nothing, and its memory is bounded', () => {
+test('one branch in any order causes no reorg, and memory is bounded', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 2_000 })), (numbers) => {
       const blocks = new RecentBlocks()

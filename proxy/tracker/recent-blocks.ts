@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A block that an answer or an event shows. Hashes are in the form of `toHash`; null if not shown. */
+/** A block in an answer or an event. Hashes have the form of `toHash`; null if absent. */
 export interface ShownBlock {
   readonly number: number
   readonly hash: string | null
@@ -17,7 +17,7 @@ const maxBranches = 8
 
 /** Hashes and parents of the latest blocks that clients have seen. */
 export class RecentBlocks {
-  /** By number. The first hash is on the current branch (empty if unknown); the others were replaced. */
+  /** Hashes by number: first the current one (empty if unknown), then replaced ones. */
   readonly #hashes = new Map<number, readonly string[]>()
   /** By hash. The parent is null if unknown. */
   readonly #blocks = new Map<string, { readonly number: number; parent: string | null }>()
@@ -27,7 +27,7 @@ export class RecentBlocks {
     return hash === null ? null : (this.#blocks.get(hash)?.number ?? null)
   }
 
-  /** The other parent that a block was shown with, if any. One of the two is wrong, maybe the first, so it is forgotten. */
+  /** A conflicting parent of a block, if any. Either may be wrong, so the first is forgotten. */
   otherParent(hash: string, parent: string): string | null {
     const block = this.#blocks.get(hash)
     if (!block?.parent || block.parent === parent) return null
@@ -38,8 +38,8 @@ export class RecentBlocks {
 
   /**
    * @param highest the newest block; blocks far below it are ignored
-   * @returns `replaced` if a shown block has left the chain; `doubtful` if the client named the other block by its hash, so
-   * either may be on the chain
+   * @returns `replaced` if a shown block has left the chain; `doubtful` if the client named the
+   * other block by its hash, so either may be on the chain
    */
   observe(
     { number, hash, parent, isByHash }: ShownBlock,
@@ -66,7 +66,7 @@ export class RecentBlocks {
     return hash !== null && Boolean(known?.[0]) && known?.[0] !== hash
   }
 
-  /** Blocks above a replaced block belong to its branch, so the current blocks there are unknown. */
+  /** Clears the current blocks above a replaced block, which belong to its branch. */
   #leaveFrom(number: number): void {
     for (const [each, hashes] of this.#hashes)
       if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])

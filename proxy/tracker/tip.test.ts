@@ -10,7 +10,7 @@ const old: SyncStatus = { isSyncing: false, ageMs: 2 * 86_400_000, atMs: 0 }
 const syncing: SyncStatus = { isSyncing: true, ageMs: null, atMs: 0 }
 const future: SyncStatus = { isSyncing: false, ageMs: -3_600_000, atMs: 0 }
 
-/** A node that reported this block that long ago. */
+/** A node with the block and the age of its report. */
 const at = (block: number, status: SyncStatus | null = null, agoMs = 0) => ({
   head: { block, atMs: -agoMs, roseMs: -agoMs },
   status,
@@ -36,11 +36,7 @@ describe('tipOf', () => {
       [at(113), at(108), at(102, fresh), at(102)],
       108,
     ],
-    [
-      'two of three lag, and say that they are syncing',
-      [at(100), at(50, syncing), at(51, syncing)],
-      100,
-    ],
+    ['two of three lag and report syncing', [at(100), at(50, syncing), at(51, syncing)], 100],
     ['a syncing node beside one at the tip', [at(230_719, syncing), at(1_320_320)], 1_320_320],
     ['an old block beside a fresh one', [at(230_719, old), at(1_320_320, fresh)], 1_320_320],
     ['two old blocks beside a fresh one', [at(50, old), at(51, old), at(100, fresh)], 100],
@@ -78,7 +74,7 @@ describe('tipOf', () => {
     ],
     ['three nodes apart, the highest fresh', [at(90, fresh), at(60), at(30)], 90],
     [
-      'a head that was fresh and has stood still since',
+      'a head that was fresh but has stalled',
       [
         { head: { block: 11, atMs: 0, roseMs: -50_000 }, status: { ...fresh, atMs: -50_000 } },
         at(45),
@@ -99,7 +95,7 @@ describe('tipOf', () => {
       100,
     ],
     [
-      'heads that nobody has confirmed for an hour',
+      'heads without a report for an hour',
       [at(100, null, 3_600_000), at(99, null, 3_600_000)],
       100,
     ],
@@ -108,7 +104,7 @@ describe('tipOf', () => {
     expect(tipOf(nodes.toReversed(), pace)).toBe(tip)
   })
 
-  it('is a block that some node has, and no single node moves it', () => {
+  it('is a block that some node has, and no single node can move it', () => {
     const heights = fc.array(fc.nat(1_000), { minLength: 2, maxLength: 8 })
     fc.assert(
       fc.property(heights, fc.nat(20), (blocks, allowedLagBlocks) => {
@@ -124,7 +120,7 @@ describe('tipOf', () => {
 describe('whyOutdated', () => {
   const ahead = [at(1_000, fresh)]
   it.each<[string, ReturnType<typeof at>, Nodes, string | null]>([
-    ['nothing is known of it', at(100), ahead, null],
+    ['its status is unknown', at(100), ahead, null],
     ['its block is fresh', at(999, fresh), ahead, null],
     ['it is syncing', at(100, syncing), ahead, 'says that it is syncing'],
     [
@@ -159,7 +155,7 @@ describe('hasJumped', () => {
     ['as far as the chain can have grown', url(), 1_012, false],
     ['further', url(), 1_013, true],
     ['backwards, further', url(), 987, true],
-    ['further, as is its habit', url(1), 1_024, false],
+    ['further, as in earlier jumps', url(1), 1_024, false],
     ['the first head', { head: null, jumpsPassed: 0 }, 1_000_000, false],
   ])('%s', (_name, given, block, isJump) => {
     expect(hasJumped(given, block, 11_000, pace)).toBe(isJump)
@@ -184,7 +180,7 @@ describe('lagOf', () => {
     expect(lagOf(latest, tipThen, tip, 0, 12_000)).toBe(lag)
   })
 
-  it('is never negative, and never more than the blocks between', () => {
+  it('is between zero and the distance to the tip', () => {
     const block = fc.nat(10_000)
     fc.assert(
       fc.property(block, block, block, fc.nat(10_000_000), (own, tipThen, tip, agoMs) => {

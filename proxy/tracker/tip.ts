@@ -13,7 +13,7 @@ export interface Head {
   readonly roseMs: number
 }
 
-/** A node's statement about its own progress. */
+/** Progress as a node reports it. */
 export interface SyncStatus {
   /** Null if the node does not report it. */
   readonly isSyncing: boolean | null
@@ -29,16 +29,16 @@ export interface Reported {
   readonly status: SyncStatus | null
 }
 
-/** Every block is fresh for at least this long: clocks differ, and blocks take time to propagate. */
+/** Minimum time for which a block is fresh, given clock skew and propagation delay. */
 const minFreshMs = 30_000
-/** A head reported this long before the newest report does not count: its node is unreachable by now. */
+/** A head this much older than the newest report does not count: its node is unreachable. */
 const headLifeMs = 60_000
-/** A chain may be this many times faster than its spec: a spec that extends ETH1 may name no block time. */
+/** Speed limit of a chain relative to its spec, since specs may inherit the block time of ETH1. */
 const fastest = 10
 /** Each verification that a URL passes after a jump doubles its allowed jump, up to this factor. */
 const maxHabit = 64
 
-/** Whether a node's head moved further, in either direction, than the chain can grow. The node may serve another chain. */
+/** Whether a head moved further, in either direction, than the chain can grow. */
 export function hasJumped(
   {
     head,
@@ -56,10 +56,10 @@ export function hasJumped(
 }
 
 /**
- * The tip of the chain: the highest head that a second node has reached within the allowed lag; failing that, the
- * highest whose block is fresh, unless it is implausibly far ahead of two fresh nodes that agree; failing that, the
- * second of three or more, or the highest of two. Nodes that are stale according to their own status count only if
- * all nodes are.
+ * The tip of the chain: the highest head that a second node has reached within the allowed lag.
+ * Otherwise the highest fresh head, unless two fresh nodes agree on a block implausibly far below.
+ * Otherwise the second of three or more, or the highest of two. Nodes that are stale according to
+ * their own status count only if all nodes are.
  * @returns null without a head
  */
 export function tipOf(all: readonly Reported[], pace: Pace): number | null {
@@ -72,7 +72,7 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
   const { allowedLagBlocks } = pace
   if (second === null || second.block >= highest.block - allowedLagBlocks) return highest.block
   const fresh = current.filter((each) => isFresh(each, pace)).map(({ head }) => head)
-  // Two nodes that agree outvote one that is implausibly far ahead, unless their blocks are old: both may be behind.
+  // Two nodes with fresh blocks outvote one that is implausibly far ahead.
   const areTwo = third !== null && third.block >= second.block - allowedLagBlocks
   const isFar = hasJumped({ head: second, jumpsPassed: 0 }, highest.block, highest.atMs, pace)
   if (areTwo && isFar && (fresh.includes(second) || fresh.includes(third))) return second.block
@@ -82,8 +82,8 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
 }
 
 /**
- * Why a node is outdated by its own account; null if it is not. A node that reports syncing counts as outdated unless
- * its latest block is fresh: some nodes also report it while they index old blocks.
+ * Why a node is outdated by its own status; null if it is not. A syncing node with a fresh block is
+ * not outdated, since some nodes also report syncing while they index old blocks.
  */
 export function whyOutdated(node: Reported, all: readonly Reported[], pace: Pace): string | null {
   const { head, status } = node
@@ -103,7 +103,7 @@ function isFresh(node: Reported, { allowedLagBlocks, blockTimeMs }: Pace): boole
   return ageMs !== null && ageMs <= freshMs
 }
 
-/** Age of a node's latest block: the reported age, plus the time that its head has not moved since. */
+/** Age of a node's latest block: the reported age plus the time without a new head. */
 function ageOf({ head, status }: Reported): number | null {
   if (!status || status.ageMs === null) return null
   return status.ageMs + Math.max(0, head.atMs - Math.max(head.roseMs, status.atMs))
@@ -117,8 +117,8 @@ function ageText(ms: number): string {
 }
 
 /**
- * How many blocks a node is behind the tip: its distance when it reported its head, plus the blocks by which the
- * tip has since outgrown the usual pace. A node that was last asked a while ago does not lag for that reason.
+ * How many blocks a node is behind the tip: its distance at its last report, plus the blocks by
+ * which the tip has since outgrown the usual pace. An old report alone does not count as lag.
  * @param tipThen the tip when the head was reported; null where it was unknown
  */
 export function lagOf(

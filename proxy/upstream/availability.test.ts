@@ -5,7 +5,7 @@ import { Availability, type AvailabilityState } from './health.ts'
 
 type Event = 'verified' | 'rejected' | 'succeeded' | 'failed' | 'refused' | 'epoch'
 
-/** Every row of the table in service.md, and transitions that must not happen. */
+/** Every transition of an upstream's state, and those that must not happen. */
 const rows: readonly (readonly [name: string, events: readonly Event[], AvailabilityState])[] = [
   ['the initial state', [], 'unverified'],
   ['a verified upstream serves', ['verified'], 'eligible'],

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { StateRecord, UpstreamState } from './observer.ts'
 
-/** A state that returns this soon counts as uninterrupted, since epochs retry disabled upstreams. */
+/** A state that returns this soon counts as uninterrupted: epochs retry disabled upstreams. */
 const relapseMs = 60_000
 
 /** When an upstream entered its state. */

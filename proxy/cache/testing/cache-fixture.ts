@@ -19,7 +19,7 @@ import type { SharedAnswers } from '../shared-cache.ts'
 
 const bundled = await ethereum()
 
-/** A question at a node. */
+/** A request at a node. */
 export interface Question {
   readonly method: string
   readonly params: readonly unknown[]
@@ -28,8 +28,8 @@ export interface Question {
 
 export type Answering = (question: Question, node: string) => unknown
 
-/** What the client of a call sees, and what the cache says of it. */
-export interface Seen {
+/** Outcome of a call for its client, and its cache note. */
+export interface CallResult {
   /** `hit latest`, `bypass none write`. */
   readonly cache: string
   readonly answer: unknown
@@ -37,7 +37,7 @@ export interface Seen {
   readonly upstream: string | null
 }
 
-/** Instead of a result. */
+/** Answer that replaces a result. */
 export class Instead {
   readonly answer: ScriptedAnswer
   constructor(answer: ScriptedAnswer) {
@@ -51,20 +51,20 @@ export interface CacheFixtureOptions {
   readonly maxBytes?: number
   readonly nodes?: string
   readonly shared?: SharedAnswers
-  /** How many blocks behind the tip a block is final; absent: as on Ethereum. */
+  /** Blocks behind the tip at which a block is final; by default as on Ethereum. */
   readonly finality?: number
-  /** Instead of `answering`, for an interface whose requests are not JSON-RPC. */
+  /** Replaces `answering` for an interface other than JSON-RPC. */
   readonly script?: Script
-  /** Absent: Ethereum. */
+  /** Default: Ethereum. */
   readonly of?: Awaited<ReturnType<typeof ethereum>>
 }
 
-/** A cached relay of Ethereum over scripted nodes in virtual time, asked in JSON-RPC. */
+/** A cached JSON-RPC relay over scripted nodes in virtual time. */
 export class CacheFixture extends RelayFixture {
-  /** What a node answers to a question: a result, or something instead of one. */
+  /** Returns the answer of a node: a result or an `Instead`. */
   answering: Answering
   readonly store: MemoryStore
-  /** Answers that streamed, for a test to read. */
+  /** Streamed answers, for tests to read. */
   readonly streams: BodyStream[] = []
   readonly budget = new ByteBudget(100_000_000)
   #head = 0
@@ -115,7 +115,7 @@ export class CacheFixture extends RelayFixture {
     return Object.values(this.sent).reduce((sum, each) => sum + each, 0)
   }
 
-  /** The head of the nodes, or of some. */
+  /** Sets the head of all or some nodes. */
   heads(block: number, nodes?: string): this {
     this.#head = block
     for (const each of this.pool.upstreams)
@@ -124,17 +124,17 @@ export class CacheFixture extends RelayFixture {
     return this
   }
 
-  /** The next block. */
+  /** Adds a block. */
   grow(): this {
     return this.heads(this.#head + 1)
   }
 
-  /** Asks without letting time pass. */
+  /** Sends a call without advancing the clock. */
   async start(
     method: string,
     params: readonly unknown[] | string | null = [],
     more: More = {},
-  ): Promise<Seen> {
+  ): Promise<CallResult> {
     const { id = 1, signal = new AbortController().signal, version = '"jsonrpc":"2.0",' } = more
     const paramsText = typeof params === 'string' ? params : JSON.stringify(params)
     const member = params === null ? '' : `,"params":${paramsText}`
@@ -149,13 +149,13 @@ export class CacheFixture extends RelayFixture {
     return this.#run(call)
   }
 
-  async #run(call: Call): Promise<Seen> {
-    const seen = await this.relay(call).then(
+  async #run(call: Call): Promise<CallResult> {
+    const result = await this.relay(call).then(
       (reply) => {
-        const { body: given } = reply.incoming
-        if (!(given instanceof Uint8Array)) this.streams.push(given)
+        const { body: raw } = reply.incoming
+        if (!(raw instanceof Uint8Array)) this.streams.push(raw)
         const { reader } = call
-        const bytes = reader instanceof JsonRpcReplyReader ? reader.bodyOf(reply.incoming) : given
+        const bytes = reader instanceof JsonRpcReplyReader ? reader.bodyOf(reply.incoming) : raw
         const text = bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : 'a stream'
         return { text, upstream: reply.upstream }
       },
@@ -166,37 +166,37 @@ export class CacheFixture extends RelayFixture {
     )
     const { verdict, ageClass, why } = call.journal.cache!
     const cache = [verdict, ageClass, ...(why === null ? [] : [why])].join(' ')
-    const isJson = seen.text.startsWith('{')
-    const answer = isJson ? (JSON.parse(seen.text) as { result: unknown }).result : undefined
-    return { ...seen, cache, answer }
+    const isJson = result.text.startsWith('{')
+    const answer = isJson ? (JSON.parse(result.text) as { result: unknown }).result : undefined
+    return { ...result, cache, answer }
   }
 
-  /** Asks, and lets time pass until the answer is there; the time is not counted in the life of what is kept. */
-  get(...request: Parameters<CacheFixture['start']>): Promise<Seen> {
+  /** Sends a call and advances the clock until there is an answer. */
+  get(...request: Parameters<CacheFixture['start']>): Promise<CallResult> {
     return this.#pass(this.start(...request))
   }
 
   /** Like `get`, for a call of any interface. */
-  getCall(call: Call): Promise<Seen> {
+  getCall(call: Call): Promise<CallResult> {
     return this.#pass(this.#run(call))
   }
 
-  async #pass(seen: Promise<Seen>): Promise<Seen> {
+  async #pass(result: Promise<CallResult>): Promise<CallResult> {
     let isOver = false
-    void seen.then(() => (isOver = true))
+    void result.then(() => (isOver = true))
     for (let each = 0; each < 100_000 && !isOver; each++) await this.clock.advance(1)
-    return seen
+    return result
   }
 }
 
 interface More {
-  /** As in REST: it has no params but its whole body. */
+  /** Uses the whole body instead of params, as in REST. */
   readonly isBody?: boolean
   readonly id?: unknown
   readonly directives?: Partial<Directives>
   readonly signal?: AbortSignal
-  /** When its client stops waiting. */
+  /** Deadline of the client. */
   readonly deadlineMs?: number
-  /** Instead of 2.0. */
+  /** Replaces version 2.0. */
   readonly version?: string
 }
