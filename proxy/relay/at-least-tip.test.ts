@@ -81,6 +81,15 @@ describe.each(chains)('$method', (request) => {
     expect(numbers.at(-1)).toBe(1_010)
   })
 
+  it('is not below the `rpc-min-block` of its call, long after a node reached that block', async () => {
+    const heads = [100, 90]
+    const relay = fixtureOf(request, { a: () => heads.shift()! })
+    await relay.ask({ method, params })
+    await relay.clock.advance(60_000 + 3 * chain.blockTimeMs)
+    const { outcome } = await relay.ask({ method, params, directives: { minBlock: 100 } })
+    expect(numberIn(outcome)).toBe(100)
+  })
+
   it('keeps the format of the answer without another attempt', async () => {
     const heads = [100, 99]
     const relay = fixtureOf(request, { a: () => heads.shift()! })

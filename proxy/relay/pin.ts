@@ -69,8 +69,7 @@ export function atLeastTip(
   const { incoming } = reply
   const shown = shownBlock(incoming, null, tellsTip, dialect)
   const isChosen = directives.only !== null || directives.selectProvider !== null
-  const most = isChosen ? (directives.minBlock ?? 0) : Infinity
-  const least = Math.min(tracker.highestHead, most)
+  const least = Math.max(isChosen ? 0 : tracker.highestHead, directives.minBlock ?? 0)
   if (shown === null || shown >= least) return reply
   const number = tellsTip.encoding === 'hex' ? `0x${least.toString(16)}` : least
   const text = bufferOf(incoming.body as Uint8Array).toString('latin1')
