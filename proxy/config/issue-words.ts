@@ -10,7 +10,6 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   array: 'a list',
-  null: 'null',
 }
 const units: Readonly<Record<string, string>> = {
   string: 'character',
@@ -48,8 +47,6 @@ function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
       return `must ${amountOf(issue.origin, 'least', issue.minimum)}`
     case 'too_big':
       return `must ${amountOf(issue.origin, 'most', issue.maximum)}`
-    case 'unrecognized_keys':
-      return `unknown key ${issue.keys.join(', ')}`
     case 'invalid_format':
       return issue.format === 'regex' ? `must match ${issue['pattern']}` : undefined
     default:

@@ -306,8 +306,10 @@ export class Attempt implements Due {
     if (isWhole) this.#succeed(refusal, nowMs)
     // The tracker learns the block before the answer leaves: no later answer may be older.
     this.#shownBlock = observeChain(this.#call, incoming, this.#context, refusal, this)
-    this.reply = this.#reply(incoming, refusal)
-    if (isWhole) return
+    if (isWhole) {
+      this.reply = this.#reply(incoming, refusal)
+      return
+    }
     const { clock } = this.#context
     // Latency excludes the body, which is as slow as the client.
     this.record.endedMs = nowMs

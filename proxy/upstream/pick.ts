@@ -152,9 +152,11 @@ export class Picker {
   /** Whether the upstream has the data of the call, or no upstream does. */
   suits(upstream: Upstream, wanted: Wanted): boolean {
     if (!upstream.lags) return true
-    const own = this.#rankOf(upstream, wanted) & dataRanks
+    const number = this.#numberOf(lastPointOf(wanted.block))
+    const own = this.#rankOf(upstream, wanted, number) & dataRanks
     return this.#pool.upstreams.every(
-      (each) => own <= (this.#rankOf(each, wanted) & dataRanks) || !this.#serves(each, wanted),
+      (each) =>
+        own <= (this.#rankOf(each, wanted, number) & dataRanks) || !this.#serves(each, wanted),
     )
   }
 
@@ -205,12 +207,13 @@ export class Picker {
 
   /** Upstreams with the lowest rank that can serve, and that rank; none if it is too high. */
   #candidates(wanted: Wanted): readonly [Upstream[], lowest: number] {
+    const number = this.#numberOf(lastPointOf(wanted.block))
     let lowest = Infinity
     let leastData = Infinity
     let candidates: Upstream[] = []
     let at = -1
     for (const each of this.#pool.upstreams) {
-      const rank = this.#serves(each, wanted) ? this.#rankOf(each, wanted) : unservable
+      const rank = this.#serves(each, wanted) ? this.#rankOf(each, wanted, number) : unservable
       this.#ranks[++at] = rank
       if (rank === unservable) continue
       leastData = Math.min(leastData, rank & dataRanks)
@@ -227,7 +230,8 @@ export class Picker {
     return [isTooHigh ? [] : candidates, isTooHigh ? -1 : lowest]
   }
 
-  #rankOf(each: Upstream, wanted: Wanted): number {
+  /** @param number of the last block that the call needs; null if it is unknown */
+  #rankOf(each: Upstream, wanted: Wanted, number: number | null): number {
     const { name, availability, tier, latest, lags } = each
     const { block, byHash, unconfirmed } = wanted
     let rank = 0
@@ -236,7 +240,6 @@ export class Picker {
     if (availability.isOnTrial) rank |= ranks.onTrial
     if (tier === 'backup') rank |= ranks.backup
     const point = lastPointOf(block)
-    const number = this.#numberOf(point)
     const isBelow = (end: number | null) => end !== null && latest !== null && latest.block < end
     const lacksEnd = isBelow(number)
     if (lacksEnd) rank |= ranks.lacksBlock

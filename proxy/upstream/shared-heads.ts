@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { parseJson } from '../json/scanner.ts'
 import type { NodeUrl } from './upstream.ts'
 
 /** The store that replicas share. A command that fails counts as a store without heads. */
@@ -52,7 +53,10 @@ export class SharedHeads {
   /** @param risen receives the heads that replicas announce, this one included */
   watch(risen: (upstream: string, printable: string, block: number) => void): void {
     const message: HeadSubscriber['message'] = ({ value }) => {
-      const [upstream, printable, block] = parsed(value)
+      // Others can write to the store.
+      const announced = value && parseJson(value)
+      if (!Array.isArray(announced)) return
+      const [upstream, printable, block] = announced as readonly unknown[]
       if (Number.isSafeInteger(block)) risen(String(upstream), String(printable), Number(block))
     }
     this.#store.watch(this.#announced, { message, listening: () => {} })
@@ -64,15 +68,5 @@ export class SharedHeads {
 
   #keyOf(upstream: string, { printable }: NodeUrl): string {
     return `h:${this.#scope}:${upstream}:${printable}`
-  }
-}
-
-/** Others can write to the store. */
-function parsed(value: Uint8Array | undefined): readonly unknown[] {
-  try {
-    const [...items] = JSON.parse(Buffer.from(value ?? []).toString()) as Iterable<unknown>
-    return items
-  } catch {
-    return []
   }
 }
