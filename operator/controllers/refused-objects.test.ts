@@ -28,16 +28,6 @@ const refusing =
 
 const autoscaling = { minReplicas: 2, maxReplicas: 5 }
 
-async function servingHarness(spec: object = {}): Promise<OperatorHarness> {
-  const harness = new OperatorHarness()
-  harness.provider('a')
-  harness.router('r', spec)
-  await harness.pass()
-  harness.rollOut('r')
-  await harness.pass()
-  return harness
-}
-
 const programmed = (harness: OperatorHarness) => harness.conditions(rpcRouters, 'r')['Programmed']
 
 /** Returns the config that the Deployment refers to. */
@@ -58,7 +48,7 @@ describe.each([
   ['PodDisruptionBudget', podDisruptionBudgets, { replicas: 3 }],
 ])('when the API server refuses the %s', (_, resource, spec) => {
   test('configs and the Service still change', async () => {
-    await using harness = await servingHarness({ replicas: 1 })
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
     harness.api.refuse = refusing(resource.plural)
     const endpoint = { name: 'mainnet', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' }
     harness.router('r', { ...spec, endpoints: [endpoint] })
@@ -82,7 +72,7 @@ describe.each([
   })
 
   test('a rollout records an Event, even if the first attempt leaves the status unchanged', async () => {
-    await using harness = await servingHarness({ replicas: 1 })
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
     const before = harness.events.filter((reason) => reason === 'ConfigRendered').length
     harness.api.refuse = refusing(resource.plural)
     harness.router('r', { ...spec, relay: { strategy: 'latency' } })
@@ -93,7 +83,7 @@ describe.each([
 })
 
 test('a name conflict does not stop changes to other objects', async () => {
-  await using harness = await servingHarness({ replicas: 1 })
+  await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
   const metadata = { namespace: 'ns', name: 'r-router' }
   harness.api.put(podDisruptionBudgets, {
     apiVersion: 'policy/v1',
@@ -133,7 +123,7 @@ test('with a foreign Service no listener is open or has a URL', async () => {
 })
 
 test('the status names every refused object', async () => {
-  await using harness = await servingHarness({ replicas: 1 })
+  await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
   harness.api.refuse = refusing('horizontalpodautoscalers', 'poddisruptionbudgets')
   harness.router('r', { autoscaling })
   await harness.pass(5_000)
@@ -143,7 +133,7 @@ test('the status names every refused object', async () => {
 })
 
 test('a refused Deployment does not block independent objects', async () => {
-  await using harness = await servingHarness({ replicas: 1 })
+  await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
   harness.api.refuse = refusing('deployments')
   harness.router('r', { replicas: 3 })
   await harness.pass(5_000)
@@ -154,7 +144,7 @@ test('a refused Deployment does not block independent objects', async () => {
 })
 
 test('an autoscaler that cannot be deleted keeps the count', async () => {
-  await using harness = await servingHarness({ autoscaling })
+  await using harness = await OperatorHarness.serving({ spec: { autoscaling } })
   harness.api.refuse = refusing('horizontalpodautoscalers')
   harness.router('r', { replicas: 4 })
   await setHost(harness, 'b.example')
@@ -176,7 +166,7 @@ describe('an object that pods start with', () => {
   }
 
   test('a sufficient ServiceAccount blocks nothing', async () => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving()
     spoil(harness, serviceAccounts)
     await setHost(harness, 'b.example')
     expect(programmed(harness)).toMatch(
@@ -191,7 +181,7 @@ describe('an object that pods start with', () => {
     // No pod starts without it.
     ['ServiceAccount', serviceAccounts],
   ])('a missing %s leaves pods with the old config', async (_, resource) => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving()
     harness.api.refuse = refusing(resource.plural)
     harness.remove(resource, 'r-router')
     await setHost(harness, 'b.example')
@@ -212,7 +202,7 @@ describe('an object that pods start with', () => {
   })
 
   test('pods wait for the NetworkPolicy that opens their port, and the Service waits for the pods', async () => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving()
     const before = harness.get(services, 'r-router')
     harness.api.refuse = refusing('networkpolicies')
     const endpoint = { name: 'mainnet', port: 3361, chainId: 'ETH1', apiInterface: 'jsonrpc' }

@@ -4,16 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { configMaps, deployments, rpcRouters } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-async function servingHarness(): Promise<OperatorHarness> {
-  const harness = new OperatorHarness()
-  harness.provider('a')
-  harness.router('r')
-  await harness.pass()
-  harness.rollOut('r')
-  await harness.pass()
-  return harness
-}
-
 /** Applies many providers, like one `kubectl apply`. */
 async function apply(harness: OperatorHarness, providers: number, everyMs: number): Promise<void> {
   for (let at = 0; at < providers; at++) {
@@ -32,7 +22,7 @@ describe('one apply of many providers', () => {
     ['20 at a slow API server', 20, 450],
     ['200', 200, 40],
   ])('of %s is one rollout', async (_, providers, everyMs) => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving()
     const before = generation(harness)
     await apply(harness, providers, everyMs)
     await harness.pass()
@@ -54,7 +44,7 @@ describe('one apply of many providers', () => {
 })
 
 test('continuous changes delay a rollout by at most ten seconds', async () => {
-  await using harness = await servingHarness()
+  await using harness = await OperatorHarness.serving()
   const before = generation(harness)
   await apply(harness, 50, 500)
   await harness.pass()
@@ -76,7 +66,7 @@ test('a change that replaces no pod is not delayed, and the first pods start soo
 })
 
 test('a refused apply is retried without another delay', async () => {
-  await using harness = await servingHarness()
+  await using harness = await OperatorHarness.serving()
   harness.api.refuse = ({ plural, verb }) =>
     plural === 'deployments' && verb === 'patch' ? new Error('not now') : null
   harness.provider('b')

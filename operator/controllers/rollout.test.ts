@@ -15,12 +15,7 @@ import {
 import { OperatorHarness } from './testing/operator-harness.ts'
 
 test('a router gets its objects and becomes Ready with its pods', async () => {
-  await using harness = new OperatorHarness()
-  harness.provider('a')
-  harness.router('r')
-  await harness.pass()
-  harness.rollOut('r')
-  await harness.pass()
+  await using harness = await OperatorHarness.serving()
   expect(harness.failures).toEqual([])
   expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
     Ready: expect.stringMatching(/^True/),
@@ -59,20 +54,11 @@ test('foreign objects that a router owns stay unchanged', async () => {
 })
 
 describe('in a rollout', () => {
-  async function servingHarness() {
-    const harness = new OperatorHarness()
-    harness.provider('a')
-    harness.router('r', { replicas: 3 })
-    await harness.pass()
-    harness.rollOut('r', 3)
-    await harness.pass()
-    return harness
-  }
   const full = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 }
   const is = (text: string) => expect.stringMatching(new RegExp(`^${text}@`))
 
   test('Available means that pods serve, and Ready that this generation serves', async () => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 3 }, pods: 3 })
     harness.provider('a', 'https://another.example:8443')
     await harness.pass()
     // The Deployment controller has not observed the change yet.
@@ -105,7 +91,7 @@ describe('in a rollout', () => {
   })
 
   test('that stalls, older pods serve', async () => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 3 }, pods: 3 })
     harness.provider('a', 'https://another.example:8443')
     await harness.pass()
     harness.count('r', { ...full, replicas: 4, updatedReplicas: 1 }, 'ProgressDeadlineExceeded')
@@ -121,7 +107,7 @@ describe('in a rollout', () => {
     ['a pod that fails and comes back', { readyReplicas: 2, availableReplicas: 2 }],
     ['an autoscaler that adds pods', { replicas: 5, updatedReplicas: 5 }],
   ])('no status changes for %s', async (_, counts) => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 3 }, pods: 3 })
     const before = harness.events
     harness.count('r', { ...full, ...counts })
     await harness.pass()
@@ -135,7 +121,7 @@ describe('in a rollout', () => {
   })
 
   test('no status changes for another replica count, and Ready does not flap', async () => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 3 }, pods: 3 })
     const before = harness.events
     harness.router('r', { replicas: 4 })
     await harness.pass()
@@ -151,7 +137,7 @@ describe('in a rollout', () => {
   })
 
   test('pods that Kubernetes fails to create are reported with its message', async () => {
-    await using harness = await servingHarness()
+    await using harness = await OperatorHarness.serving({ spec: { replicas: 3 }, pods: 3 })
     harness.count('r', full, 'NewReplicaSetAvailable', [
       { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' },
     ])
@@ -383,12 +369,7 @@ describe('the columns count', () => {
   })
 
   test('the providers that a blocked router still uses', async () => {
-    await using harness = new OperatorHarness()
-    harness.provider('a')
-    harness.router('r')
-    await harness.pass()
-    harness.rollOut('r')
-    await harness.pass()
+    await using harness = await OperatorHarness.serving()
     harness.router('r', { specSources: [{ type: 'ConfigMap', configMap: { name: 'none' } }] })
     await harness.pass()
     expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NotAccepted@2/)

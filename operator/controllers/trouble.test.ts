@@ -223,12 +223,7 @@ describe('a provider', () => {
 })
 
 test('a router that no longer matches the schema keeps the status of its fleet', async () => {
-  await using harness = new OperatorHarness()
-  harness.provider('a')
-  harness.router('r')
-  await harness.pass()
-  harness.rollOut('r')
-  await harness.pass()
+  await using harness = await OperatorHarness.serving()
   const before = harness.status(rpcRouters, 'r')
   harness.router('r', { endpoints: 'of another time' })
   await harness.pass()

@@ -11,17 +11,6 @@ import { OperatorHarness } from './testing/operator-harness.ts'
 
 const unreadable = { nodeUrls: 'https://a.example' }
 
-async function servingHarness(): Promise<OperatorHarness> {
-  const harness = new OperatorHarness()
-  harness.provider('a')
-  harness.provider('b')
-  harness.router('r')
-  await harness.pass()
-  harness.rollOut('r')
-  await harness.pass()
-  return harness
-}
-
 function configOf(harness: OperatorHarness): string {
   const { spec } = harness.get(deployments, 'r-router')
   const name = spec.template.spec?.volumes?.find(({ configMap }) => configMap)?.configMap?.name
@@ -29,7 +18,7 @@ function configOf(harness: OperatorHarness): string {
 }
 
 test('a provider that became unreadable is excluded, and both objects report it', async () => {
-  await using harness = await servingHarness()
+  await using harness = await OperatorHarness.serving({ providers: ['a', 'b'] })
   harness.provider('a', '', unreadable)
   await harness.pass()
   expect(configOf(harness)).not.toContain('https://a.example')
@@ -60,7 +49,7 @@ test('a provider that became unreadable is excluded, and both objects report it'
 })
 
 test('an unreadable provider that never ran is excluded', async () => {
-  await using harness = await servingHarness()
+  await using harness = await OperatorHarness.serving({ providers: ['a', 'b'] })
   const { generation } = harness.get(deployments, 'r-router').metadata
   harness.provider('c', '', unreadable)
   await harness.pass()
@@ -71,7 +60,7 @@ test('an unreadable provider that never ran is excluded', async () => {
 })
 
 test('a router whose only provider became unreadable is blocked', async () => {
-  await using harness = await servingHarness()
+  await using harness = await OperatorHarness.serving({ providers: ['a', 'b'] })
   harness.remove(upstreamProviders, 'b')
   await harness.pass()
   harness.provider('a', '', unreadable)
@@ -84,7 +73,7 @@ test('a router whose only provider became unreadable is blocked', async () => {
 })
 
 test('providers keep their status while their router is unreadable, also under a new leader', async () => {
-  const first = await servingHarness()
+  const first = await OperatorHarness.serving({ providers: ['a', 'b'] })
   const before = first.status(upstreamProviders, 'a')
   first.router('r', { endpoints: 'eth1' })
   await first.pass(120_000)

@@ -19,6 +19,13 @@ import { Operator } from '../operator.ts'
 
 const namespace = 'ns'
 
+interface ServingOptions {
+  readonly providers?: readonly string[]
+  /** Fields of the router's spec. */
+  readonly spec?: object
+  readonly pods?: number
+}
+
 /** The operator on a fake API server in virtual time. The test plays Kubernetes' controllers. */
 export class OperatorHarness implements AsyncDisposable {
   readonly clock = new VirtualClock()
@@ -75,6 +82,17 @@ export class OperatorHarness implements AsyncDisposable {
   /** Advances the clock, by default enough for all short delays. */
   async pass(ms = 2_000): Promise<void> {
     await this.clock.advance(ms)
+  }
+
+  /** A harness with providers and a router `r`, all of whose pods serve. */
+  static async serving({ providers = ['a'], spec = {}, pods }: ServingOptions = {}) {
+    const harness = new OperatorHarness()
+    for (const name of providers) harness.provider(name)
+    harness.router('r', spec)
+    await harness.pass()
+    harness.rollOut('r', pods)
+    await harness.pass()
+    return harness
   }
 
   /** @param metadata overrides, such as another namespace */
