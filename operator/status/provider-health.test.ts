@@ -108,6 +108,8 @@ test('pods without the upstream and other upstreams of the same name do not coun
   expect(healthIn([alias, alias], { ...upstream, chain: 'ETH' }, undefined).reason).toBe('Serving')
 })
 
+const unreached = observe(['unverified', 1])
+const gone = observe(['disabled', 1], ['unverified', 2])
 const provider = upstreamProviderSchema.parse({
   apiVersion: 'rpcrouter.dev/v1alpha1',
   kind: 'UpstreamProvider',
@@ -137,6 +139,8 @@ test.each([
   ['down everywhere', [down, down], 'Disabled', 'NotHealthy'],
   ['down in one router', [up, down], 'PodsDiffer', 'Ready'],
   ['down in some pods', [half], 'PodsDiffer', 'Ready'],
+  ['down in one pod, unreached by another', [gone], 'Disabled', 'NotHealthy'],
+  ['down in one router, unreached by another', [down, unreached], 'Disabled', 'NotHealthy'],
   ['in cooldown', [observe(['held-off', 1])], 'HeldOff', 'Ready'],
   ['never reached', [observe(['unverified', 1])], 'Unverified', 'NotHealthy'],
   ['unknown', [silent('x')], 'NotObserved', 'Ready'],

@@ -31,11 +31,11 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
 ])
 
 /** With these reasons a provider cannot serve any call. */
-const unusable: readonly string[] = ['Disabled', 'Rejected', 'Unverified'] satisfies Reason[]
+const unusable: readonly Reason[] = ['Disabled', 'Rejected', 'Unverified']
 
 /** Whether no observed pod can use the provider. */
 export function isUnusable({ reason }: ObservedCondition): boolean {
-  return unusable.includes(reason)
+  return unusable.some((each) => each === reason)
 }
 
 /** Identifies a provider's upstream in a router. */
@@ -92,7 +92,8 @@ function resultIn({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdent
   if (others.length > 0) {
     const counts = [first, ...others].map(([row, { length }]) => `${row?.[0]} in ${length}`)
     const message = `Of ${known.length} pods, it is ${counts.toSorted().join(', ')}.`
-    return { key: message, finding: providerFinding('Healthy', 'PodsDiffer', message) }
+    const reason = commonReason([first, ...others].map(([row]) => row?.[0]))
+    return { key: message, finding: providerFinding('Healthy', reason, message) }
   }
   const [[reason, text], views] = first
   const sorted = views.toSorted((a, b) => (a.since < b.since ? -1 : 1))
@@ -125,6 +126,13 @@ export function overallHealth(
   const { reason, message } = first.health
   if (known.every(({ health }) => health.reason === reason))
     return providerFinding('Healthy', reason as Reason, message)
-  const reasons = known.map(({ name, health }) => `${name}: ${health.reason}`)
-  return providerFinding('Healthy', 'PodsDiffer', `The routers differ: ${reasons.join(', ')}.`)
+  const each = known.map(({ name, health }) => `${name}: ${health.reason}`)
+  const common = commonReason(known.map(({ health }) => health.reason))
+  return providerFinding('Healthy', common, `The routers differ: ${each.join(', ')}.`)
+}
+
+/** Names one reason for observations that differ: no pod can use the provider, or some can. */
+function commonReason(differing: readonly (string | undefined)[]): Reason {
+  const isUseless = differing.every((each) => unusable.some((reason) => reason === each))
+  return (isUseless && unusable.find((each) => differing.includes(each))) || 'PodsDiffer'
 }

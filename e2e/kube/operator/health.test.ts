@@ -19,6 +19,10 @@ import { useOperatedFleet } from './operated-fleet.ts'
  * process of this machine, on a different port, which no other test uses.
  */
 
+interface StatusPage {
+  readonly upstreams: readonly { readonly state: string }[]
+}
+
 const ports = new Map<string, number>()
 const { fleet } = useOperatedFleet({}, () => 'ready', {
   clock: hastyClock(10),
@@ -56,6 +60,11 @@ async function runRouters(): Promise<void> {
     workspaces.push(workspace)
     const router = await startProgram(workspace, ethereumConfig(nodes))
     programs.push(router)
+    // A router serves as soon as it has verified one node, and this test stops the other.
+    await eventually(async () => {
+      const { upstreams } = (await (await fetch(`${router.adminUrl}/status`)).json()) as StatusPage
+      expect(upstreams.map(({ state }) => state)).toEqual(['eligible', 'eligible'])
+    })
     ports.set(podIP, Number(new URL(router.adminUrl).port))
     const ref = { namespace: fleet.namespace, name: metadata.name }
     const patch = { status: { podIP, podIPs: [{ ip: podIP }] } }
@@ -85,7 +94,7 @@ test('problems of a node appear in the status of its provider, and disappear', a
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice"}'
     for (const { urls } of programs) await fetch(urls[0] ?? '', { method: 'POST', headers, body })
     expect(await conditionsOf('b')).toMatchObject({ Ready: 'NotHealthy', Healthy: 'Disabled' })
-  }, 120_000)
+  })
   const { status } = await fleet.get(upstreamProviders, 'b')
   const [router] = status?.routers ?? []
   expect(router?.conditions?.find(({ type }) => type === 'Healthy')?.message).toMatch(
