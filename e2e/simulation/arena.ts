@@ -138,11 +138,14 @@ export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchan
   return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
-/** Whether a node of the upstream has pruned the call's block, or a wrong answer may have suggested so. */
+/** Whether a node of the upstream has pruned the call's block, or misled the router into assuming so. */
 export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
   const depth = client.plan.depth ?? 0
+  // A node whose head fell far refuses an old block, as a pruned node does.
+  const hasMisled = ({ kind }: Fault) =>
+    kind === 'wrong' || (kind === 'lag' && upstream.lacks(client.call.method))
   const isSuch = ({ isPruned, faults }: UrlPlan) =>
-    (isPruned && depth > keptBlocks) || (depth > 0 && faults.some(({ kind }) => kind === 'wrong'))
+    (isPruned && depth > keptBlocks) || (depth > 0 && faults.some(hasMisled))
   return [...seats.values()].some((each) => each.upstream === upstream && isSuch(each.plan))
 }
 

@@ -121,8 +121,6 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       each.availability.standing === 'eligible' &&
       !each.availability.isOnTrial &&
       !lacksHistory(arena, each, client) &&
-      // Each refusal doubles the gap that the router assumes.
-      !each.lacks(call.method) &&
       each.usedSlots < arena.schedule.settings.maxSessions &&
       each.serves(addons) &&
       (call.method.kind === 'write' || isAt(each, call.directives.minBlock ?? 0)),

@@ -101,10 +101,11 @@ export class FloorWatch {
     const { blockTimeMs, reorgs } = schedule.chain
     if (plan.selectProvider !== null || reorgs.some(({ atMs }) => atMs <= nowMs)) return
     const { block, atMs } = this.#newest
-    const isRecent = nowMs - atMs < Math.max(3 * blockTimeMs, 3_000)
-    // A URL whose head jumped is verified anew, and what it reported before counts for nothing.
+    const recentMs = nowMs - Math.max(3 * blockTimeMs, 3_000)
+    const isRecent = atMs > recentMs
+    // The router verifies a URL whose head jumped, and discards its earlier reports.
     const hasJumped = this.#arena.pool.upstreams.some(({ urls }) =>
-      urls.some(({ jumpedMs }) => jumpedMs > nowMs - Math.max(3 * blockTimeMs, 3_000)),
+      urls.some(({ jumpedMs }) => jumpedMs > recentMs),
     )
     if (number < block && isRecent && !hasJumped && !this.#isDeep(block, number))
       report('never-older-than-shown', `${id} got ${number} after ${block}`)
