@@ -75,7 +75,7 @@ export function routersWith(upstreams: readonly Upstream[], setting: Setting) {
     caching: () => start('caching', {}),
     redis: async () => {
       const { address } = await startRedis(setting)
-      // Too little memory for any answer, so that only Redis caches.
+      // No answer fits into this much memory, so only Redis caches.
       const settings = { 'cache-bytes': '1KiB', 'resp-cache': { addresses: [address] } }
       return start('redis', { settings })
     },

@@ -92,7 +92,7 @@ function camelCase(place: string): string {
 /** The parser's refusals of a config, by their object. */
 export interface ValidationResult {
   readonly ofRouter: readonly RouterRefusal[]
-  /** Refusals by name of the provider. */
+  /** Refusals by provider name. */
   readonly ofProviders: ReadonlyMap<string, readonly ConfigRefusal[]>
   /** Listeners whose upstreams have no WebSocket URL; none while the config has errors. */
   readonly withoutSocket: readonly ListenerWithoutSocket[]

@@ -16,7 +16,7 @@ interface SourcedSpec<Spec> {
   readonly complain: Complain
 }
 
-/** Documents of one source, with validated form. */
+/** Documents of one source, which match the schema. */
 export interface SourceDocuments {
   readonly natives: readonly SourcedSpec<NativeSpec>[]
   readonly catalog: readonly SourcedSpec<CatalogSpec>[]
