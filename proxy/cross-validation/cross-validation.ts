@@ -8,6 +8,7 @@ import { RelayError, errorKinds } from '../relay/errors.ts'
 import { maxVerificationMs } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
 import { replyRank, type Reply } from '../relay/reply.ts'
+import { settle } from '../upstream/outcome.ts'
 import { type Ballot, FanOut, type FanOutOptions, type Result } from './fan-out.ts'
 import { shortageOf } from './participants.ts'
 import { termsOf } from './terms.ts'
@@ -102,7 +103,8 @@ function conclude(call: Call, result: Result, options: CrossValidationOptions): 
     // Without agreement, any of them may be wrong.
     if (!best) continue
     each.by.faulted('wrong about finalized blocks (votes lost: #)', wrongMs)
-    if (url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
+    const failure = chain.failures.ofAnswer('violated')
+    if (url) settle('failed', each.by, url, { failure, needsProbe: true })
   }
   if (best !== null && failure === null) return best.reply
   const answers = new Set(ballots.map(({ answer }) => answer)).size

@@ -3,6 +3,7 @@
 import type { Cancel } from '../clock/clock.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
+import type { Exchange } from './exchange.ts'
 import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import { firstBackoffMs, Needs, noReply } from './needs.ts'
@@ -28,7 +29,7 @@ export class Broadcast implements AttemptOwner {
   readonly #running = new Set<Attempt>()
   /** The most informative error so far. */
   #refusal: Reply | null = null
-  #best: Attempt | null = null
+  #best: Exchange | null = null
   readonly #suspects: ViolationQuorum
   #isRepeated = false
   #cancelWait: Cancel | null = null
@@ -64,15 +65,16 @@ export class Broadcast implements AttemptOwner {
   }
 
   ended(attempt: Attempt, nowMs: number): void {
-    const { failure, reply, defect, violation } = attempt
+    const { exchange, defect } = attempt
+    const { failure, reply, violation } = exchange
     this.#running.delete(attempt)
     if (defect) return this.#fail(defect)
     if (violation) {
-      if (this.#suspects.add(attempt) && reply) return this.#answer(reply)
+      if (this.#suspects.add(exchange) && reply) return this.#answer(reply)
       if (this.#isOver) this.#suspects.blame()
     }
     if (failure === null && reply) return this.#replied(reply, nowMs)
-    this.#best = morePreferred(this.#best, attempt)
+    this.#best = morePreferred(this.#best, exchange)
     this.#goOn(nowMs)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { firstPoint, lastPoint } from '../chain/finality.ts'
-import type { Attempt } from './attempt.ts'
+import type { Exchange } from './exchange.ts'
 import type { Call } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { Reply } from './reply.ts'
@@ -16,7 +16,7 @@ const settledMs = 60_000
  * it. @returns whether another upstream must confirm that an empty answer is not due to pruning
  */
 export function learnHistory(
-  { upstream, url, record }: Attempt,
+  { upstream, url, record }: Exchange,
   reply: Reply,
   { method, journal, reader }: Call,
   { chain, dialect, pool }: RelayContext,

@@ -6,6 +6,7 @@ import type { Cancel } from '../clock/clock.ts'
 import { drawCandidates } from '../upstream/candidates.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
+import type { Exchange } from './exchange.ts'
 import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
@@ -102,9 +103,9 @@ class FailoverAttempts implements AttemptOwner {
   readonly #isHedged: boolean
   readonly #running: Attempt[] = []
   #suspects: ViolationQuorum | null = null
-  #best: Attempt | null = null
-  /** The attempt whose empty answer awaits confirmation by another upstream. */
-  #unconfirmed: Attempt | null = null
+  #best: Exchange | null = null
+  /** Its empty answer awaits confirmation by another upstream. */
+  #unconfirmed: Exchange | null = null
   #retries = 0
   /** Start of the first attempt or of the last retry. */
   #triedMs = 0
@@ -135,8 +136,8 @@ class FailoverAttempts implements AttemptOwner {
 
   slow(attempt: Attempt, nowMs: number): void {
     if (attempt.isLate) {
-      this.#best ??= attempt
-      return this.#goOn(attempt, nowMs)
+      this.#best ??= attempt.exchange
+      return this.#goOn(attempt.exchange, nowMs)
     }
     const { budget } = this.#context.hedging
     if (!this.#call.journal.isSpent(nowMs) && budget.has(nowMs) && this.#begin('hedge', nowMs))
@@ -147,29 +148,30 @@ class FailoverAttempts implements AttemptOwner {
 
   ended(attempt: Attempt, nowMs: number): void {
     this.#running.splice(this.#running.indexOf(attempt), 1)
-    const { failure, violation, reply, defect } = attempt
+    const { exchange, defect, isLate } = attempt
     if (defect) return this.#fail(defect, nowMs)
+    const { failure, violation, reply, record } = exchange
     if (failure === null && reply) {
-      const isMissing = attempt.record.missedBlock && this.#context.config.now.retryMissingBlocks
-      if (!learnHistory(attempt, reply, this.#call, this.#context) && !isMissing) {
+      const isMissing = record.missedBlock && this.#context.config.now.retryMissingBlocks
+      if (!learnHistory(exchange, reply, this.#call, this.#context) && !isMissing) {
         const empty = reply.refusal && this.#unconfirmed?.reply
-        return this.#answered(empty || reply, nowMs, attempt.isLate)
+        return this.#answered(empty || reply, nowMs, isLate)
       }
-      this.#unconfirmed ??= attempt
-      return this.#goOn(attempt, nowMs)
+      this.#unconfirmed ??= exchange
+      return this.#goOn(exchange, nowMs)
     }
     if (violation) {
       this.#suspects ??= new ViolationQuorum(this.#context.validator)
-      if (this.#suspects.add(attempt) && reply) return this.#answered(reply, nowMs)
+      if (this.#suspects.add(exchange) && reply) return this.#answered(reply, nowMs)
     }
-    this.#best = morePreferred(this.#best, attempt)
+    this.#best = morePreferred(this.#best, exchange)
     // A late attempt has started its retry already.
-    if (attempt.isLate) this.#conclude(nowMs)
-    else this.#goOn(attempt, nowMs)
+    if (isLate) this.#conclude(nowMs)
+    else this.#goOn(exchange, nowMs)
   }
 
   /** Retries after a failed or late attempt, unless a running attempt still has time. */
-  #goOn(failed: Attempt, nowMs: number): void {
+  #goOn(failed: Exchange, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
     if (isSent(failed)) this.#retries += 1
@@ -185,7 +187,7 @@ class FailoverAttempts implements AttemptOwner {
     })
   }
 
-  #mayRetry(failed: Attempt, nowMs: number): boolean {
+  #mayRetry(failed: Exchange, nowMs: number): boolean {
     const { retryLimit } = this.#context.config.now
     const mayHelp = failed.failure === null || failed.failure.retry
     if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
@@ -316,6 +318,6 @@ class FailoverAttempts implements AttemptOwner {
   }
 }
 
-function isSent({ fault }: Attempt): boolean {
+function isSent({ fault }: Exchange): boolean {
   return fault?.sent ?? true
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Violation } from '../integrity/violation.ts'
-import type { Attempt } from './attempt.ts'
+import type { Exchange } from './exchange.ts'
 import type { AnswerValidator } from './answer-validator.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { AnswerValidator } from './answer-validator.ts'
  */
 export class ViolationQuorum {
   readonly #validator: AnswerValidator
-  #all: Attempt[] = []
+  #all: Exchange[] = []
   #passedOn: Violation | null = null
 
   constructor(validator: AnswerValidator) {
@@ -18,9 +18,9 @@ export class ViolationQuorum {
   }
 
   /** @returns whether another upstream returned the same, so that the client can get the answer */
-  add(attempt: Attempt): boolean {
-    const { violation, reply } = attempt
-    const others = this.#all.filter(({ upstream }) => upstream !== attempt.upstream)
+  add(exchange: Exchange): boolean {
+    const { violation, reply } = exchange
+    const others = this.#all.filter(({ upstream }) => upstream !== exchange.upstream)
     const alike = reply && others.find((each) => isSame(each.violation, violation))
     if (alike && violation) {
       alike.excuse()
@@ -28,16 +28,16 @@ export class ViolationQuorum {
       this.#validator.passedOn(violation)
       this.#passedOn = violation
     } else if (!isSame(this.#passedOn, violation)) {
-      this.#all.push(attempt)
+      this.#all.push(exchange)
       return false
     }
-    attempt.excuse()
+    exchange.excuse()
     return true
   }
 
   /** Counts the remaining violations as failures of their upstreams. */
   blame(): void {
-    for (const attempt of this.#all) attempt.blame()
+    for (const exchange of this.#all) exchange.blame()
     this.#all = []
   }
 }

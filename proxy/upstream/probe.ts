@@ -7,6 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import { header, parseRetryAfter, TransportError, wholeBody } from './wire.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
 import type { PoolObserver } from './observer.ts'
+import { settle } from './outcome.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
 /** Timeout of a probe without one in the spec. */
@@ -83,8 +84,12 @@ export function applyProbe(
   answer: ProbeTrouble,
   purpose: 'probe' | 'health check',
 ): void {
-  if (answer.kind === 'limited') url.cooldown.begin(answer.retryAfterMs)
-  else upstream.failed(url, { name: url.mask.text(`${purpose}: ${answer.why}`), weight: 1 })
+  if (answer.kind === 'limited') {
+    settle('limited', upstream, url, answer)
+    return
+  }
+  const failure = { name: url.mask.text(`${purpose}: ${answer.why}`), weight: 1 }
+  settle('failed', upstream, url, { failure })
 }
 
 /** Whether the node may serve the probe at another path. */

@@ -269,7 +269,6 @@ export class Upstream implements TrackedNode {
     const nowMs = this.#clock.nowMs()
     url.failures = 0
     url.lastResultMs = nowMs
-    url.cooldown.end()
     this.availability.succeeded()
     this.score.succeeded(latencyMs, nowMs)
   }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+import type { NodeUrl, Upstream } from './upstream.ts'
+
+interface Effect {
+  /**
+   * What it does to the failures in a row of the URL and, if no other URL works, of the upstream.
+   * `add-revocably`: once for all calls that are late at a time, until one proves slow.
+   */
+  readonly failures: 'reset' | 'add' | 'add-revocably' | 'keep'
+  /** What the score learns from the duration: the latency, or that it is at least as long. */
+  readonly latency: 'exact' | 'at-least' | 'ignore'
+  /** `if-told`: only if the node says for how long. */
+  readonly cooldown: 'begin' | 'if-told' | 'end' | 'keep'
+}
+
+/** What each outcome of a request or probe does to its URL and upstream. No other code blames. */
+const effects = {
+  /** A result, or an error that the node itself returns. */
+  answered: { failures: 'reset', latency: 'exact', cooldown: 'end' },
+  /** The provider limits the rate. */
+  limited: { failures: 'keep', latency: 'ignore', cooldown: 'begin' },
+  /** No answer, an error that is the upstream's fault, or a wrong answer. */
+  failed: { failures: 'add', latency: 'ignore', cooldown: 'if-told' },
+  /** No answer within the budget, but the attempt runs on. */
+  late: { failures: 'add-revocably', latency: 'ignore', cooldown: 'keep' },
+  /** It was cancelled after less time than an upstream may take. */
+  overtaken: { failures: 'keep', latency: 'at-least', cooldown: 'keep' },
+} as const satisfies Record<string, Effect>
+
+export type Outcome = keyof typeof effects
+
+export interface OutcomeDetails {
+  /** For outcomes that count as a failure. */
+  readonly failure?: Pick<FailureClass, 'name' | 'weight'>
+  /** `Retry-After` of the node, if any. */
+  readonly retryAfterMs?: number | null
+  /** Null if the latency is not comparable to that of other calls. */
+  readonly elapsedMs?: number | null
+  /** When the request was sent, on the monotonic clock. */
+  readonly sentMs?: number
+  /** Whether a failure disables only after a probe has failed too. Default: false. */
+  readonly needsProbe?: boolean
+  /** The fault or the answer: calls of one batch have the same cause, which counts once. */
+  readonly cause?: object | null
+}
+
+/** Applies an outcome. @returns reverts it, if it is revocable; otherwise null */
+export function settle(
+  outcome: Outcome,
+  upstream: Upstream,
+  url: NodeUrl,
+  { failure = unnamed, retryAfterMs = null, elapsedMs = null, ...more }: OutcomeDetails = {},
+): (() => void) | null {
+  const { failures, latency, cooldown }: Effect = effects[outcome]
+  // The cooldown begins first, since the probe that a failure may start respects it.
+  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs)
+  else if (cooldown === 'if-told' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
+  else if (cooldown === 'end') url.cooldown.end()
+  if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
+  if (failures === 'reset') upstream.succeeded(url, latency === 'exact' ? elapsedMs : null)
+  else if (failures === 'add') upstream.failed(url, failure, more.needsProbe, more.cause)
+  else if (failures === 'add-revocably') return upstream.late(url, failure, more.sentMs ?? 0)
+  return null
+}
+
+const unnamed = { name: 'failed', weight: 1 }
