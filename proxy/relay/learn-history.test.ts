@@ -264,11 +264,29 @@ describe('an honest empty answer', () => {
   const ask = (relay: RelayFixture, block: number) =>
     relay.ask({ method: quiet.method, params: quiet.params(block) })
 
-  it('is confirmed once, but not again at later blocks', async () => {
+  it.each([
+    ['is confirmed each time, since an agreed one does not show what a node has', [], 200],
+    ['needs no confirmation if its node declares archive', ['archive'], 100],
+  ])('%s', async (_, addons, calls) => {
     const relay = nodesOf(quiet, { a: 0, b: 0 })
+    for (const { urls } of relay.pool.upstreams) urls[0]!.addons = new Set(addons)
     for (let block = 500_000; block < 500_100; block++)
       expect((await ask(relay, block)).outcome).toBe(result([]).body)
-    expect(total(relay)).toBe(101)
+    expect(total(relay)).toBe(calls)
+  })
+
+  it('of a pruned node does not hide logs after the node was right once', async () => {
+    const relay = nodesOf(
+      {
+        ...ethLogs,
+        data: (block) => (block > 500_000 ? ethLogs.data(block) : []),
+        gone: () => result([]),
+      },
+      { a: 900_000, b: 0 },
+    )
+    expect((await ask(relay, 500_000)).outcome).toBe(result([]).body)
+    for (let block = 500_001; block < 500_050; block++)
+      expect((await ask(relay, block)).outcome).toBe(result(ethLogs.data(block)).body)
   })
 
   it('needs no confirmation if its node has returned older data', async () => {

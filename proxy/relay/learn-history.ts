@@ -12,8 +12,8 @@ const settledMs = 60_000
 
 /**
  * Learns from an answer about a numbered block which nodes have it. A node that returned an empty
- * result or a `pruned` error lacks it if another node returns data. If both are empty, both have
- * it. @returns whether another upstream must confirm that an empty answer is not due to pruning
+ * result or a `pruned` error lacks it if another node returns data. @returns whether another
+ * upstream must confirm that an empty answer is not due to pruning
  */
 export function learnHistory(
   { upstream, url, record }: Exchange,
@@ -35,7 +35,9 @@ export function learnHistory(
     journal.unconfirmed ??= upstream.name
     return true
   }
-  if (attempts.length === 1 && !missedBlock && url.history.trusts(method)) return false
+  const { history } = url
+  const isReliable = history.trusts(method) || (url.addons.has('archive') && !history.lacks(method))
+  if (attempts.length === 1 && !missedBlock && isReliable) return false
   const isEmpty = missedBlock || isEmptyReply()
   const last = lastPoint(block)
   if (isEmpty && first > (upstream.latest?.block ?? -1)) return false
@@ -47,17 +49,15 @@ export function learnHistory(
     const isPruned = typeof other.result === 'object' && other.result?.pruned === true
     // A missed block is at or below the node's head, so null is wrong.
     const isLack = isEmpty ? other.missedBlock : other.isEmpty || isPruned
-    const isConfirmed = isAgreed && other.isEmpty
-    if (!isLack && !isConfirmed) continue
+    if (!isLack) continue
     const { latest, urls = [] } = pool.upstreams.find(({ name }) => name === other.upstream) ?? {}
-    const history = urls.find(({ printable }) => printable === other.origin)?.history
+    const lacking = urls.find(({ printable }) => printable === other.origin)?.history
     // For recent blocks, nodes may differ and both be right. An error needs no comparison.
     const young = (latest?.block ?? 0) - youngBlocks
     const end = isPruned ? first : (last ?? Infinity)
-    if (isConfirmed) history?.agreed(data, first)
-    else if (end < young) history?.lacked(data, first, young)
+    if (end < young) lacking?.lacked(data, first, young)
   }
-  if (!isEmpty && last !== null) url.history.returned(data, last)
+  if (!isEmpty && last !== null) history.returned(data, last)
   if (!isEmpty || isAgreed) return false
   journal.unconfirmed ??= upstream.name
   return true

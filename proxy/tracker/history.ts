@@ -35,11 +35,6 @@ export class History {
   returned(kind: DataKind, block: number): void {
     for (const each of [kind, 'blocks'] as const)
       if (block < (this.#bounds.get(each)?.oldest ?? 0)) this.#bounds.delete(each)
-    this.agreed(kind, block)
-  }
-
-  /** Another node confirmed the empty answer. */
-  agreed(kind: DataKind, block: number): void {
     const bound = this.#bound(kind)
     bound.trusted = Math.min(bound.trusted, block)
   }
