@@ -53,13 +53,12 @@ class Fleet implements AsyncDisposable {
     this.#stack.defer(() => this.redis.kill())
     this.node = this.#stack.use(
       await new MirrorNode('node', ({ body }, response) => {
-        const question = JSON.parse(body.toString()) as Question
-        const { method, id } = question
-        if (method !== 'eth_blockNumber' && method !== 'eth_chainId') this.requests.push(method)
-        const result = this.#resultOf(question)
+        const read = JSON.parse(body.toString()) as Question | readonly Question[]
+        const answers = [read].flat().map((each) => this.#answerTo(each))
+        if (Array.isArray(read)) this.requests.push(`batch of ${read.length}`)
         response.setHeader('content-type', 'application/json')
-        const answer = JSON.stringify({ jsonrpc: '2.0', id, result })
-        const held = method === 'eth_getBalance' ? this.hold() : undefined
+        const held = body.includes('eth_getBalance') ? this.hold() : undefined
+        const answer = JSON.stringify(Array.isArray(read) ? answers : answers[0])
         void Promise.resolve(held).then(() => response.end(answer))
       }).start(),
     )
@@ -91,6 +90,12 @@ class Fleet implements AsyncDisposable {
       return seen.every(({ cache }) => !cache?.includes('store-down'))
     })
     this.requests.length = 0
+  }
+
+  #answerTo(question: Question): unknown {
+    const { method, id } = question
+    if (method !== 'eth_blockNumber' && method !== 'eth_chainId') this.requests.push(method)
+    return { jsonrpc: '2.0', id, result: this.#resultOf(question) }
   }
 
   #resultOf({ method, params }: Question): unknown {
@@ -135,6 +140,22 @@ test("one replica's answer is a hit at another, and keys contain nothing of the 
     return two.cache === 'hit'
   })
   expect(await fleet.redis.cli('keys', '*aaaa*')).toBe('')
+})
+
+test('the items of a batch leave in one request, although each waits for the store', async () => {
+  await using fleet = await new Fleet().start()
+  const batch = Array.from({ length: 20 }, (_, id) => {
+    const params = [account, `0x${(id + 1).toString(16)}`]
+    return { jsonrpc: '2.0', id, method: 'eth_getBalance', params }
+  })
+  const response = await fetch(fleet.routers[0]!.url, {
+    method: 'POST',
+    body: JSON.stringify(batch),
+  })
+  expect(await response.json()).toEqual(
+    batch.map(({ id }) => ({ jsonrpc: '2.0', id, result: '0xa' })),
+  )
+  expect(fleet.requests.at(-1)).toBe('batch of 20')
 })
 
 test('a replica does not wait for another replica whose node hangs', async () => {

@@ -39,6 +39,7 @@ import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { type HeadStore, SharedHeads } from '../upstream/shared-heads.ts'
 import { Watch } from '../upstream/watch.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
+import { BatchingTransport } from '../upstream/wire/http/batching-transport.ts'
 import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
 import { createWebSocketTransport } from '../upstream/wire/ws/ws-transport.ts'
 
@@ -138,7 +139,12 @@ export function transportsOf(
   const create = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
   const userAgent = `rpc-router/${version}`
   return {
-    createTransport: (url) => create(url, { clock, userAgent, budget }),
+    createTransport: (url) => {
+      const transport = create(url, { clock, userAgent, budget })
+      return url.maxBatch > 1
+        ? new BatchingTransport(transport, url.maxBatch, { clock, budget })
+        : transport
+    },
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,

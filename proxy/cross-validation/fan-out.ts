@@ -107,7 +107,7 @@ export class FanOut extends Reservation {
 
   #ask(participant: Attempt): void {
     const { relay, chain, clock, config } = this.#options
-    const { shared: _, ...call } = this.#call
+    const call = this.#call
     const { upstream, cancellation: signal, journal } = participant
     const usualMs = call.directives.relayTimeoutMs ?? usualBudgetMs(call.method, chain, config.now)
     participant.cancelLateness = clock.after(usualMs, () => this.#lost(participant, 'late'))

@@ -87,14 +87,10 @@ export class Attempt implements Due {
     const { url, record } = this.exchange
     this.#cancellation.underWay = null
     const request = requestTo(url, this.#call, record, this.#context)
-    const shared = record.kind === 'first' ? this.#call.shared : undefined
-    this.othersMs = (shared?.others ?? 0) * msPerOther
+    this.othersMs = request.batch ? (request.batch.token.size - 1) * msPerOther : 0
     this.#setBudget(nowMs)
     this.#rearm(nowMs)
-    const incoming = shared
-      ? shared.send(url, request, this.#cancellation)
-      : url.transport.send(request, this.#cancellation)
-    incoming.then(
+    url.transport.send(request, this.#cancellation).then(
       (received) => this.#received(received),
       (error: unknown) => this.#failedToSend(error),
     )

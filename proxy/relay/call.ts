@@ -5,10 +5,9 @@ import type { MethodSpec } from '../chain/types.ts'
 import type { AgeClass } from '../config/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Violation } from '../integrity/violation.ts'
-import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Candidate } from '../upstream/candidates.ts'
 import type { Weighed } from '../upstream/weights.ts'
-import type { Incoming, Outgoing } from '../upstream/wire.ts'
+import type { Outgoing } from '../upstream/wire.ts'
 import type { ReplyReader } from './reply.ts'
 
 /**
@@ -31,11 +30,6 @@ export interface Call {
   readonly journal: Journal
   /** The client's params without the id, for deduplication; if absent, the whole body is used. */
   readonly payload?: Uint8Array | undefined
-  /**
-   * Sends the first attempt in a batch with `others` calls. The relay must call it synchronously.
-   * Absent if the call is sent alone.
-   */
-  readonly shared?: { readonly send: Send; readonly others: number } | undefined
 }
 
 /** Instructions of the client to the router, from request headers. */
@@ -84,9 +78,6 @@ export const noDirectives: Directives = {
   refreshCache: false,
   trace: null,
 }
-
-/** Sends a request to a URL. @throws TransportError */
-export type Send = (url: NodeUrl, request: Outgoing, signal: CancelSignal) => Promise<Incoming>
 
 /** Whether the request can be sent again: most streamed bodies can be read only once. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {

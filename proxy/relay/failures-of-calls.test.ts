@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { TransportError } from '../upstream/wire.ts'
-import { Journal, type Send } from './call.ts'
+import { Journal } from './call.ts'
 import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
@@ -87,21 +87,6 @@ describe('failing calls disable an upstream', () => {
 })
 
 describe('calls of one batch request', () => {
-  it('are sent before the relay returns, since only those are batched', async () => {
-    const relay = new RelayFixture(chain, iface, { a: { script: () => ok } })
-    const { call } = await relay.ask()
-    const journal = new Journal(relay.clock.nowMs())
-    const sent: unknown[] = []
-    const send: Send = (url, request, signal) => {
-      sent.push(request)
-      return url.transport.send(request, signal)
-    }
-    const reply = relay.relay({ ...call, journal, shared: { send, others: 1 } })
-    expect(sent).toEqual([call.request])
-    await relay.clock.advance(1_000)
-    await reply
-  })
-
   const fault = () => new TransportError('reset', 'ECONNRESET')
   const one = fault()
   it.each([
@@ -111,12 +96,12 @@ describe('calls of one batch request', () => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => ok } }, { retryLimit: 0 })
     const { call } = await relay.ask()
     await relay.clock.advance(10_000)
-    const shared = Array.from({ length: 20 }, () => {
-      const journal = new Journal(relay.clock.nowMs())
-      const send = () => Promise.reject(faultOf())
-      return relay.relay({ ...call, journal, shared: { send, others: 19 } })
+    const [url] = relay.pool.upstreams[0]!.urls
+    vi.spyOn(url!.transport, 'send').mockImplementation(() => Promise.reject(faultOf()))
+    const calls = Array.from({ length: 20 }, () => {
+      return relay.relay({ ...call, journal: new Journal(relay.clock.nowMs()) })
     })
-    await Promise.allSettled(shared)
+    await Promise.allSettled(calls)
     expect(relay.pool.hasEligible).toBe(isEligible)
   })
 
@@ -133,7 +118,10 @@ describe('calls of one batch request', () => {
         reject(fault())
       })
     })
-    const reply = relay.relay({ ...call, journal, shared: { send: () => late, others } })
+    for (const { urls } of relay.pool.upstreams)
+      vi.spyOn(urls[0]!.transport, 'send').mockImplementationOnce(() => late)
+    const batch = { token: { size: others + 1 }, id: Buffer.from('1') }
+    const reply = relay.relay({ ...call, journal, request: { ...call.request, batch } })
     await relay.clock.advance(700)
     expect(journal.attempts).toHaveLength(attempts)
     await relay.clock.advance(1_000)

@@ -9,7 +9,7 @@ export type TraceHeaders = (call: Call, attempt: AttemptRecord) => HeaderList
 
 /**
  * The request of one attempt. A URL that accepts trace context gets that of the attempt, or the
- * client's if tracing is off.
+ * client's if tracing is off. Only first attempts join a batch, since one item may make it fail.
  */
 export function requestTo(
   url: Pick<NodeUrl, 'takesTrace'>,
@@ -17,10 +17,15 @@ export function requestTo(
   attempt: AttemptRecord,
   { traceHeaders }: { readonly traceHeaders?: TraceHeaders | null },
 ): Outgoing {
-  const { request, directives } = call
+  const { directives } = call
+  const request = attempt.kind === 'first' ? call.request : alone(call.request)
   if (!url.takesTrace) return request
   const headers = traceHeaders?.(call, attempt) ?? headersOf(directives.trace)
   return headers.length === 0 ? request : { ...request, headers: [...request.headers, ...headers] }
+}
+
+function alone(request: Outgoing): Outgoing {
+  return request.batch ? { ...request, batch: undefined } : request
 }
 
 /** Encodes a trace context as headers. */

@@ -56,8 +56,7 @@ async function relayInSession(
   const found = sessions.find(key, choose)
   let node: string | null
   try {
-    // A choice in memory is used synchronously, so that the items of a batch leave together.
-    node = found instanceof Promise ? await found : found
+    node = await found
   } catch (cause) {
     throw storeError(cause)
   }
@@ -68,26 +67,18 @@ async function relayInSession(
   const upstream = pool.upstreams.find(({ name }) => name === node)
   if (!upstream)
     return failSession(sessions, key, session, 'it is not in the config of this replica')
-  const { directives, shared, ...rest } = call
+  const { directives } = call
   const { attempts, startedMs } = call.journal
   if (directives.blockProviders.includes(node)) throw unusableNode(node, 'this request excludes it')
   const unverified = () => upstream.unverified(criteria.addons)
   const untilMs = startedMs + maxVerificationMs
-  let isAtOnce = !(found instanceof Promise)
-  while (unverified().length > 0 && clock.nowMs() < untilMs && !call.signal.aborted) {
-    isAtOnce = false
+  while (unverified().length > 0 && clock.nowMs() < untilMs && !call.signal.aborted)
     await sleep(clock, firstBackoffMs)
-  }
   if (!pool.pick.suits(upstream, criteria))
     return failSession(sessions, key, session, 'it lags behind the chain')
   let reply: Reply
   try {
-    reply = await relay({
-      ...rest,
-      directives: { ...directives, only: [node] },
-      // A request is shared only if the relay sends it without waiting.
-      ...(shared && isAtOnce && { shared }),
-    })
+    reply = await relay({ ...call, directives: { ...directives, only: [node] } })
   } catch (error) {
     if (!isFault(error)) throw error
     const isHurried = error.kind === errorKinds.timeout && attempts.every((each) => each.isCutShort)

@@ -43,10 +43,6 @@ export class NodeUrl<Wire extends Transport = Transport> {
   jumpsPassed = 0
   /** Time of the last head jump, on the clock's monotonic scale. */
   jumpedMs = -Infinity
-  /** JSON-RPC: limit of calls per request. */
-  readonly maxBatch: number
-  /** A temporary batch limit after the node rejected a larger batch. `untilMs` is monotonic. */
-  smallerBatch: { readonly items: number; readonly untilMs: number } | null = null
   /** Paths at which the node serves the router's own requests, where several are possible. */
   readonly servedPaths = new Map<string, string>()
   /** Consecutive failures. The URL with the fewest goes first. */
@@ -70,7 +66,6 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
     this.takesTrace = config.traceContext
-    this.maxBatch = config.maxBatch
     this.skipVerifications = config.skipVerifications
     this.declaredAddons = config.addons
     this.addons = new Set(config.addons)

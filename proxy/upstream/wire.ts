@@ -50,8 +50,22 @@ export interface Outgoing {
   readonly headers: HeaderList
   /** Bytes may be sent again on a retry; a stream allows one attempt only. */
   readonly body: Body | null
+  /** JSON-RPC: the item may leave together with others of its batch. */
+  readonly batch?: BatchItem | undefined
   /** gRPC: the answer starts with its first message or its status, not with its head. */
   readonly awaitsMessage?: boolean
+}
+
+/** Identifies one batch of a client. Its items may join on the wire, whichever layers they pass. */
+export interface BatchToken {
+  /** Number of items. */
+  readonly size: number
+}
+
+export interface BatchItem {
+  readonly token: BatchToken
+  /** JSON of the id that the request bears. */
+  readonly id: Uint8Array
 }
 
 /** One answer of an upstream. */

@@ -5,9 +5,8 @@ import { bufferOf, type Span } from '../../json/scanner.ts'
 import { type Call, type Directives, isLight, Journal, noDirectives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import type { OwnQuestion } from '../../subscription/ask.ts'
-import type { HeaderList } from '../../upstream/wire.ts'
+import type { BatchToken, HeaderList } from '../../upstream/wire.ts'
 import type { ListenerOptions } from '../listener.ts'
-import type { JoinedRequests } from './joined-requests.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { JsonRpcRequest, RequestRefused } from './jsonrpc-request.ts'
 
@@ -37,7 +36,7 @@ const routerId = Buffer.from('1')
 
 /**
  * Turns a request into a call.
- * @param joined batch items that may share a request to an upstream; null: none
+ * @param token the batch of which it is an item; null: none
  * @throws RequestRefused when the directives are invalid
  */
 export function makeJsonRpcCall(
@@ -45,7 +44,7 @@ export function makeJsonRpcCall(
   origin: CallOrigin,
   guid: string,
   { iface, clock }: Serving,
-  joined: JoinedRequests | null = null,
+  token: BatchToken | null = null,
 ): JsonRpcCall {
   const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
@@ -55,12 +54,9 @@ export function makeJsonRpcCall(
   const sentId = isEchoed(request) ? ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
-  journal.isOneOfMany = joined !== null || origin.isOneOfMany === true
+  journal.isOneOfMany = token !== null || origin.isOneOfMany === true
   // Only plain reads are joined: writes are broadcast, filters are bound, heavy calls are slow.
-  const shared =
-    joined && method.kind === 'read' && method.stateful === null && isLight({ method })
-      ? { send: joined.sender(sentId, journal.startedMs), others: joined.others }
-      : undefined
+  const isJoined = method.kind === 'read' && method.stateful === null && isLight({ method })
   return {
     guid,
     method,
@@ -69,13 +65,13 @@ export function makeJsonRpcCall(
       path: method.internalPath ?? '',
       headers: requestHeaders,
       body: sentBytes(request, sentId, iface.impliedVersion),
+      batch: token && isJoined ? { token, id: sentId } : undefined,
     },
     reader: new JsonRpcReplyReader(sentId, ownId, isVersion1, formOf(request)),
     directives,
     signal,
     journal,
     payload: method.kind === 'write' || method.cacheable ? request.paramsBytes : undefined,
-    shared,
   }
 }
 

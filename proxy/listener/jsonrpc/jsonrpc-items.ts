@@ -7,14 +7,16 @@ import type { Span } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/call.ts'
 import type { Reply } from '../../relay/reply.ts'
-import { release, type Body } from '../../upstream/wire.ts'
+import { release, type BatchToken, type Body } from '../../upstream/wire.ts'
 import { errorOf, type CallOutcome, type Calls } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
-import { JoinedRequests, close, comma, open } from './joined-requests.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
 import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.ts'
 
 const { waveItems } = clientLimits
+const open = Buffer.from('[')
+const comma = Buffer.from(',')
+const close = Buffer.from(']')
 
 /** Answer to one item: bytes, a stream that is too long to collect, or null for none. */
 export type ItemAnswer = Body | null
@@ -48,8 +50,8 @@ export async function answerBody(
 ): Promise<ItemAnswer> {
   if (read.kind === 'single') return answerItem(body, read.span, guid, context, serving)
   const { budget } = serving
-  const pieces = batchPieces(read.items, budget, (span, index, joined) =>
-    answerItem(body, span, `${guid}-${index}`, context, serving, joined),
+  const pieces = batchPieces(read.items, budget, (span, index, token) =>
+    answerItem(body, span, `${guid}-${index}`, context, serving, token),
   )
   const collected = new GrowingBuffer(budget)
   try {
@@ -67,12 +69,12 @@ export async function answerBody(
 /**
  * JSON array of the answers, in pieces; empty when no item has an answer. A bounded number of items
  * is in flight, and answers that wait for their turn count in the budget.
- * @param answer may join its upstream request with those of other items. Must not reject.
+ * @param answer gets the token with which items join on the wire. Must not reject.
  */
 export async function* batchPieces<Item>(
   items: readonly Item[],
   budget: ByteBudget,
-  answer: (item: Item, index: number, joined: JoinedRequests) => Promise<ItemAnswer>,
+  answer: (item: Item, index: number, token: BatchToken) => Promise<ItemAnswer>,
 ): AsyncGenerator<Uint8Array> {
   let isFirst = true
   for (let from = 0; from < items.length; from += waveItems) {
@@ -80,16 +82,13 @@ export async function* batchPieces<Item>(
     await new Promise<void>((resolve) =>
       budget.turns.run(wave.length * budgetLimits.itemBytes, resolve),
     )
-    const joined = new JoinedRequests(wave.length, budget)
+    const token: BatchToken = { size: wave.length }
     const reservation = new Reservation(budget)
     const answers = wave.map(async (item, at) => {
-      const bytes = await answer(item, from + at, joined)
+      const bytes = await answer(item, from + at, token)
       reservation.hold(lengthOf(bytes))
       return bytes
     })
-    // Only requests sent before this are joined. So no code between `answer` and a call's first
-    // attempt may wait, not even for one microtask.
-    joined.flush()
     let next = 0
     try {
       for (; next < answers.length; next += 1) {
@@ -143,12 +142,12 @@ async function answerItem(
   guid: string,
   context: ItemContext,
   serving: JsonRpcServing,
-  joined: JoinedRequests | null = null,
+  token: BatchToken | null = null,
 ): Promise<ItemAnswer> {
   if (context.signal.aborted) return null
   try {
     const request = new JsonRpcRequest(body, span)
-    const call = makeJsonRpcCall(request, context, guid, serving, joined)
+    const call = makeJsonRpcCall(request, context, guid, serving, token)
     return await (context.subscribe(request, call) ?? relayItem(request, call, context, serving))
   } catch (cause) {
     const error = errorOf(cause)

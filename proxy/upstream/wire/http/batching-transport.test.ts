@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { describe, expect, test } from 'vitest'
-import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
-import type { NodeUrl } from '../../upstream/upstream.ts'
-import { type Incoming, type Outgoing, TransportError } from '../../upstream/wire.ts'
-import { reply, startListener } from '../testing/listener-fixture.ts'
-import { JoinedRequests } from './joined-requests.ts'
+import { ByteBudget } from '../../../bytes/byte-budget.ts'
+import { Cancellation, type CancelSignal } from '../../../clock/cancellation.ts'
+import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
+import { type Incoming, type Outgoing, TransportError } from '../../wire.ts'
+import { BatchingTransport } from './batching-transport.ts'
 
 const noTrailers = () => []
 
@@ -15,22 +14,23 @@ function incoming(text: string, status = 200): Incoming {
   return { status, headers, body: Buffer.from(text), trailers: noTrailers }
 }
 
-/** A URL whose node answers each body with `answer`. */
-function nodeUrl(answer: (body: string) => Incoming, maxBatch = 100) {
+/** A transport to a node that answers each body with `answer`. */
+function nodeOf(answer: (body: string) => Incoming | Promise<Incoming>, maxItems = 100) {
   const requests: string[] = []
   const signals: CancelSignal[] = []
-  const url = {
-    maxBatch,
-    transport: {
-      send: (request: Outgoing, signal: CancelSignal) => {
-        const body = Buffer.from(request.body as Uint8Array).toString()
-        requests.push(body)
-        signals.push(signal)
-        return Promise.resolve().then(() => answer(body))
-      },
+  const inner = {
+    send: (request: Outgoing, signal: CancelSignal) => {
+      const body = Buffer.from(request.body as Uint8Array).toString()
+      requests.push(body)
+      signals.push(signal)
+      return Promise.resolve().then(() => answer(body))
     },
-  } as unknown as NodeUrl
-  return { url, requests, signals }
+    close: () => Promise.resolve(),
+  }
+  const clock = new VirtualClock()
+  const budget = new ByteBudget(1e9)
+  const url = new BatchingTransport(inner, maxItems, { clock, budget })
+  return { url, requests, signals, clock }
 }
 
 const call = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"m"}`
@@ -43,21 +43,15 @@ const single = (body: string) => incoming(result(idsIn(body)[0] as string))
 const list = (body: string) => incoming(`[${idsIn(body).map(result).join(' ,')}]`)
 const honest = (body: string) => (body.startsWith('[') ? list(body) : single(body))
 
-async function send(
-  url: NodeUrl,
-  ids: readonly string[],
-  signal: CancelSignal = new Cancellation(),
-  nowMs = 0,
-) {
-  const joined = new JoinedRequests(ids.length, new ByteBudget(1e9))
-  const answers = ids.map((id) =>
-    joined.sender(Buffer.from(id), nowMs)(
-      url,
-      { verb: 'POST', path: '', headers: [], body: Buffer.from(call(id)) },
-      signal,
-    ),
-  )
-  joined.flush()
+function requestOf(id: string, token = { size: 2 }): Outgoing {
+  const batch = { token, id: Buffer.from(id) }
+  return { verb: 'POST', path: '', headers: [], body: Buffer.from(call(id)), batch }
+}
+
+/** Sends a batch with these ids. @returns the answers, and errors as they are */
+async function send(url: BatchingTransport, ids: readonly string[]) {
+  const token = { size: ids.length }
+  const answers = ids.map((id) => url.send(requestOf(id, token), new Cancellation()))
   const settled = await Promise.allSettled(answers)
   return settled.map((each) =>
     each.status === 'fulfilled'
@@ -66,65 +60,76 @@ async function send(
   )
 }
 
+/** The number of items that a node gets together after this. */
+async function nextSize({ url, requests }: ReturnType<typeof nodeOf>): Promise<number> {
+  const before = requests.length
+  await send(url, ['1', '2', '3', '4'])
+  return idsIn(requests[before] ?? '').length
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
 describe('items of a batch', () => {
   test('are sent as one request, and each gets its own answer, byte for byte', async () => {
-    const { url, requests } = nodeUrl(honest)
+    const { url, requests } = nodeOf(honest)
     expect(await send(url, ['1', '"a"', '3'])).toEqual(['1', '"a"', '3'].map(result))
     expect(requests).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
   })
 
   test('report how far their common request progressed', async () => {
-    const { url, signals } = nodeUrl(() => incoming('[]'))
-    const joined = new JoinedRequests(2, new ByteBudget(1e9))
+    const { url, signals } = nodeOf(() => incoming('[]'))
     const own = [new Cancellation(), new Cancellation()]
-    const sent = own.map((signal, at) => {
-      const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call(String(at))) }
-      return joined.sender(Buffer.from(String(at)), 0)(url, request, signal)
-    })
-    joined.flush()
+    const token = { size: 2 }
+    const sent = own.map((signal, at) => url.send(requestOf(String(at), token), signal))
+    await turn()
     for (const signal of signals) signal.underWay = { progress: 'half way' }
     expect(own.map(({ progress }) => progress)).toEqual(['half way', 'half way'])
     await Promise.allSettled(sent)
   })
 
-  test('reach the relay in time to be joined', async () => {
-    const { url, requests } = nodeUrl(honest)
-    await using fixture = await startListener(async ({ shared, request, signal }) => ({
-      ...reply(''),
-      incoming: await shared!.send(url, request, signal),
-    }))
-    const body = `[${call('1')},${call('2')}]`
-    const response = await fetch(fixture.url, { method: 'POST', body })
-    expect(await response.text()).toBe(`[${result('1')},${result('2')}]`)
-    expect(requests).toEqual([body])
+  test('join also if some had to wait, as for a shared store', async () => {
+    const { url, requests } = nodeOf(honest)
+    const token = { size: 2 }
+    const sent = [1, 2].map(async (at) => {
+      for (let wait = 0; wait < at * 10; wait++) await Promise.resolve()
+      return url.send(requestOf(String(at), token), new Cancellation())
+    })
+    await Promise.all(sent)
+    expect(requests).toEqual([`[${call('1')},${call('2')}]`])
+  })
+
+  test('of two batches stay apart', async () => {
+    const { url, requests } = nodeOf(honest)
+    await Promise.all([send(url, ['1', '2']), send(url, ['3', '4'])])
+    expect(requests).toEqual([`[${call('1')},${call('2')}]`, `[${call('3')},${call('4')}]`])
   })
 
   test('get their own answers whatever the order of the response', async () => {
-    const { url } = nodeUrl((body) => incoming(`[${idsIn(body).toReversed().map(result).join()}]`))
+    const { url } = nodeOf((body) => incoming(`[${idsIn(body).toReversed().map(result).join()}]`))
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
   })
 
   test('are sent in groups no larger than the URL accepts', async () => {
-    const { url, requests } = nodeUrl(honest, 2)
+    const { url, requests } = nodeOf(honest, 2)
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
     expect(requests).toEqual([`[${call('1')},${call('2')}]`, call('3')])
   })
 
   test('are sent singly when the URL accepts no batches', async () => {
-    const { url, requests } = nodeUrl(honest, 1)
+    const { url, requests } = nodeOf(honest, 1)
     expect(await send(url, ['1', '2'])).toEqual(['1', '2'].map(result))
     expect(requests).toEqual([call('1'), call('2')])
   })
 
   test('with the same id go in separate requests, since ids match the answers', async () => {
-    const { url, requests } = nodeUrl(honest)
+    const { url, requests } = nodeOf(honest)
     expect(await send(url, ['1', '1', '2'])).toEqual(['1', '1', '2'].map(result))
     expect(requests).toEqual([`[${call('1')},${call('2')}]`, call('1')])
   })
 
   test('without an answer under their id get an unmatched one, or fail when none is left', async () => {
     const anonymous = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}'
-    const { url } = nodeUrl(() => incoming(`[${result('1')},${anonymous}]`))
+    const { url } = nodeOf(() => incoming(`[${result('1')},${anonymous}]`))
     const missing = expect.objectContaining({
       fault: 'truncated',
       message: 'the answer to a batch lacks this item',
@@ -138,9 +143,9 @@ describe('items of a batch', () => {
   ])(
     'that a node refuses with %s are sent singly, and half as many next time',
     async (_, refusal) => {
-      const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
-      expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-      expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
+      const node = nodeOf((body) => (body.startsWith('[') ? refusal : single(body)))
+      expect(await send(node.url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
+      expect([node.requests.length, await nextSize(node)]).toEqual([5, 2])
     },
   )
 
@@ -154,9 +159,9 @@ describe('items of a batch', () => {
   ])(
     'that a node answers with %s fail together, and as many are sent next time',
     async (_, body) => {
-      const { url, requests } = nodeUrl(() => incoming(body))
-      expect(await send(url, ['1', '2'])).toEqual([body, body])
-      expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
+      const node = nodeOf(() => incoming(body))
+      expect(await send(node.url, ['1', '2'])).toEqual([body, body])
+      expect([node.requests.length, await nextSize(node)]).toEqual([1, 4])
     },
   )
 
@@ -170,16 +175,16 @@ describe('items of a batch', () => {
     ['a gateway', 403, -32600, 'Batch requests are not supported'],
   ])('that %s refuses together go singly', async (_, status, code, message) => {
     const refusal = incoming(oneError(code, message), status)
-    const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
-    expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-    expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
+    const node = nodeOf((body) => (body.startsWith('[') ? refusal : single(body)))
+    expect(await send(node.url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
+    expect([node.requests.length, await nextSize(node)]).toEqual([5, 2])
   })
 
   test('that geth refuses together, with a one-error list under the first id, are sent singly', async () => {
     const refusal = incoming(`[${oneError(-32600, 'batch too large', '1')}]`)
-    const { url, requests } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
-    expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-    expect([requests.length, url.smallerBatch?.items]).toEqual([5, 2])
+    const node = nodeOf((body) => (body.startsWith('[') ? refusal : single(body)))
+    expect(await send(node.url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
+    expect([node.requests.length, await nextSize(node)]).toEqual([5, 2])
   })
 
   test.each([
@@ -188,74 +193,71 @@ describe('items of a batch', () => {
     ['a missing key', 401, -32600, 'Must be authenticated!'],
   ])('all get %s', async (_, status, code, message) => {
     const error = oneError(code, message)
-    const { url, requests } = nodeUrl(() => incoming(error, status))
-    expect(await send(url, ['1', '2'])).toEqual([error, error])
-    expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
+    const node = nodeOf(() => incoming(error, status))
+    expect(await send(node.url, ['1', '2'])).toEqual([error, error])
+    expect([node.requests.length, await nextSize(node)]).toEqual([1, 4])
   })
 
   test('sent alone get an error about batches as their answer', async () => {
     const error = oneError(-32000, 'unknown batch', '1')
-    const { url, requests } = nodeUrl(() => incoming(error))
-    expect(await send(url, ['1'])).toEqual([error])
-    expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
+    const node = nodeOf(() => incoming(error))
+    expect(await send(node.url, ['1'])).toEqual([error])
+    expect([node.requests.length, await nextSize(node)]).toEqual([1, 4])
   })
 
   test('are joined again ten minutes after a node refused a batch of that size', async () => {
     let isRefusing = true
-    const { url, requests } = nodeUrl((body) =>
+    const { url, requests, clock } = nodeOf((body) =>
       isRefusing && body.startsWith('[') ? incoming('no', 400) : honest(body),
     )
     await send(url, ['1', '2'])
     isRefusing = false
-    await send(url, ['1', '2'], new Cancellation(), 10 * 60_000 - 1)
+    await clock.advance(10 * 60_000 - 1)
+    await send(url, ['1', '2'])
     expect(requests.slice(3)).toEqual([call('1'), call('2')])
-    await send(url, ['1', '2'], new Cancellation(), 10 * 60_000)
+    await clock.advance(1)
+    await send(url, ['1', '2'])
     expect(requests.slice(5)).toEqual([`[${call('1')},${call('2')}]`])
   })
 
   test("share the node's single error, such as a rate limit", async () => {
     const limit = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}'
-    const { url, requests } = nodeUrl(() => incoming(limit))
-    expect(await send(url, ['1', '2', '3'])).toEqual([limit, limit, limit])
-    expect([requests.length, url.smallerBatch]).toEqual([1, undefined])
+    const node = nodeOf(() => incoming(limit))
+    expect(await send(node.url, ['1', '2', '3'])).toEqual([limit, limit, limit])
+    expect([node.requests.length, await nextSize(node)]).toEqual([1, 4])
   })
 
   test.each([403, 429, 500, 503])("share the HTTP %i of the node's answer", async (status) => {
-    const { url, requests } = nodeUrl(() => incoming('wait', status))
+    const { url, requests } = nodeOf(() => incoming('wait', status))
     expect(await send(url, ['1', '2'])).toEqual(['wait', 'wait'])
     expect(requests).toHaveLength(1)
   })
 
   test('fail together with their request', async () => {
     const error = new TransportError('reset', 'connection lost')
-    const { url } = nodeUrl(() => {
+    const { url } = nodeOf(() => {
       throw error
     })
     expect(await send(url, ['1', '2'])).toEqual([error, error])
   })
 
   test('are aborted once the last of their calls is aborted', async () => {
-    const { url, signals } = nodeUrl(honest)
-    const joined = new JoinedRequests(2, new ByteBudget(1e9))
+    const { url, signals } = nodeOf(() => new Promise(() => {}))
     const waits = [new Cancellation(), new Cancellation()]
-    const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('1')) }
-    const answers = waits.map((wait, at) =>
-      joined.sender(Buffer.from(String(at)), 0)(url, request, wait),
-    )
-    joined.flush()
+    const token = { size: 2 }
+    for (const [at, wait] of waits.entries()) void url.send(requestOf(String(at), token), wait)
+    await turn()
     waits[0]?.abort()
     expect(signals[0]?.aborted).toBe(false)
     waits[1]?.abort()
     expect(signals[0]?.aborted).toBe(true)
-    await Promise.allSettled(answers)
   })
 
-  test('that arrive after the batch was sent are sent at once', async () => {
-    const { url, requests } = nodeUrl(honest)
-    const joined = new JoinedRequests(1, new ByteBudget(1e9))
-    joined.flush()
-    const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('7')) }
-    await joined.sender(Buffer.from('7'), 0)(url, request, new Cancellation())
-    expect(requests).toEqual([call('7')])
+  test('that arrive after the batch was sent are sent singly', async () => {
+    const { url, requests } = nodeOf(honest)
+    const token = { size: 2 }
+    await url.send(requestOf('1', token), new Cancellation())
+    await url.send(requestOf('2', token), new Cancellation())
+    expect(requests).toEqual([call('1'), call('2')])
   })
 })

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ByteBudget } from '../../bytes/byte-budget.ts'
-import { nodeLimits } from '../../bytes/limits.ts'
-import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
-import { bufferOf, Cursor, memberOf, spaceEnd } from '../../json/scanner.ts'
-import { type Incoming, type Outgoing, TransportError, wholeBody } from '../../upstream/wire.ts'
-import type { Send } from '../../relay/call.ts'
-import type { NodeUrl } from '../../upstream/upstream.ts'
+import type { ByteBudget } from '../../../bytes/byte-budget.ts'
+import { nodeLimits } from '../../../bytes/limits.ts'
+import { Cancellation, type CancelSignal } from '../../../clock/cancellation.ts'
+import type { Clock } from '../../../clock/clock.ts'
+import { bufferOf, Cursor, memberOf, spaceEnd } from '../../../json/scanner.ts'
+import {
+  type BatchToken,
+  type Incoming,
+  type Outgoing,
+  type Transport,
+  TransportError,
+  wholeBody,
+} from '../../wire.ts'
 
-/** JSON array delimiters, for a batch and its answer. */
-export const open = Buffer.from('[')
-export const comma = Buffer.from(',')
-export const close = Buffer.from(']')
+const open = Buffer.from('[')
+const comma = Buffer.from(',')
+const close = Buffer.from(']')
 
 /** Statuses with which nodes refuse batches, or batches of that size. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501])
@@ -20,127 +25,127 @@ const formCodes: ReadonlySet<number> = new Set([-32700, -32600, -32601])
 /** After this time a refused batch size is tried again. */
 const refusedForMs = 10 * 60_000
 
-/** One item of a client's batch, in transit to a URL. */
+/** One item of a client's batch that waits to be sent. */
 interface Item {
   readonly request: Outgoing
   /** JSON of the id sent to the node. */
   readonly id: string
   readonly signal: CancelSignal
-  /** When the item's call began. */
-  readonly atMs: number
   readonly resolve: (incoming: Incoming) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Sends items of one client's batch to the same URL in one request. Each item gets its part of the
- * answer, byte for byte. When a node refuses a batch, its items are sent singly, and for ten
- * minutes batches to that URL have half the size.
+ * Sends items of one client's batch that arrive in one turn of the event loop in one request. Each
+ * item gets its part of the answer, byte for byte. When the node refuses a batch, its items are
+ * sent singly, and for ten minutes batches have half the size.
  */
-export class JoinedRequests {
-  /** How many other items may share a request with one. */
-  readonly others: number
-  readonly #groups = new Map<NodeUrl, Item[][]>()
-  #isOpen = true
-
+export class BatchingTransport implements Transport {
+  readonly #inner: Transport
+  readonly #maxItems: number
+  readonly #clock: Clock
   readonly #budget: ByteBudget
+  readonly #waiting = new Map<BatchToken, Item[][]>()
+  /** Limit after a refusal. */
+  #smaller = { items: Infinity, untilMs: -Infinity }
 
-  constructor(items: number, budget: ByteBudget) {
-    this.others = items - 1
+  /** @param maxItems the most that the node accepts in one request */
+  constructor(
+    inner: Transport,
+    maxItems: number,
+    { clock, budget }: { readonly clock: Clock; readonly budget: ByteBudget },
+  ) {
+    this.#inner = inner
+    this.#maxItems = maxItems
+    this.#clock = clock
     this.#budget = budget
   }
 
-  /** Sends the item with this id (JSON): joined with others at `flush`, or at once after it. */
-  sender(id: Uint8Array, atMs: number): Send {
-    return (url, request, signal) => {
-      if (!this.#isOpen) return url.transport.send(request, signal)
-      return new Promise((resolve, reject) => {
-        const text = bufferOf(id).toString('latin1')
-        this.#join(url, { request, id: text, signal, atMs, resolve, reject })
-      })
+  send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
+    const { batch } = request
+    if (!batch) return this.#inner.send(request, signal)
+    return new Promise((resolve, reject) => {
+      const id = bufferOf(batch.id).toString('latin1')
+      if (this.#waiting.size === 0) this.#budget.turns.together(this.#sendAll)
+      const groups = this.#waiting.getOrInsertComputed(batch.token, () => [])
+      const item = { request, id, signal, resolve, reject }
+      const group = groups.find((each) => this.#fits(item, each))
+      if (group) group.push(item)
+      else groups.push([item])
+    })
+  }
+
+  close(isGentle?: boolean): Promise<void> {
+    return this.#inner.close(isGentle)
+  }
+
+  /** Ids are distinct in a group, because they match the answers. */
+  #fits({ id, request }: Item, group: readonly Item[]): boolean {
+    const { items, untilMs } = this.#smaller
+    const maxItems = this.#clock.nowMs() < untilMs ? items : this.#maxItems
+    if (group.length >= maxItems || group[0]?.request.path !== request.path) return false
+    return group.every((each) => each.id !== id)
+  }
+
+  readonly #sendAll = (): void => {
+    const all = [...this.#waiting.values()].flat()
+    this.#waiting.clear()
+    for (const items of all) {
+      if (items.length > 1) void this.#sendGroup(items)
+      else this.#sendSingly(items)
     }
   }
 
-  /** Sends the joined items. */
-  flush(): void {
-    this.#isOpen = false
-    for (const [url, groups] of this.#groups)
-      for (const items of groups) {
-        if (items.length > 1) void sendGroup(url, items, this.#budget)
-        else for (const item of items) sendSingly(url, item)
+  #sendSingly(items: readonly Item[]): void {
+    for (const { request, signal, resolve, reject } of items)
+      this.#inner.send(request, signal).then(resolve, reject)
+  }
+
+  async #sendGroup(items: readonly Item[]): Promise<void> {
+    const waiting = items.filter(({ signal }) => !signal.aborted)
+    const [first] = waiting
+    if (!first) return
+    const cancellation = new Cancellation()
+    let left = waiting.length
+    const leave = () => {
+      left -= 1
+      if (left === 0) cancellation.abort()
+    }
+    for (const { signal } of waiting) {
+      signal.underWay = cancellation
+      signal.addEventListener('abort', leave, { once: true })
+    }
+    try {
+      const body = joined(waiting.map(({ request }) => request.body as Uint8Array))
+      const incoming = await this.#inner.send({ ...first.request, body }, cancellation)
+      const answer = await wholeBody(incoming.body, nodeLimits.wholeBytes, this.#budget)
+      this.#share(waiting, incoming, answer)
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+    } finally {
+      for (const { signal } of waiting) signal.removeEventListener('abort', leave)
+    }
+  }
+
+  /** @param body null when it is too long */
+  #share(items: readonly Item[], incoming: Incoming, body: Uint8Array | null): void {
+    const answers = body && answersIn(body, items)
+    if (answers) {
+      const missing = new TransportError('truncated', 'the answer to a batch lacks this item')
+      for (const [index, { resolve, reject }] of items.entries()) {
+        const answer = answers[index]
+        if (answer) resolve({ ...incoming, body: answer })
+        else reject(missing)
       }
-    this.#groups.clear()
-  }
-
-  /** Joins the first group with room and no item of this id, because ids match the answers. */
-  #join(url: NodeUrl, item: Item): void {
-    const groups = this.#groups.get(url) ?? []
-    this.#groups.set(url, groups)
-    const fits = (group: readonly Item[]) =>
-      group.length < maxItems(url, item) && group[0]?.request.path === item.request.path
-    const group = groups.find((each) => fits(each) && each.every(({ id }) => id !== item.id))
-    if (group) group.push(item)
-    else groups.push([item])
-  }
-}
-
-function maxItems({ maxBatch, smallerBatch }: NodeUrl, { atMs }: Item): number {
-  return smallerBatch && atMs < smallerBatch.untilMs ? smallerBatch.items : maxBatch
-}
-
-function sendSingly(url: NodeUrl, { request, signal, resolve, reject }: Item): void {
-  url.transport.send(request, signal).then(resolve, reject)
-}
-
-async function sendGroup(url: NodeUrl, items: readonly Item[], budget: ByteBudget): Promise<void> {
-  const waiting = items.filter(({ signal }) => !signal.aborted)
-  const [first] = waiting
-  if (!first) return
-  const cancellation = new Cancellation()
-  let left = waiting.length
-  const leave = () => {
-    left -= 1
-    if (left === 0) cancellation.abort()
-  }
-  for (const { signal } of waiting) {
-    signal.underWay = cancellation
-    signal.addEventListener('abort', leave, { once: true })
-  }
-  try {
-    const body = joined(waiting.map(({ request }) => request.body as Uint8Array))
-    const incoming = await url.transport.send({ ...first.request, body }, cancellation)
-    const answer = await wholeBody(incoming.body, nodeLimits.wholeBytes, budget)
-    share(url, waiting, incoming, answer)
-  } catch (error) {
-    for (const { reject } of waiting) reject(error)
-  } finally {
-    for (const { signal } of waiting) signal.removeEventListener('abort', leave)
-  }
-}
-
-/** @param body null when it is too long */
-function share(
-  url: NodeUrl,
-  items: readonly Item[],
-  incoming: Incoming,
-  body: Uint8Array | null,
-): void {
-  const answers = body && answersIn(body, items)
-  if (answers) {
-    const missing = new TransportError('truncated', 'the answer to a batch lacks this item')
-    for (const [index, { resolve, reject }] of items.entries()) {
-      const answer = answers[index]
-      if (answer) resolve({ ...incoming, body: answer })
-      else reject(missing)
+    } else if (body === null || isRefusal(incoming.status, body)) {
+      const untilMs = this.#clock.nowMs() + refusedForMs
+      this.#smaller = { items: Math.max(1, items.length >> 1), untilMs }
+      this.#sendSingly(items)
+    } else {
+      // All items get the same object, so that the failure counts once.
+      const answer = { ...incoming, body }
+      for (const { resolve } of items) resolve(answer)
     }
-  } else if (body === null || isRefusal(incoming.status, body)) {
-    const atMs = items[0]?.atMs ?? 0
-    url.smallerBatch = { items: Math.max(1, items.length >> 1), untilMs: atMs + refusedForMs }
-    for (const item of items) sendSingly(url, item)
-  } else {
-    // All items get the same object, so that the failure counts once.
-    const answer = { ...incoming, body }
-    for (const { resolve } of items) resolve(answer)
   }
 }
 
