@@ -108,7 +108,7 @@ generate: install ## generate reference documentation, crds/ and parts of the ch
 verify: lint drift ## all checks except the tests: lint, and no stale generated files
 
 .PHONY: lint
-lint: lint-format lint-code lint-types lint-unused lint-law ## format, typed lint rules, types, unused code, import rules
+lint: lint-format lint-code lint-types lint-unused lint-law lint-english ## format, typed lint rules, types, unused code, import rules, English
 
 .PHONY: lint-format
 lint-format: install
@@ -129,6 +129,10 @@ lint-unused: install
 .PHONY: lint-law
 lint-law: install
 	@$(BIN)/vitest run --reporter=dot scripts/law
+
+.PHONY: lint-english
+lint-english: install
+	@$(BIN)/textlint README.md CONTRIBUTING.md SECURITY.md '{bench,charts,docs,e2e,examples,specs}/**/*.md'
 
 .PHONY: sbom
 sbom: build ## an SBOM of each program with hashes and licences: dist/IMAGE.cdx.json (CycloneDX)
