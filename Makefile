@@ -156,7 +156,7 @@ drift: install
 
 ##@ Ship it
 
-# Prefix of the images, for example IMAGES=registry.example.com/rpc/, and their bases: see Dockerfile.
+# Prefix of the images, such as IMAGES=registry.example.com/rpc/, and their bases: see Dockerfile.
 IMAGES ?=
 VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)
 REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -196,7 +196,7 @@ package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and r
 
 ##@ On a cluster that runs pods: kind, or another in KUBECONFIG
 
-# Command that loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
+# Loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
 LOAD ?= kind load docker-image --name $(or $(KIND_CLUSTER),rpc-router)
 
 .PHONY: e2e

@@ -138,7 +138,7 @@ export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchan
   return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
-/** Whether a node of the upstream has pruned the call's block, or a wrong answer may have suggested so. */
+/** Whether a node of the upstream has pruned the call's block, or a wrong answer may suggest so. */
 export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
   const depth = client.plan.depth ?? 0
   const isSuch = ({ isPruned, faults }: UrlPlan) =>

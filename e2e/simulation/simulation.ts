@@ -24,7 +24,7 @@ const stepMs = 1_000
 /** More requests than any schedule needs. */
 const maxSent = 20_000
 
-/** Runs the real engine through a schedule, in virtual time, and judges every step. */
+/** Runs the real engine through a schedule, in virtual time, and checks every step. */
 export async function simulate(schedule: Schedule, spec: Spec): Promise<Run> {
   return new Simulation(schedule, spec).run()
 }
