@@ -181,10 +181,10 @@ class Simulation implements Arena {
       poolObserver: {
         stateChanged: (upstream, from, { state, why }) =>
           this.#run.say(`${upstream}: ${from} to ${state}, ${why}`),
-        cooldownBegan: (_, url, holdOffMs) => {
+        cooldownBegan: (_, url, cooldownMs) => {
           const seat = this.seats.get(url)
-          if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs
-          this.#run.say(`${url} in cooldown for ${holdOffMs} ms`)
+          if (seat) seat.cooldownUntilMs = this.clock.nowMs() + cooldownMs
+          this.#run.say(`${url} in cooldown for ${cooldownMs} ms`)
         },
         verificationFailed: (_, url, verification, why) =>
           this.#run.say(`${url} fails ${verification}: ${why}`),
