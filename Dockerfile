@@ -1,7 +1,7 @@
-# The images of rpc-router: targets `router`, `operator` and `cache`. `make images` bundles the programs
-# before the build, which fetches and compiles nothing.
+# The images of rpc-router: targets `router`, `operator` and `cache`. `make images` bundles the
+# programs before the build, which fetches and compiles nothing.
 #
-# NODE  an image with Node 26 in PATH, and a shell. If it has `strip`, the symbols of Node are removed
+# NODE  an image with Node 26 in PATH, and a shell. If it has `strip`, Node loses its symbols
 # BASE  the base of the images. The default is empty: no shell, no packages
 ARG NODE=node:26.10.0-bookworm
 ARG BASE=scratch
@@ -39,8 +39,8 @@ USER 65532:65532
 WORKDIR /app
 ENV NODE_ENV=production
 
-# Limits malloc to one arena, returns large blocks to the system, and limits V8's young generation: see
-# bin/router.mjs.
+# Limits malloc to one arena, returns large blocks to the system, and limits V8's young generation:
+# see bin/router.mjs.
 FROM common AS with-router
 COPY dist/specs /app/dist/specs
 COPY examples/ethereum.yml /app/examples/

@@ -108,7 +108,7 @@ generate: install ## generate reference documentation, crds/ and parts of the ch
 verify: lint drift ## all checks except the tests: lint, and no stale generated files
 
 .PHONY: lint
-lint: lint-format lint-code lint-types lint-unused lint-law ## format, typed lint rules, types, unused code, import rules
+lint: lint-format lint-code lint-types lint-unused lint-law lint-english ## format, typed lint rules, types, unused code, import rules, English
 
 .PHONY: lint-format
 lint-format: install
@@ -129,6 +129,10 @@ lint-unused: install
 .PHONY: lint-law
 lint-law: install
 	@$(BIN)/vitest run --reporter=dot scripts/law
+
+.PHONY: lint-english
+lint-english: install
+	@$(BIN)/textlint README.md CONTRIBUTING.md SECURITY.md '{bench,charts,docs,e2e,examples,specs}/**/*.md'
 
 .PHONY: sbom
 sbom: build ## an SBOM of each program with hashes and licences: dist/IMAGE.cdx.json (CycloneDX)
@@ -152,7 +156,7 @@ drift: install
 
 ##@ Ship it
 
-# Prefix of the images, for example IMAGES=registry.example.com/rpc/, and their bases: see Dockerfile.
+# Prefix of the images, such as IMAGES=registry.example.com/rpc/, and their bases: see Dockerfile.
 IMAGES ?=
 VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)
 REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -192,7 +196,7 @@ package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and r
 
 ##@ On a cluster that runs pods: kind, or another in KUBECONFIG
 
-# Command that loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
+# Loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
 LOAD ?= kind load docker-image --name $(or $(KIND_CLUSTER),rpc-router)
 
 .PHONY: e2e

@@ -26,7 +26,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     setupFiles: 'e2e/processes/every-test.fixture.ts',
     restoreMocks: true,
-    // A quarter of the CPU was modules that each file loaded anew. So no test may leave a global changed.
+    // Modules load once, which saves a quarter of the CPU. So no test may leave a global changed.
     isolate: false,
     projects: [
       {
@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'plain',
           include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
-          // The suites of e2e/nodes need real nodes: below, and all of them in vitest.nodes.config.ts.
+          // Suites of e2e/nodes need real nodes: below, and all in vitest.nodes.config.ts.
           exclude: [
             ...configDefaults.exclude,
             onRealApi,

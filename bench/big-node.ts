@@ -74,7 +74,7 @@ function* pieces(shape: BigShape, id: string, bytes: number): Generator<Buffer> 
   yield Buffer.from(shape === 'id behind' ? `,"id":${id}}\n` : '}\n')
 }
 
-/** An Ethereum node on loopback. Its `eth_getLogs` or `eth_getCode` answers with about `bytes` bytes. */
+/** An Ethereum node on loopback. `eth_getLogs` or `eth_getCode` answers about `bytes` bytes. */
 export function createBigNode(bytes: number, shape: () => BigShape): Server {
   const chain = createChainModel({ seed: 'big', clock: systemClock })
   const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })

@@ -7,7 +7,7 @@ import { connectTo, type InterfaceName } from './interface-calls.ts'
  * Keeps connections to one interface busy, each with one read at a time, and checks every answer.
  * Prints one line of JSON.
  *
- *   node bench/interface-load.ts --interface REST --port 3360 --connections 16 --seconds 3 --first 0
+ *   node bench/interface-load.ts --interface REST --port 3360 --connections 16 --seconds 3
  */
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { enableCompileCache } from 'node:module'
 
-// SIGTERM and SIGINT stop it, and SIGHUP reloads a router that runs. SIGUSR1 would open Node's inspector, the others kill.
+// SIGTERM and SIGINT stop it; SIGHUP reloads. SIGUSR1 would open an inspector, others kill.
 for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
 // Keeps what was compiled for the next start, which then takes half the time.
 enableCompileCache()

@@ -7,7 +7,7 @@ import { renderCrds } from './generate/render-crds.ts'
 import { renderReferences } from './generate/render-references.ts'
 import { describeDrift } from './generate/drift.ts'
 
-// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, crds/*.yaml from operator/api and parts of charts/rpc-router
+// node scripts/generate.ts           writes docs/reference/, crds/ and parts of charts/rpc-router
 // node scripts/generate.ts --check   writes nothing; exit code 1 when a file is not up to date
 
 const root = join(import.meta.dirname, '..')

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// node scripts/package.ts   after a build: writes dist/rpc-router-VERSION.tgz, which depends on nothing but Node itself
+// node scripts/package.ts   after a build: dist/rpc-router-VERSION.tgz, which needs only Node
 
 const root = join(import.meta.dirname, '..')
 const cwd = join(root, 'dist/package')

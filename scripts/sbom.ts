@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync, writeFileSync } from 'node:fs'
 
-// node scripts/sbom.ts VERSION NODE   after a build: dist/IMAGE.cdx.json, what the bundle of each image is made from (CycloneDX)
+// node scripts/sbom.ts VERSION NODE   after a build: dist/IMAGE.cdx.json, sources of each bundle
 
 interface Locked {
   readonly version: string

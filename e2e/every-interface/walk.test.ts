@@ -12,8 +12,8 @@ import { specHead } from './spec-answers.ts'
 import { echoOf, startSpecNode } from './spec-node.ts'
 
 /*
- * Every interface of every chain starts a listener, verifies its node and relays. `CATALOG_DIR` names
- * a directory of specs to walk instead of the specs in the repository.
+ * Every interface of every chain starts a listener, verifies its node and relays. `CATALOG_DIR`
+ * names a directory of specs to walk instead of the specs in the repository.
  */
 const outside = process.env['CATALOG_DIR']
 const testdata = ['catalog', 'own-catalog'].map((name) =>

@@ -138,7 +138,7 @@ export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchan
   return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
-/** Whether a node of the upstream has pruned the call's block, or misled the router into assuming so. */
+/** Whether a node of the upstream has pruned the call's block, or misled the router about it. */
 export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
   const depth = client.plan.depth ?? 0
   // A node whose head fell far refuses an old block, as a pruned node does.

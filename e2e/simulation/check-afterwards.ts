@@ -3,7 +3,7 @@
 import type { Arena, ClientCall } from './arena.ts'
 import { checkAborted, slowestMs } from './check-ending.ts'
 
-/** After this time without faults an upstream is in service: the watch's longest wait, and a probe. */
+/** Time without faults until an upstream is in service: the watch's longest wait, and a probe. */
 export const recoveryMs = 45_000
 /** The time of a probe. */
 const probeMs = 5_000

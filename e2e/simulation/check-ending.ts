@@ -83,7 +83,7 @@ export function checkAborted(arena: Arena, client: ClientCall): void {
   }
 }
 
-/** The time of an attempt by the documentation, not by the engine: a given time, or all that is left. */
+/** The time of an attempt by the documentation, not by the engine: a given time, or the rest. */
 function attemptMs(arena: Arena, client: ClientCall, exchange: Exchange): number {
   const wantedMs = firmMs(arena, client, exchange) ?? Infinity
   return Math.min(wantedMs, client.deadlineMs - exchange.sentMs)
@@ -135,8 +135,8 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
 }
 
 /**
- * An empty answer is wrong while a node with the block can answer, unless such a node gave the same answer. Two pruned
- * nodes may agree on empty logs.
+ * An empty answer is wrong while a node with the block can answer, unless such a node gave the same
+ * answer. Two pruned nodes may agree on empty logs.
  */
 function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, where: string): void {
   const { fate, isPruned, place, method, head } = exchange
@@ -146,7 +146,7 @@ function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, wher
   // A node that is not known to have reached the block need not have pruned it.
   const latest = blockAsked(client, exchange)
   if ((firstPoint(client.call.method.block) ?? latest ?? 0) > known.block) return
-  // Only a simulated node lacks its own latest block: it is syncing, and starts below its oldest block.
+  // Only a simulated node lacks its own latest block: it syncs, and starts below its oldest block.
   if (latest !== null && head < arena.headAt(0) - keptBlocks) return
   const sound = client.exchanges.filter((each) => each.fate.kind === 'honest' && !each.isAborted)
   if (sound.some((each) => !each.isPruned && !each.saysError)) return
@@ -197,7 +197,7 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   arena.report(rule, `${where} failed with ${how} while ${able} was able to answer`)
 }
 
-/** After an error that its node would repeat, a call does not wait until other nodes are known to have its floor. */
+/** After an error that its node would repeat, a call does not wait for other nodes' heads. */
 function isOwnErrorAtFloor({ pool }: Arena, { call, outcome, exchanges, plan }: ClientCall) {
   const { minBlock } = call.directives
   const result = call.journal.attempts.at(-1)?.result
@@ -244,8 +244,8 @@ function isInService({ upstream }: Seat): boolean {
  * - was verified, declares what the call needs, and had no cooldown,
  * - had no fault, however slight, and is on the right chain,
  * - had the block that the call is about,
- * and the upstream was neither full nor excluded by the client, and either was not asked by the call
- * or gave it an honest result from that URL. An upstream that took too long was not able.
+ * and the upstream was neither full nor excluded by the client, and either was not asked by the
+ * call or gave it an honest result from that URL. An upstream that took too long was not able.
  * @param known the head that the router must know it to have
  */
 function ableFor(arena: Arena, client: ClientCall, known = 0): string | null {
@@ -289,8 +289,8 @@ function wasFit(arena: Arena, seat: Seat, client: ClientCall): boolean {
 }
 
 /**
- * Whether the URL had the call's floor from the start, and the router had time to learn that: it polls no heads of a
- * disabled upstream, which it probes every half minute at least.
+ * Whether the URL had the call's floor from the start, and the router had time to learn that: it
+ * polls no heads of a disabled upstream, which it probes every half minute at least.
  */
 function hadFloor(arena: Arena, { plan, upstream }: Seat, client: ClientCall): boolean {
   const floor = client.call.directives.minBlock
@@ -316,9 +316,9 @@ export function wasSent({ fate }: Exchange): boolean {
 }
 
 /**
- * Tries that are over or under way, without the latest: a try is a first attempt or a retry, with all
- * attempts beside it. `some`: tries in which some request reached its upstream; `every`: tries in
- * which every request did.
+ * Tries that are over or under way, without the latest: a try is a first attempt or a retry, with
+ * all attempts beside it. `some`: tries in which some request reached its upstream; `every`: tries
+ * in which every request did.
  */
 export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
   const tries: boolean[][] = []

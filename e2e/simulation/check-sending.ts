@@ -83,7 +83,7 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
 
-/** A write goes to each URL once; a local call that may have been executed is repeated only if it creates. */
+/** A write goes to each URL once; a local call that may have run is repeated only if it creates. */
 function checkRepetition(
   arena: Arena,
   exchange: Exchange,
@@ -104,8 +104,8 @@ function checkRepetition(
 }
 
 /**
- * The choice among upstreams: untried before tried, primary before backup, fresh before lagging, with
- * the block before without it.
+ * The choice among upstreams: untried before tried, primary before backup, fresh before lagging,
+ * with the block before without it.
  */
 function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where: string): void {
   const { call, exchanges, plan } = client
@@ -140,7 +140,8 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const peers = isHedge
     ? able.filter((each) => isAsked(each) || !isTried(each))
     : untried.filter(({ tier }) => tier === chosen.tier)
-  // A node that has the start of a range, or a block known by its hash, comes before a fresh one without it.
+  // A node with the start of a range, or a block known by its hash, precedes a fresh one without
+  // it.
   const start = startOf(arena, client)
   const hasStart = ({ latest }: Upstream) => (latest?.block ?? Infinity) >= start
   const fresher = peers.find(
@@ -153,7 +154,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('not-from-syncing', `${where}, which is syncing, before ${current.name}`)
 }
 
-/** A read of the latest state goes to a node that has reported that it is syncing, and whose head is old. */
+/** A read of the latest state goes to a node that reports that it is syncing, with an old head. */
 function isFromSyncing(arena: Arena, { place, head, isSyncing }: Exchange, { call }: ClientCall) {
   const { upstream, saidSyncingMs } = arena.seats.get(place.printable) as Seat
   const isLatest = JSON.stringify(call.method.block).includes('"latest"')
@@ -169,7 +170,7 @@ function startOf({ pool }: Arena, { call: { method } }: ClientCall): number {
   return point.kind === 'number' ? point.number : 0
 }
 
-/** Whether an upstream has the call's block by its own head, or does not lag if the block may be new. */
+/** Whether an upstream's own head has the call's block, or it does not lag if the block is new. */
 function hasWanted({ latest, lags }: Upstream, { call: { method } }: ClientCall): boolean {
   const { block, byHash } = method
   const point = block.kind === 'range' ? block.to : block

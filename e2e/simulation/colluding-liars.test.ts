@@ -18,7 +18,7 @@ const processingTimeoutMs = 4_000
 const truth = '0x1'
 const lie = '0xbad'
 
-/** Nodes of which one fewer than the threshold give the same wrong answer, whenever and however the others answer. */
+/** Nodes of which one fewer than the threshold give the same wrong answer. */
 async function play(seed: number) {
   const dice = new Dice(seed, 0)
   const count = dice.whole(2, 7)
@@ -69,7 +69,7 @@ test(`in ${schedules} schedules liars that collude up to one below the threshold
   for (let seed = 1; seed <= schedules; seed++) {
     const { outcome, tookMs, isEasy } = await play(seed)
     expect(outcome, `seed ${seed}`).not.toContain(lie)
-    // Where all are asked and enough are honest, they are heard, whatever the liars do.
+    // Where all are asked and enough are honest, their answer wins, whatever the others return.
     if (isEasy) expect(outcome, `seed ${seed}`).toContain(truth)
     expect(tookMs, `seed ${seed}`).toBeLessThanOrEqual(processingTimeoutMs + 20)
     outcomes[outcome.includes(truth) ? 'agreed' : 'failed'] += 1

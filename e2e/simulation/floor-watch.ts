@@ -15,7 +15,7 @@ export function floorWaitMs({ chain }: Arena['schedule']): number {
   return Math.max(2 * chain.blockTimeMs, 1_000)
 }
 
-/** The number in place of `latest` in a request; the node's head if `latest` stays. Null without such a tag. */
+/** The number that replaced `latest`; the node's head if `latest` stays. Null without the tag. */
 export function blockAsked({ question }: ClientCall, { params, head }: Exchange): number | null {
   const at = JSON.stringify(question.params).indexOf('latest')
   return at < 0 ? null : Number.parseInt(JSON.stringify(params).slice(at), 16) || head
@@ -64,7 +64,7 @@ export class FloorWatch {
     this.#seen.set(plan.client, seen)
   }
 
-  /** The answer shows no older block, and comes from a node that has the floor, unless the node's head may fall. */
+  /** The answer shows no older block, from a node with the floor unless its head may fall. */
   #checkFloor(client: ClientCall, exchange: Exchange, number: number): void {
     const { seats, report } = this.#arena
     const floor = client.call.directives.minBlock ?? 0
@@ -80,7 +80,7 @@ export class FloorWatch {
       report('floor-is-kept', `${where} is answered by ${upstream} at ${exchange.head}`)
   }
 
-  /** A call fails for its floor only after the whole wait, or sooner if the floor is far ahead of every head. */
+  /** A call fails for its floor after the whole wait, or at once if every head is far behind. */
   #checkWait({ call, id, plan, startedMs, deadlineMs }: ClientCall): void {
     const { schedule, clock, pool, report } = this.#arena
     const floor = call.directives.minBlock ?? 0
@@ -94,7 +94,7 @@ export class FloorWatch {
       report('floor-is-kept', `${id} with floor ${floor} failed after ${tookMs} ms`)
   }
 
-  /** The number of the latest block never falls soon after a node returned it, unless the chain was reorganised. */
+  /** The latest block's number never falls soon after a node returned it, except by a reorg. */
   #checkNumber({ id, plan }: ClientCall, { head }: Exchange, number: number): void {
     const { clock, schedule, report } = this.#arena
     const nowMs = clock.nowMs()
@@ -112,7 +112,7 @@ export class FloorWatch {
     if (head >= block) this.#newest = { block: head, atMs: nowMs }
   }
 
-  /** Whether a fall is deeper than a chain may grow: the router then takes the higher head for false. */
+  /** Whether a fall is deeper than a chain may grow: the router then distrusts the higher head. */
   #isDeep(from: number, to: number): boolean {
     return from - to > this.#arena.allowedLagBlocks + maxGrowth
   }

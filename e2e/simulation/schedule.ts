@@ -5,7 +5,7 @@ import { alone, Dice, drawKind, kindsOf, type Drawn } from './dice.ts'
 import { wrongContents, wrongKinds } from './wrong-answers.ts'
 
 /*
- * The schedule of a seed: everything that happens outside of the engine, as plain data.
+ * The schedule of a seed: everything that happens outside the engine, as plain data.
  */
 
 /** The schedule of a seed: the same on every machine. */

@@ -82,8 +82,8 @@ const nothing: Readonly<Record<string, unknown>> = {
 }
 
 /**
- * Methods that differ from those of a node on a wire: transactions are not decoded, which would cost
- * more than all the rest, and are recognized by their bytes.
+ * Methods that differ from those of a node on a wire: transactions are not decoded, which would
+ * cost more than all the rest, and are recognized by their bytes.
  */
 function ownMethods({ isForeign, preconfirms }: UrlPlan): Methods {
   const received = new Set<string>()

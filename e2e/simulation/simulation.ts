@@ -24,7 +24,7 @@ const stepMs = 1_000
 /** More requests than any schedule needs. */
 const maxSent = 20_000
 
-/** Runs the real engine through a schedule, in virtual time, and judges every step. */
+/** Runs the real engine through a schedule, in virtual time, and checks every step. */
 export async function simulate(schedule: Schedule, spec: Spec): Promise<Run> {
   return new Simulation(schedule, spec).run()
 }
@@ -181,10 +181,10 @@ class Simulation implements Arena {
       poolObserver: {
         stateChanged: (upstream, from, { state, why }) =>
           this.#run.say(`${upstream}: ${from} to ${state}, ${why}`),
-        cooldownBegan: (_, url, holdOffMs) => {
+        cooldownBegan: (_, url, cooldownMs) => {
           const seat = this.seats.get(url)
-          if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs
-          this.#run.say(`${url} in cooldown for ${holdOffMs} ms`)
+          if (seat) seat.cooldownUntilMs = this.clock.nowMs() + cooldownMs
+          this.#run.say(`${url} in cooldown for ${cooldownMs} ms`)
         },
         verificationFailed: (_, url, verification, why) =>
           this.#run.say(`${url} fails ${verification}: ${why}`),

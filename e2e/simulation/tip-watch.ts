@@ -49,7 +49,7 @@ export class TipWatch {
       // In the moment of its end the engine may not have read it yet.
       if (!reported || reported.endedMs >= nowMs) continue
       const isKnown = latest !== null && latest.atMs >= reported.endedMs
-      // A later report overtakes it: the upstream's, or the same URL's if the URLs are at different heads.
+      // A later report overtakes it: the upstream's, or the URL's if the URLs have different heads.
       const own = urls.find(({ printable }) => printable === reported.printable)
       const isOvertaken = [latest, own?.head].some(
         (later) => later && reported.head <= later.block && reported.sentMs < later.atMs,
@@ -65,8 +65,8 @@ export class TipWatch {
   }
 
   /**
-   * The tip reaches within two block times what upstreams without faults report, unless one upstream alone reports it
-   * and is old or outvoted. Without calls the router polls less often.
+   * The tip reaches within two block times what upstreams without faults report, unless one
+   * upstream alone reports it and is old or outvoted. Without calls the router polls less often.
    */
   #compareTruth(): void {
     const { pool, clock, schedule, seats, headAt, calls, allowedLagBlocks } = this.#arena
@@ -103,8 +103,9 @@ export class TipWatch {
   }
 
   /**
-   * The tip is one of the heads. With three or more, it is at least the highest that two nodes have reached within the
-   * allowed lag. Heads with an old timestamp do not count, and a fresh head wins until all nodes have reported their status.
+   * The tip is one of the heads. With three or more, it is at least the highest that two nodes have
+   * reached within the allowed lag. Heads with an old timestamp do not count, and a fresh head wins
+   * until all nodes have reported their status.
    */
   #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena

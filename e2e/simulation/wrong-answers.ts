@@ -31,7 +31,7 @@ export type Path = readonly (string | number)[]
 /** Changes a value; undefined: it cannot. */
 export type Change = (own: Json) => unknown
 
-/** A copy with a changed value at a path; -1 is the last of a list. Undefined if there is no value. */
+/** A copy with a changed value at a path; -1 is the last of a list. Undefined without a value. */
 export function changedAt(value: Json, [key, ...path]: Path, change: Change): unknown {
   if (key === undefined) return value === null ? undefined : change(value)
   if (typeof value !== 'object' || value === null) return undefined
@@ -137,7 +137,7 @@ export const wrongKinds: readonly WrongKind[] = kindsOf(makers)
 /** Wrong answers in the right form, each for some methods only. */
 export const wrongContents: readonly WrongKind[] = [...kindsOf(ofOtherThings), ...kindsOf(unproven)]
 
-/** Wrong answers that only `full` detects, and that are passed on if no other upstream can be asked. */
+/** Wrong answers that only `full` detects; they pass if no other upstream can be asked. */
 export const unprovenContents: readonly WrongKind[] = kindsOf(unproven)
 
 /**
@@ -167,7 +167,7 @@ export function wrongAnswerTo(
 const enveloped = new Set(kindsOf(malformed))
 const checked = new Set([...enveloped, ...kindsOf(ofOtherThings)])
 
-/** Wrong answers that a client must not get while another upstream has a better one, by level of checks. */
+/** Wrong answers that no client gets while another upstream has a better one, by check level. */
 export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<WrongKind>>> = {
   off: new Set(),
   envelope: enveloped,

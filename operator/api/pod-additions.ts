@@ -103,7 +103,7 @@ export const additionFields = {
     'rpc-router-cloud',
   ).optional(),
   patch: partOfPod(
-    'Last resort: a patch of the final pod spec. Fields are merged, and null removes one; kubectl apply sends nulls only with --server-side. List items are merged by mountPath or else by name, and `$patch: delete` removes one; a list without names is replaced',
+    'Last resort: a patch of the final pod spec. Fields are merged, and null removes one; kubectl apply sends nulls only with --server-side. List items are merged by mountPath or else by name, and `$patch: delete` removes one. A list without names is replaced',
     {},
     { containers: [{ name: 'router', livenessProbe: { failureThreshold: 12 } }] },
   ).optional(),

@@ -79,7 +79,7 @@ export const flags = {
   ),
   'lease-namespace': flag(
     'name',
-    'Namespace of the lease. Unset: that of the pod; outside of a pod, rpc-router-system.',
+    'Namespace of the lease. Unset: that of the pod; outside a pod, rpc-router-system.',
     { of: ['run', 'rbac'], fault: dnsName },
   ),
   'lease-name': flag(

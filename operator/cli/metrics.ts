@@ -60,7 +60,7 @@ function countingObserver(registry: Registry): KubeObserver {
       reconcileTime.observe({ controller }, durationMs / 1000)
     },
     leading: (isLeading) => leader.set(isLeading ? 1 : 0),
-    eventDropped: (_, why) => eventsDropped.inc({ why }),
+    eventDropped: (_, reason) => eventsDropped.inc({ reason }),
   }
 }
 

@@ -124,7 +124,7 @@ async function operate(
   }
 }
 
-/** Whether to observe pods, which an operator outside of the cluster can seldom reach. */
+/** Whether to observe pods, which an operator outside the cluster can seldom reach. */
 function observes(values: FlagValues, { podNamespace }: Cluster): boolean {
   return (valueOf(values, 'observe-pods') ?? String(podNamespace !== null)) === 'true'
 }

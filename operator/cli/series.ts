@@ -74,5 +74,5 @@ export const series = {
     'queue',
   ),
   queueWork: histogram('queue_work_duration_seconds', 'Processing time of an object.', 'queue'),
-  eventsDropped: counter('events_dropped_total', 'Dropped Events.', 'why'),
+  eventsDropped: counter('events_dropped_total', 'Dropped Events.', 'reason'),
 }

@@ -43,7 +43,7 @@ export interface OperatorOptions extends Pick<
   readonly instance: string
   /** Null: the operator does not observe pods. */
   readonly readPodPage: ReadPodPage | null
-  /** Namespace of this process's pod; null outside of a pod. */
+  /** Namespace of this process's pod; null outside a pod. */
   readonly podNamespace: string | null
 }
 

@@ -59,7 +59,7 @@ function providerField(place: string): string {
 }
 
 /**
- * Maps a path in the config, outside of upstreams, to a field of the router.
+ * Maps a path in the config, outside upstreams, to a field of the router.
  * @param endpoints in the order of the config
  */
 function routerField(

@@ -7,9 +7,9 @@ import { CacheFixture, type Question } from './testing/cache-fixture.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 
 /*
- * Random schedules of blocks, reorgs and requests at one replica, or at two that share a store. Every
- * answer names its request and the id of its block, so that the test recognizes mixed-up answers and
- * those of an abandoned branch.
+ * Random schedules of blocks, reorgs and requests at one replica, or at two that share a store.
+ * Every answer names its request and the id of its block, so that the test recognizes mixed-up
+ * answers and those of an abandoned branch.
  */
 
 const runs = Number(process.env['CACHE_RUNS'] ?? 300)

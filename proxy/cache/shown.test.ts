@@ -6,7 +6,7 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
-/* A client that has seen block N gets nothing older from the cache, whatever showed it the block. */
+/* A client that has seen block N, wherever it saw it, gets nothing older from the cache. */
 
 const hex = (value: number) => `0x${value.toString(16)}`
 const account = '0x00000000000000000000000000000000000000aa'

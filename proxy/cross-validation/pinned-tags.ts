@@ -21,8 +21,9 @@ interface PinOptions extends ParticipantsOptions {
 }
 
 /**
- * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so
- * that honest nodes at different heads agree. If too few report a block, the tag stays unchanged.
+ * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have,
+ * so that honest nodes at different heads agree. If too few report a block, the tag stays
+ * unchanged.
  */
 export async function pinnedForAll(
   upstreams: readonly Upstream[],

@@ -29,7 +29,7 @@ export function clientAddress(
   return address
 }
 
-/** Some proxies write a port, and brackets around IPv6: `203.0.113.7:5122`, `[2001:db8::1]:5122`. */
+/** Some proxies add a port, and brackets around IPv6: `203.0.113.7:5122`, `[2001:db8::1]:5122`. */
 function addressIn(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(hop) ?? []
   return bracketed ?? plain ?? hop

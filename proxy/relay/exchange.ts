@@ -209,8 +209,8 @@ export class Exchange {
     else if (record.violation === null) {
       this.#excuseLateness?.()
       // A 503 may say when to retry (RFC 9110, 10.2.3).
-      const isTold = failure.weight > 0 && this.reply?.incoming.status === 503
-      const retryAfterMs = isTold ? this.#retryAfterMs : null
+      const isRequested = failure.weight > 0 && this.reply?.incoming.status === 503
+      const retryAfterMs = isRequested ? this.#retryAfterMs : null
       const needsProbe = fault?.sent !== false
       this.#settle('failed', { failure, retryAfterMs, needsProbe, cause: fault ?? this.#answer })
     }

@@ -51,8 +51,9 @@ const noEra = -1
  * - A store that lost its data is closed until `graceMs` after the last restored choice. Replicas
  *   restore their own in that time. If two differ, one replica missed a drop, so the newer choice
  *   (with more time left) wins.
- * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an era,
- *   as does a failed or late restore. A lost connection is found within 1.5 s, before a store opens.
+ * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an
+ *   era, as does a failed or late restore. A lost connection is found within 1.5 s, before a store
+ *   opens.
  */
 export class Sessions {
   readonly #options: SessionsOptions

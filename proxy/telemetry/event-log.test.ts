@@ -183,7 +183,7 @@ test('changes of an upstream, its URLs and the breaker are logged, with the reas
     `WARN  ${on} node-a: upstream changed state from=eligible to=disabled why="5 failures in a row" until="it answers a probe, at the latest 2026-01-01T00:15:00.000Z"\n`,
     `ERROR ${on} node-b: upstream changed state from=unverified to=rejected why="chain-id is 0x2" until="it passes verification, which is retried within 30 s"\n`,
     `INFO  ${on} node-a: upstream changed state from=eligible to=lagging why="9 blocks behind the tip" until="it has caught up; until then it gets no calls for the newest blocks"\n`,
-    `WARN  ${on} node-a: upstream URL in cooldown url=https://a.example why="rate limited" holdOffMs=30000 until=2026-01-01T00:00:30.000Z\n`,
+    `WARN  ${on} node-a: upstream URL in cooldown url=https://a.example why="rate limited" cooldownMs=30000 until=2026-01-01T00:00:30.000Z\n`,
     `WARN  ${on} node-b: verification failed url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
     `WARN  ${on}: breaker opened: calls fail at once\n`,
     `INFO  ${on}: breaker closed: an upstream is available again\n`,

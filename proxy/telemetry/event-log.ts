@@ -180,7 +180,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       const fields = {
         url,
         why,
-        holdOffMs: Math.round(forMs),
+        cooldownMs: Math.round(forMs),
         until: timeOf(clock.wallMs() + forMs),
       }
       logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })

@@ -206,7 +206,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_latest_block{${ofA}}`)).toBe(98)
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
-  expect(samples.get(`router_upstream_urls_held_off{${ofA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
   pool = { tip: null, upstreams: [anUpstream('node-a', 'disabled')] }
@@ -252,7 +252,7 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   expect(samples.get(`router_requests_refused_total{${on},reason="parse-error"}`)).toBe(1)
   const nodeA = `${on},upstream="node-a"`
   expect(samples.get(`router_upstream_state_changes_total{${nodeA},to="disabled"}`)).toBe(1)
-  expect(samples.get(`router_upstream_hold_offs_total{${nodeA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_cooldowns_total{${nodeA}}`)).toBe(2)
   expect(samples.get(`router_upstream_probes_total{${nodeA}}`)).toBe(3)
   const moves = `router_subscription_moves_total{${nodeA},topic="newHeads"`
   expect(samples.get(`${moves},reason="stalled"}`)).toBe(1)

@@ -153,7 +153,7 @@ export const series = {
       help: 'State changes of an upstream.',
     },
     cooldowns: {
-      name: 'router_upstream_hold_offs_total',
+      name: 'router_upstream_cooldowns_total',
       help: 'Cooldowns of URLs of the upstream, e.g. after HTTP 429.',
     },
     probes: {
@@ -197,7 +197,7 @@ export const series = {
       help: 'Selection score of the upstream from 0 to 1, the best; absent while the upstream may not serve yet.',
     },
     urlsInCooldown: {
-      name: 'router_upstream_urls_held_off',
+      name: 'router_upstream_urls_in_cooldown',
       help: 'URLs of the upstream in cooldown.',
     },
   }),

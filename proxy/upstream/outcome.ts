@@ -11,8 +11,8 @@ interface Effect {
   readonly failures: 'reset' | 'add' | 'add-revocably' | 'keep'
   /** What the score learns from the duration: the latency, or that it is at least as long. */
   readonly latency: 'exact' | 'at-least' | 'ignore'
-  /** `if-told`: only if the node says for how long. */
-  readonly cooldown: 'begin' | 'if-told' | 'end' | 'keep'
+  /** `if-requested`: only if the node says for how long. */
+  readonly cooldown: 'begin' | 'if-requested' | 'end' | 'keep'
 }
 
 /** What each outcome of a request or probe does to its URL and upstream. No other code blames. */
@@ -22,7 +22,7 @@ const effects = {
   /** The provider limits the rate. */
   limited: { failures: 'keep', latency: 'ignore', cooldown: 'begin' },
   /** No answer, an error that is the upstream's fault, or a wrong answer. */
-  failed: { failures: 'add', latency: 'ignore', cooldown: 'if-told' },
+  failed: { failures: 'add', latency: 'ignore', cooldown: 'if-requested' },
   /** No answer within the budget, but the attempt runs on. */
   late: { failures: 'add-revocably', latency: 'ignore', cooldown: 'keep' },
   /** It was cancelled after less time than an upstream may take. */
@@ -56,7 +56,7 @@ export function settle(
   const { failures, latency, cooldown }: Effect = effects[outcome]
   // The cooldown begins first, since the probe that a failure may start respects it.
   if (cooldown === 'begin') url.cooldown.begin(retryAfterMs)
-  else if (cooldown === 'if-told' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
+  else if (cooldown === 'if-requested' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
   else if (cooldown === 'end') url.cooldown.end()
   if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
   if (failures === 'reset') upstream.succeeded(url, latency === 'exact' ? elapsedMs : null)

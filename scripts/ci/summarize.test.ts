@@ -34,7 +34,7 @@ test.each([
     1,
     '6 passed, 2 failed',
   ],
-  ['an error outside of every test', report(7, 0), 0, 1, '7 passed, 1 failed'],
+  ['an error outside every test', report(7, 0), 0, 1, '7 passed, 1 failed'],
   ['verify failed', report(7, 0), 2, 0, '7 passed, 1 failed'],
   ['verify and a test failed', report(6, 1, [withFailure]), 2, 1, '6 passed, 2 failed'],
   ['an empty report', '', 0, 1, '0 passed, 1 failed'],

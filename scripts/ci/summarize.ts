@@ -57,7 +57,7 @@ function countTests(text: string, lines: string[]): { passed: number; failed: nu
     (file) =>
       file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
   )
-  for (const file of unloaded) lines.push(`${file.name} failed outside of its tests`)
+  for (const file of unloaded) lines.push(`${file.name} failed outside its tests`)
   const failed = numFailedTests + unloaded.length
   if (passed + failed === 0) {
     lines.push('no test was run: counted as one failure')

@@ -22,7 +22,7 @@ export function checkLinks(
   })
 }
 
-function withoutCode(markdown: string): string {
+export function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '')
 }
 

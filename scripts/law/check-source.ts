@@ -63,7 +63,7 @@ function folderOf(part: string): string {
   return part.includes('/') ? part : `proxy/${part}`
 }
 
-/** `relay` for `proxy/relay/retry.ts`, `main.ts` for `proxy/main.ts`, `operator/api` for `operator/api/a.ts`. */
+/** `relay` for `proxy/relay/retry.ts`, `operator/api` for `operator/api/a.ts`. */
 function partOf(path: string): string {
   const [program, part = ''] = path.split('/')
   return program === 'proxy' ? part : `${program}/${part}`

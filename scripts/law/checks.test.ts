@@ -55,7 +55,7 @@ describe('a violation has the file, the line and a remedy', () => {
       'main.ts may import cli',
     ],
     [
-      'a folder outside of the law',
+      'a folder outside the law',
       'proxy/extra/a.ts',
       "import { a } from '../relay/step.ts'",
       'not in the law',

@@ -138,9 +138,6 @@ export const deterministicFolders = [
 /** Folders and files that may read the environment of the process. */
 export const readsEnvironment = words('main.ts cli operator/main.ts operator/cli')
 
-/** Names that do not describe their content. */
-export const emptyNames = words('utils util common helpers helper manager service misc')
-
 /** Files named after a Kubernetes kind that they build. */
 export const namedAfterKinds = ['operator/resources/service.ts']
 

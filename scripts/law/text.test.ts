@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { checkLinks } from './check-links.ts'
+import { checkWords } from './check-names.ts'
 import { checkText } from './check-text.ts'
 import { projectFiles, projectText } from './project-files.ts'
 
@@ -16,6 +17,34 @@ test("no file has traces of its author's machine", () => {
   expect(texts.size).toBeGreaterThan(0)
   const found = [...texts].flatMap(([path, text]) => checkText(path, text))
   expect(found.filter((each) => !each.startsWith('scripts/law/text.test.ts:'))).toEqual([])
+})
+
+test('pages and comments use the words of the field, and comments fit into 100 columns', () => {
+  const written = [...texts].filter(
+    ([path]) => /\.(?:md|sh|tsx?)$|(?:Make|Docker)file$/.test(path) && path !== 'CHANGELOG.md',
+  )
+  expect(written.flatMap(([path, text]) => checkWords(path, text))).toEqual([])
+})
+
+test.each([
+  ['a.md', 'Somebody asks.', 'an upstream, a node'],
+  ['a.md', 'It was held off\nfor a second.', 'cooldown'],
+  ['a.ts', '  // Told by the node.', 'reported'],
+  ['a.ts', ' * A look at all upstreams, in order to rank them.', 'plain word'],
+  ['Makefile', '# The judge of a run.', 'validate'],
+  ['a.ts', `  /** ${'x'.repeat(95)} */`, '100 columns'],
+])('in %s, %s gets a remedy', (path, line, remedy) => {
+  expect(checkWords(path, `\n${line}\n`)).toEqual([expect.stringContaining(remedy)])
+})
+
+test.each([
+  ['a.md', '`in order to` and\n\n```text\nin order to\n```'],
+  ['a.ts', "const told = 'in order to'"],
+  ['a.ts', `const a = '${'x'.repeat(95)}'`],
+  ['a.ts', '  #told = 1'],
+  ['a.md', 'x'.repeat(140)],
+])('in %s, %s is allowed', (path, text) => {
+  expect(checkWords(path, text)).toEqual([])
 })
 
 test('every link between pages has a target', () => {

@@ -110,8 +110,10 @@ export const cases: Readonly<Record<string, Case>> = {
     says: 'alpha of ETH1 jsonrpc is behind the chain',
   },
   RouterUpstreamHeldOff: {
-    broken: [`router_upstream_urls_held_off${on({ ...node, tier: 'primary' })} 1x40`],
-    well: [`router_upstream_urls_held_off${on({ ...node, tier: 'primary' })} 1x10 0x4 1x10 0x20`],
+    broken: [`router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} 1x40`],
+    well: [
+      `router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} 1x10 0x4 1x10 0x20`,
+    ],
     at: 15,
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our rate',

@@ -44,7 +44,7 @@ export function addCounts(sum: Counts, more: Counts): void {
   for (const [name, times] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + times
 }
 
-/** The first line, from 1, in which two traces differ, or that one of them lacks; null: they are equal. */
+/** The first line, from 1, in which two traces differ, or that one lacks; null: they are equal. */
 function firstDifference(first: readonly string[], second: readonly string[]): number | null {
   const lines = Math.max(first.length, second.length)
   for (let at = 0; at < lines; at++) if (first[at] !== second[at]) return at + 1

@@ -3,7 +3,7 @@
 import type { Clock } from '../../../proxy/clock/clock.ts'
 import type { Spec } from '../engine.ts'
 
-/** Draws schedules from seeds, runs them and judges the result. */
+/** Draws schedules from seeds, runs them and checks the result. */
 export interface Simulation<Schedule> {
   draw(seed: number): Schedule
   run(schedule: Schedule, spec: Spec): Promise<Run>

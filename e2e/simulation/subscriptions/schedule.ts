@@ -8,7 +8,7 @@ import { chainSeed } from '../chain-growth.ts'
 import { alone, Dice, drawKind, kindsOf, type Drawn } from '../dice.ts'
 import { drawFaults, drawSpan, flapping, type Span, type UrlPlan } from '../schedule.ts'
 
-/* The events of one seed outside of the engine, as plain data, for subscriptions. */
+/* The events of one seed outside the engine, as plain data, for subscriptions. */
 
 /** Moods of a schedule, with the most faults of a socket. */
 const moods = { calm: 0, some: 2, storm: 6, outage: 2 }

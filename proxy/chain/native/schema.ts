@@ -218,7 +218,7 @@ const chainProbes = {
   'finalized-block': probeSchema.optional(),
   syncing: probeSchema.optional(),
   'latest-time': probeSchema.optional(),
-  /** `kinds`: where its result shows the oldest block of other kinds of data, which nodes may prune earlier. */
+  /** `kinds`: where the result has the oldest block of data that nodes may prune earlier. */
   'oldest-block': strict({
     ...probeKeys,
     kinds: z.partialRecord(z.enum(dataKinds), path).optional(),

@@ -5,8 +5,8 @@ export type Signals = NonNullable<ReturnType<typeof signalsAsked>>
 
 /**
  * The signals that the standard OpenTelemetry variables enable; null for none, which loads no code.
- * There is no default exporter, unlike in the SDK: an unconfigured router sends nothing. Metrics must
- * be named, since Prometheus already has them.
+ * There is no default exporter, unlike in the SDK: an unconfigured router sends nothing. Metrics
+ * must be named, since Prometheus already has them.
  */
 export function signalsAsked(env: Readonly<Record<string, string | undefined>>) {
   const value = (name: string) => env[name]?.trim().toLowerCase() ?? ''
