@@ -181,7 +181,7 @@ describe('a batch', () => {
       return Promise.resolve(answered)
     })
     // The client reads the first piece and nothing more.
-    expect((await answers.next()).value).toEqual(Buffer.from('['))
+    expect(String((await answers.next()).value)).toMatch(/^\[/)
     await new Promise(setImmediate)
     expect(started).toBe(waveItems)
     let count = 0
@@ -203,7 +203,7 @@ describe('a batch', () => {
     const answers = batchPieces([0, 1, 2], new ByteBudget(1e9), (index) =>
       Promise.resolve(index === 0 ? Buffer.from('0') : streamed(index)),
     )
-    for (const piece of ['[', '0', ',']) expect(String((await answers.next()).value)).toBe(piece)
+    expect(String((await answers.next()).value)).toBe('[0,')
     await answers.return(undefined)
     await expect.poll(() => released).toEqual([1, 2])
   })

@@ -14,6 +14,8 @@ import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-ca
 import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.ts'
 
 const { waveItems } = clientLimits
+/** Answers of a batch are written in pieces of this size or more. */
+const paceBytes = 64 * 1024
 const open = Buffer.from('[')
 const comma = Buffer.from(',')
 const close = Buffer.from(']')
@@ -84,26 +86,50 @@ export async function* batchPieces<Item>(
     )
     const token: BatchToken = { size: wave.length }
     const reservation = new Reservation(budget)
-    const answers = wave.map(async (item, at) => {
-      const bytes = await answer(item, from + at, token)
-      reservation.hold(lengthOf(bytes))
-      return bytes
-    })
+    const answers: ItemAnswer[] = []
     let next = 0
+    let isOver = false
+    let arrived = () => {}
+    for (const [at, item] of wave.entries())
+      void answer(item, from + at, token).then((bytes) => {
+        // After a disconnect, unread answers are released as they arrive.
+        if (isOver) return drop(bytes)
+        reservation.hold(lengthOf(bytes))
+        answers[at] = bytes
+        if (at === next) arrived()
+      })
+    // Answers that arrived together leave together, since each `yield` costs several promises.
+    const ready: Uint8Array[] = []
+    let readyBytes = 0
+    const taken = () => {
+      const bytes = Buffer.concat(ready)
+      reservation.hold(-readyBytes)
+      readyBytes = ready.length = 0
+      return bytes
+    }
     try {
-      for (; next < answers.length; next += 1) {
-        const bytes = (await answers[next]) ?? null
+      for (; next < wave.length; next += 1) {
+        if (ready.length > 0 && (!(next in answers) || readyBytes > paceBytes)) yield taken()
+        if (!(next in answers)) await new Promise<void>((resolve) => (arrived = resolve))
+        const bytes = answers[next] ?? null
         if (bytes === null) continue
-        yield isFirst ? open : comma
+        ready.push(isFirst ? open : comma)
         isFirst = false
+        if (bytes instanceof Uint8Array && bytes.length < paceBytes) {
+          ready.push(bytes)
+          readyBytes += bytes.length
+          continue
+        }
+        yield taken()
         if (bytes instanceof Uint8Array) yield bytes
         else yield* bytes
         reservation.hold(-lengthOf(bytes))
       }
+      if (ready.length > 0) yield taken()
     } finally {
+      isOver = true
       reservation.finish()
-      // After a disconnect, unread answers are released as they arrive.
-      for (const unread of answers.slice(next)) void unread.then(drop)
+      for (const unread of answers.slice(next)) void drop(unread ?? null)
     }
   }
   if (!isFirst) yield close
@@ -136,7 +162,7 @@ async function* rest(
 }
 
 /** Always answers in JSON-RPC, because anything else would corrupt the batch. Never rejects. */
-async function answerItem(
+function answerItem(
   body: Uint8Array,
   span: Span,
   guid: string,
@@ -144,25 +170,38 @@ async function answerItem(
   serving: JsonRpcServing,
   token: BatchToken | null = null,
 ): Promise<ItemAnswer> {
-  if (context.signal.aborted) return null
-  try {
-    const request = new JsonRpcRequest(body, span)
-    const call = makeJsonRpcCall(request, context, guid, serving, token)
-    return await (context.subscribe(request, call) ?? relayItem(request, call, context, serving))
-  } catch (cause) {
+  if (context.signal.aborted) return Promise.resolve(null)
+  const refused = (cause: unknown) => {
     const error = errorOf(cause)
     serving.observer.requestRefused(error, guid)
     return errorBytes(error, guid)
   }
+  try {
+    const request = new JsonRpcRequest(body, span)
+    const call = makeJsonRpcCall(request, context, guid, serving, token)
+    const { calls } = serving
+    const subscribed = context.subscribe(request, call)
+    if (subscribed) return subscribed.catch(refused)
+    return calls.run(call).then((outcome) => {
+      try {
+        return itemAnswer(request, call, outcome, context, calls)
+      } catch (cause) {
+        return refused(cause)
+      }
+    })
+  } catch (cause) {
+    return Promise.resolve(refused(cause))
+  }
 }
 
-async function relayItem(
+function itemAnswer(
   request: JsonRpcRequest,
   call: JsonRpcCall,
+  result: CallOutcome,
   context: ItemContext,
-  { calls }: JsonRpcServing,
-): Promise<ItemAnswer> {
-  const outcome = settled(call, await calls.run(call))
+  calls: Calls,
+): ItemAnswer {
+  const outcome = settled(call, result)
   const isAnswered = !(outcome instanceof RelayError || outcome instanceof CallAborted)
   if (!(outcome instanceof CallAborted)) context.relayed(call.journal, isAnswered ? outcome : null)
   if (isAnswered && !request.isNotification) {

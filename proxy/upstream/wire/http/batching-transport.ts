@@ -131,11 +131,10 @@ export class BatchingTransport implements Transport {
   #share(items: readonly Item[], incoming: Incoming, body: Uint8Array | null): void {
     const answers = body && answersIn(body, items)
     if (answers) {
-      const missing = new TransportError('truncated', 'the answer to a batch lacks this item')
       for (const [index, { resolve, reject }] of items.entries()) {
         const answer = answers[index]
         if (answer) resolve({ ...incoming, body: answer })
-        else reject(missing)
+        else reject(new TransportError('truncated', 'the answer to a batch lacks this item'))
       }
     } else if (body === null || isRefusal(incoming.status, body)) {
       const untilMs = this.#clock.nowMs() + refusedForMs
