@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isFinal } from '../chain/finality.ts'
-import { sleep } from '../clock/clock.ts'
 import type { Live, PolicyConfig } from '../config/types.ts'
 import type { Call, CrossValidated } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { maxVerificationMs } from '../relay/needs.ts'
+import { whenServing } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
 import { replyRank, type Reply } from '../relay/reply.ts'
 import { settle } from '../upstream/outcome.ts'
@@ -62,15 +61,11 @@ async function validated(
 /** @throws RelayError before any request if too few upstreams can agree */
 async function waitForQuorum(options: FanOutOptions): Promise<void> {
   const { call, clock, pool } = options
-  const untilMs = call.journal.startedMs + maxVerificationMs
-  for (;;) {
-    const shortage = shortageOf(options)
-    if (shortage === null) return
-    const urls = pool.upstreams.flatMap((each) => each.urls)
-    const areStarting = urls.some(({ verified }) => verified === null)
-    if (!areStarting || clock.nowMs() >= untilMs || call.signal.aborted) throw shortage
-    await sleep(clock, 50)
-  }
+  const isVerified = () =>
+    pool.upstreams.every(({ urls }) => urls.every(({ verified }) => verified !== null))
+  await whenServing(call, clock, () => shortageOf(options) === null || isVerified())
+  const shortage = shortageOf(options)
+  if (shortage !== null) throw shortage
 }
 
 function note(call: Call, outcome: CrossValidated, options: CrossValidationOptions): void {

@@ -5,6 +5,7 @@ import type { Live, RelayConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { addonsOf } from '../relay/needs.ts'
+import { anyUpstream } from '../upstream/pick.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Terms } from './terms.ts'
@@ -104,9 +105,9 @@ export function nextOf(
   const best = Math.min(...rest.map(participantRank))
   const only = rest.filter((each) => participantRank(each) === best).map(({ name }) => name)
   const criteria = {
+    ...anyUpstream,
     ...{ addons: addonsOf(call), ...read, byHash: call.method.byHash },
-    ...{ prefer: call.directives.selectProvider, excluded: [], only },
-    ...{ tried: () => false, untriedOnly: false },
+    ...{ prefer: call.directives.selectProvider, only },
   }
   return pool.pick.next(criteria, config.now.strategy)
 }

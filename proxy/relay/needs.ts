@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { type Clock, sleep } from '../clock/clock.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
@@ -15,6 +16,17 @@ export const maxVerificationMs = 1_000
 export const firstBackoffMs = 50
 /** Attempts per call at an upstream that refuses connections. */
 const maxRefusals = 2
+
+/** Waits for first verifications until `isReady`, up to a second after the call began. */
+export async function whenServing(
+  { journal, signal }: Call,
+  clock: Clock,
+  isReady: () => boolean,
+): Promise<void> {
+  const untilMs = journal.startedMs + maxVerificationMs
+  while (!isReady() && clock.nowMs() < untilMs && !signal.aborted)
+    await sleep(clock, firstBackoffMs)
+}
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
 export function addonsOf({ method, directives }: Call): readonly string[] {

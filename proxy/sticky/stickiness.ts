@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
-import { type Clock, sleep } from '../clock/clock.ts'
+import type { Clock } from '../clock/clock.ts'
 import type { ApiInterface, Live, RelayConfig } from '../config/types.ts'
 import { StoreError } from '../redis/store-error.ts'
 import type { Call, SessionNote } from '../relay/call.ts'
 import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
-import { addonsOf, firstBackoffMs, maxVerificationMs, Needs, noReply } from '../relay/needs.ts'
+import { addonsOf, Needs, noReply, whenServing } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
-import type { Wanted } from '../upstream/pick.ts'
+import { anyUpstream, type Wanted } from '../upstream/pick.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Sessions } from './sessions.ts'
@@ -68,12 +68,10 @@ async function relayInSession(
   if (!upstream)
     return failSession(sessions, key, session, 'it is not in the config of this replica')
   const { directives } = call
-  const { attempts, startedMs } = call.journal
+  const { attempts } = call.journal
   if (directives.blockProviders.includes(node)) throw unusableNode(node, 'this request excludes it')
   const unverified = () => upstream.unverified(criteria.addons)
-  const untilMs = startedMs + maxVerificationMs
-  while (unverified().length > 0 && clock.nowMs() < untilMs && !call.signal.aborted)
-    await sleep(clock, firstBackoffMs)
+  await whenServing(call, clock, () => unverified().length === 0)
   if (!pool.pick.suits(upstream, criteria))
     return failSession(sessions, key, session, 'it lags behind the chain')
   let reply: Reply
@@ -153,13 +151,10 @@ function criteriaOf(call: Call, pool: Pool): Wanted {
   const addons = new Set(addonsOf(call))
   if (pool.pick.wantsArchive(block)) addons.add('archive')
   return {
+    ...anyUpstream,
     addons: [...addons].toSorted(),
-    block,
-    byHash,
-    prefer: null,
+    ...{ block, byHash },
     excluded: call.directives.blockProviders,
-    tried: () => false,
-    untriedOnly: false,
   }
 }
 

@@ -11,6 +11,7 @@ import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
+import { anyUpstream, type Wanted } from '../upstream/pick.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
@@ -71,16 +72,8 @@ export class Sockets {
   next(tried: ReadonlySet<Socket>): Socket | null {
     const { pool, config } = this.#options
     const open = this.#all.filter((each) => each.isOpen && !tried.has(each))
-    const criteria = {
-      addons: [],
-      block: { kind: 'tag', tag: 'latest' },
-      byHash: false,
-      prefer: null,
-      excluded: [],
-      only: open.map(({ upstream }) => upstream.name),
-      tried: () => false,
-      untriedOnly: false,
-    } as const
+    const only = open.map(({ upstream }) => upstream.name)
+    const criteria: Wanted = { ...anyUpstream, block: { kind: 'tag', tag: 'latest' }, only }
     const upstream = pool.pick.next(criteria, config.now.strategy)
     return open.find((each) => each.upstream === upstream) ?? null
   }

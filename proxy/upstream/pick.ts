@@ -37,6 +37,17 @@ export interface Wanted {
   readonly isOneOfMany?: boolean
 }
 
+/** No requirement. Callers override what they need. */
+export const anyUpstream: Wanted = {
+  addons: [],
+  block: { kind: 'none' },
+  byHash: false,
+  prefer: null,
+  excluded: [],
+  tried: () => false,
+  untriedOnly: false,
+}
+
 export interface PickOptions {
   readonly iface: Pick<ChainInterface, 'archiveAfterBlocks'>
   readonly maxSessions: number
