@@ -78,7 +78,7 @@ for (const [name, entry] of [
   await writeFile(`dist/${name}.meta.json`, JSON.stringify(metafile))
 }
 
-await copyFile('proxy/cache-server/cache.proto', 'dist/bin/cache.proto')
+await copyFile('proxy/store/grpc/cache.proto', 'dist/bin/cache.proto')
 await copyFile('proxy/console/router-page.html', 'dist/bin/router-page.html')
 
 /** Chain specs as JSON, because parsing YAML would take a fifth of the router's start. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
-import { validateLoaded } from '../../proxy/cli/checked-config.ts'
+import { validateLoaded } from '../../proxy/router/checked-config.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
@@ -65,13 +65,13 @@ const ownCache = 'An RpcRouter has no cache policies.'
 
 const rows: readonly Row[] = [
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /two names of one key/,
     file: { endpoints: [{ ...eth, 'network-address': ':1', 'listen-address': ':2' }] },
     never: 'It writes only network-address.',
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /a wss URL cannot serve rest/,
     file: {
       'direct-rpc': [
@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
     provider: { chainId: 'HUBCHAIN', apiInterface: 'rest', nodeUrls: [{ url: 'wss://a.example' }] },
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /node-urls\[0\]\.url: gRPC has no query parameters/,
     file: { 'direct-rpc': [upstream({ url: 'grpcs://a.example:443?key=1' }, grpc)] },
     router: { endpoints: [{ name: 'e', chainId: 'HUBCHAIN', apiInterface: 'grpc' }] },
@@ -94,7 +94,7 @@ const rows: readonly Row[] = [
     operatorSays: /nodeUrls\[0\]\.url: gRPC has no query parameters/,
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /auth-query: gRPC has no query parameters/,
     file: {
       'direct-rpc': [
@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
     operatorSays: /auth\.query.*gRPC has no query parameters/,
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /the URL has a user and a password/,
     file: {
       'direct-rpc': [
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /TLS is configured for a URL whose scheme, http, has none/,
     file: { 'direct-rpc': [upstream({ url: 'http://a.example', 'auth-config': { tls: {} } })] },
     provider: {
@@ -137,19 +137,19 @@ const rows: readonly Row[] = [
     },
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /there is no store to share answers in/,
     file: { 'cache-bytes': '1MiB', cache: { shared: true } },
     never: 'It writes cache.shared true only beside a store.',
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /resp-cache has no effect/,
     file: { 'cache-bytes': '1MiB', 'cache-be': 'c:1', 'resp-cache': { addresses: 'r:1' } },
     never: 'It writes only stores in use.',
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /collides with/,
     file: { endpoints: [{ ...eth }, { ...eth, 'network-address': '127.0.0.1:3360' }] },
     router: {
@@ -160,7 +160,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /an upstream named "a" serves ETH1 jsonrpc already/,
     file: { 'direct-rpc': [upstream(), upstream({ url: 'https://b.example' })] },
     provider: { upstreamName: 'same' },
@@ -168,56 +168,56 @@ const rows: readonly Row[] = [
     operatorSays: /already has the name same for ETH1 jsonrpc/,
   },
   {
-    of: 'config/checks.ts',
+    of: 'config/checks/checks.ts',
     says: /no upstream of direct-rpc serves HOODI jsonrpc/,
     file: { endpoints: [{ ...eth, 'chain-id': 'HOODI' }] },
     router: { endpoints: [{ name: 'e', chainId: 'HOODI', apiInterface: 'jsonrpc' }] },
     operatorSays: /no UpstreamProvider .* serves HOODI jsonrpc/,
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /No chain spec has the id "ETH2"/,
     file: { endpoints: [{ ...eth, 'chain-id': 'ETH2' }] },
     router: { endpoints: [{ name: 'e', chainId: 'ETH2', apiInterface: 'jsonrpc' }] },
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /ETH1 is not served through rest/,
     file: { endpoints: [{ ...eth, 'api-interface': 'rest' }] },
     router: { endpoints: [{ name: 'e', chainId: 'ETH1', apiInterface: 'rest' }] },
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /ETH1 has no add-on "archiv" on jsonrpc/,
     file: { 'direct-rpc': [upstream({ addons: ['archiv'] })] },
     provider: { nodeUrls: [{ url: 'https://a.example', addons: ['archiv'] }] },
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /cap 2 is below floor 3/,
     file: policy({ 'agreement-threshold': { floor: 3, cap: 2 } }),
     router: kubePolicy({ agreementThreshold: { floor: 3, cap: 2 } }),
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /3 answers must match, but max-participants allows at most 2/,
     file: policy({ 'agreement-threshold': 3, 'max-participants': { cap: 2 } }),
     router: kubePolicy({ agreementThreshold: { floor: 3 }, maxParticipants: { cap: 2 } }),
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /2 groups of 2 are needed, but max-participants/,
     file: policy({ 'min-groups': 2, 'per-group-quorum': 2, 'max-participants': { cap: 3 } }),
     router: kubePolicy({ minGroups: { floor: 2 }, perGroupQuorum: 2, maxParticipants: { cap: 3 } }),
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /with one-vote-per-group a group has no more than 1 answer/,
     file: policy({ 'one-vote-per-group': true, 'per-group-quorum': 2 }),
     router: kubePolicy({ oneVotePerGroup: true, perGroupQuorum: 2 }),
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /there is a policy for ETH1 jsonrpc eth_getBalance already/,
     file: {
       'cross-validation': {
@@ -235,13 +235,13 @@ const rows: readonly Row[] = [
     },
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /the floor is 2, and ETH1 jsonrpc has 1 upstream/,
     file: policy({ 'agreement-threshold': 2 }),
     router: kubePolicy({ agreementThreshold: { floor: 2 } }),
   },
   {
-    of: 'config/check-chains.ts',
+    of: 'config/checks/check-chains.ts',
     says: /2 groups are needed, and ETH1 jsonrpc has 1/,
     file: policy({ 'min-groups': 2 }),
     router: kubePolicy({ minGroups: { floor: 2 } }),
@@ -289,7 +289,7 @@ const rows: readonly Row[] = [
     never: 'It writes both from one clientCertificate.',
   },
   {
-    of: 'config/socket-check.ts',
+    of: 'config/checks/socket-check.ts',
     says: /ETH1 jsonrpc has subscriptions, and none of its upstreams \((?:a|p0)\) has a WebSocket URL/,
     file: { 'skip-websocket-verification': false },
     router: { skipWebsocketVerification: false },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkChains } from '../../proxy/config/check-chains.ts'
-import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
+import { checkChains } from '../../proxy/config/checks/check-chains.ts'
+import { type ListenerWithoutSocket, socketText } from '../../proxy/config/checks/socket-check.ts'
 import { knownChains } from '../../proxy/validation/validate-config.ts'
 import { quantityValue } from '../api/quantity.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BundledSpecs } from '../../proxy/chain/load-catalog.ts'
-import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
+import { type ListenerWithoutSocket, socketText } from '../../proxy/config/checks/socket-check.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'

@@ -6,7 +6,7 @@ import type { Problem } from '../../proxy/config/problem.ts'
 import {
   type ListenerWithoutSocket,
   listenersWithoutSocket,
-} from '../../proxy/config/socket-check.ts'
+} from '../../proxy/config/checks/socket-check.ts'
 import { unsetVariableHint } from '../../proxy/config/yaml/read-yaml.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
 import {

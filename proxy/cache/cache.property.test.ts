@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { CacheFixture, type Question } from './testing/cache-fixture.ts'
-import { FakeKeys } from '../redis/testing/fake-keys.ts'
+import { FakeKeys } from '../store/testing/fake-keys.ts'
 
 /*
  * Random schedules of blocks, reorgs and requests at one replica, or at two that share a store.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { dataKinds } from '../chain/native/schema.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { CachePolicy } from '../config/types.ts'
-import { FakeKeys } from '../redis/testing/fake-keys.ts'
+import { FakeKeys } from '../store/testing/fake-keys.ts'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 import { type Answering, CacheFixture, type CacheFixtureOptions } from './testing/cache-fixture.ts'
 

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
+import { clientOf, ServedCache } from '../store/grpc/testing/served-cache.ts'
 import { patientClock } from '../clock/testing/patient-clock.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { SharedCache } from './shared-cache.ts'
-import { FakeKeys } from '../redis/testing/fake-keys.ts'
+import { FakeKeys } from '../store/testing/fake-keys.ts'
 
 const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
   ...{ headers: [], trailers: [], upstream: 'a', latestBlock: 1, ageClass: 'finalized' },

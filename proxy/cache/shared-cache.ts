@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { sleep, type Clock } from '../clock/clock.ts'
 import { bufferOf } from '../json/scanner.ts'
-import type { SharedStore } from '../redis/shared-store.ts'
+import type { SharedStore } from '../store/shared-store.ts'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
 /** Timeout of a lookup. */

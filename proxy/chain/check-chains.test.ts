@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import type { LocatedUpstream } from '../config/entries.ts'
 import type { ApiInterface } from '../config/types.ts'
-import { checkChains } from '../config/check-chains.ts'
+import { checkChains } from '../config/checks/check-chains.ts'
 import { loadCatalog } from './load-catalog.ts'
 import type { ChainCatalog } from './types.ts'
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { specNote } from '../config/check-chains.ts'
+import { specNote } from '../config/checks/check-chains.ts'
 import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, quote, type Report } from '../config/problem.ts'

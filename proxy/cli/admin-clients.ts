@@ -7,7 +7,7 @@ import { linesOf } from '../console/lines.ts'
 import { readPage } from '../console/read-page.ts'
 import { Replicas } from '../console/replicas.ts'
 import type { CommandLine } from './command-line.ts'
-import { exitCodes, problemLine } from './checked-config.ts'
+import { exitCodes, problemLine } from '../router/checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
 const adminPort = 7779

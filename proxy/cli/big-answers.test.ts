@@ -16,7 +16,7 @@ import type { CallEnd } from '../listener/listener.ts'
 import type { AttemptRecord } from '../relay/call.ts'
 import { resultOf } from '../telemetry/call-counters.ts'
 import { countStreamedBytes } from '../upstream/testing/streamed-bytes.ts'
-import { serveChains } from './served-chain.ts'
+import { serveChains } from '../router/served-chain.ts'
 
 /*
  * A listener with its relay, pool and transport, over real sockets, and nodes whose answers are too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ServedCache } from '../cache-server/testing/served-cache.ts'
+import { ServedCache } from '../store/grpc/testing/served-cache.ts'
 import { main } from './main.ts'
 
 /** Runs `router cache` to its end. */

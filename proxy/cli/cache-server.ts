@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getHeapStatistics } from 'node:v8'
-import { CacheServer } from '../cache-server/cache-server.ts'
-import { CacheServiceStore } from '../cache-server/cache-store.ts'
+import { CacheServer } from '../store/grpc/cache-server.ts'
+import { CacheServiceStore } from '../store/grpc/cache-store.ts'
 import { systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { formatAddress, parseAddress } from '../config/fields/address.ts'
@@ -13,7 +13,7 @@ import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createCacheMetrics } from '../telemetry/metrics.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { exitCodes, problemLine } from './checked-config.ts'
+import { exitCodes, problemLine } from '../router/checked-config.ts'
 import { onceStopped } from './run.ts'
 import type { CommandIo } from './validate.ts'
 

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkConfig } from './checked-config.ts'
+import { checkConfig } from '../router/checked-config.ts'
 import { main } from './main.ts'
 
 let folder = ''

@@ -7,7 +7,7 @@ import { parseConfig } from '../config/parse.ts'
 import { validateConfig } from '../validation/validate-config.ts'
 import { type Problem, problemAt, whyUnwritable } from '../config/problem.ts'
 import type { CommandLine } from './command-line.ts'
-import { exitCodes, problemLine } from './checked-config.ts'
+import { exitCodes, problemLine } from '../router/checked-config.ts'
 import { testNodeOf } from './doctor/test-node.ts'
 import type { CommandIo } from './validate.ts'
 

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, helpText, parseFlags } from './command-line.ts'
-import { exitCodes, problemLine } from './checked-config.ts'
+import { exitCodes, problemLine } from '../router/checked-config.ts'
 import { type CommandIo, runSchema, runValidate } from './validate.ts'
 import { run } from './run.ts'
 

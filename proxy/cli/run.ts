@@ -11,11 +11,11 @@ import type { Tracing } from '../telemetry/otel/start.ts'
 import { signalsAsked } from '../telemetry/otel/switched-on.ts'
 import type { CommandLine } from './command-line.ts'
 import type { CommandIo } from './validate.ts'
-import { exitCodes, checkConfig, problemLine, type ConfigRequest } from './checked-config.ts'
+import { exitCodes, checkConfig, problemLine, type ConfigRequest } from '../router/checked-config.ts'
 import { startRecording } from './record.ts'
-import { Reloader } from './reload.ts'
-import { createRouter } from './router.ts'
-import { loadStores } from './stores.ts'
+import { Reloader } from '../router/reload.ts'
+import { createRouter } from '../router/router.ts'
+import { loadStores } from '../router/stores.ts'
 
 /**
  * Serves until SIGTERM or SIGINT; a second signal ends it at once.

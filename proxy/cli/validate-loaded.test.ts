@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseConfig } from '../config/parse.ts'
-import { validateLoaded } from './checked-config.ts'
+import { validateLoaded } from '../router/checked-config.ts'
 
 function entry(more: string, url = '{url: "https://h"}'): string {
   return `

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { anyChain, checkChains } from './check-chains.ts'
+import { anyChain, checkChains } from './checks/check-chains.ts'
 import type { FlagValues } from './settings.ts'
-import { checkServing } from './checks.ts'
+import { checkServing } from './checks/checks.ts'
 import { orderProblems } from './problem.ts'
 import { parseConfig } from './parse.ts'
 import type { ParsedConfig } from './parse.ts'

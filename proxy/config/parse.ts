@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig } from './build.ts'
-import { checkAddresses, checkEntries, checkSharing } from './checks.ts'
+import { checkAddresses, checkEntries, checkSharing } from './checks/checks.ts'
 import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'

@@ -10,7 +10,7 @@ import type { Call } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
-import type { SubscriptionForm } from '../subscription/forms/form.ts'
+import type { SubscriptionForm } from '../subscription/form.ts'
 import type { Hub } from '../subscription/hub.ts'
 
 /** A bound address that serves one chain through one interface. */

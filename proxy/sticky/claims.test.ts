@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, onTestFinished, test } from 'vitest'
-import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
+import { clientOf, ServedCache } from '../store/grpc/testing/served-cache.ts'
 import { systemClock } from '../clock/clock.ts'
-import { StoreError } from '../redis/store-error.ts'
+import { StoreError } from '../store/store-error.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
 
 /** One replica's client of a cache service. */

@@ -3,10 +3,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import { graceMs } from '../redis/shared-store.ts'
-import { StoreError } from '../redis/store-error.ts'
-import { FakeKeys } from '../redis/testing/fake-keys.ts'
-import { expectSessionContract } from '../redis/testing/session-contract.ts'
+import { graceMs } from '../store/shared-store.ts'
+import { StoreError } from '../store/store-error.ts'
+import { FakeKeys } from '../store/testing/fake-keys.ts'
+import { expectSessionContract } from '../store/testing/session-contract.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
 
 const lifetimeMs = 100_000

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { rememberedLimits } from '../bytes/limits.ts'
 import { type Clock, sleep } from '../clock/clock.ts'
-import { graceMs, sessionPrefix as prefix, type SharedStore } from '../redis/shared-store.ts'
-import { StoreError } from '../redis/store-error.ts'
+import { graceMs, sessionPrefix as prefix, type SharedStore } from '../store/shared-store.ts'
+import { StoreError } from '../store/store-error.ts'
 
 /** How a request reached its session's node, or why it did not. */
 export const stickyOutcomes = [

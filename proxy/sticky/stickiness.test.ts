@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { withFilters } from '../filters/filters.ts'
-import { FakeKeys } from '../redis/testing/fake-keys.ts'
+import { FakeKeys } from '../store/testing/fake-keys.ts'
 import {
   type TestCall,
   ethereum,

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../clock/clock.ts'
 import type { ApiInterface, Live, RelayConfig } from '../config/types.ts'
-import { StoreError } from '../redis/store-error.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Call, SessionNote } from '../relay/call.ts'
 import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
 import { addonsOf, Needs, noReply, whenServing } from '../relay/needs.ts'

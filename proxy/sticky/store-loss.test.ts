@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { sleep } from '../clock/clock.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import { FakeKeys } from '../redis/testing/fake-keys.ts'
-import { StoreError } from '../redis/store-error.ts'
+import { FakeKeys } from '../store/testing/fake-keys.ts'
+import { StoreError } from '../store/store-error.ts'
 import { Sessions } from './sessions.ts'
 
 /*

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { RelayError } from '../relay/errors.ts'
-import { ethereumFamily } from './families/ethereum.ts'
+import { ethereumFamily } from './ethereum/ethereum.ts'
 import { BlockChain, headOf, type TestBlock } from './testing/block-chain.ts'
 import {
   SubscriptionFixture,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ethereumFamily } from './families/ethereum.ts'
+import { ethereumFamily } from './ethereum/ethereum.ts'
 import { BlockChain, headOf } from './testing/block-chain.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 

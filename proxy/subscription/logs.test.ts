@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ethereumFamily, markRemoved } from './families/ethereum.ts'
+import { ethereumFamily, markRemoved } from './ethereum/ethereum.ts'
 import { BlockChain, headOf, logsOf, type TestBlock } from './testing/block-chain.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'

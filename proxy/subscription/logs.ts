@@ -6,7 +6,7 @@ import { sleep } from '../clock/clock.ts'
 import { readLogFilter, type LogFilter } from '../integrity/logs.ts'
 import { FetchFailures, isTemporary, retryBackoff } from './ask.ts'
 import type { Block, LogSource } from './family.ts'
-import { markRemoved } from './families/ethereum.ts'
+import { markRemoved } from './ethereum/ethereum.ts'
 import type { Sequence, SequenceListener, SequenceOptions } from './sequence.ts'
 import type { Subscriber, Position } from './subscriptions.ts'
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { ethereumFamily } from './families/ethereum.ts'
-import { solanaFamily } from './families/solana.ts'
-import { tendermintFamily } from './families/tendermint.ts'
+import { ethereumFamily } from './ethereum/ethereum.ts'
+import { solanaFamily } from './solana/solana.ts'
+import { tendermintFamily } from './tendermint/tendermint.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 
 const hashOf = (number: number, branch = '') =>

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { TransportError, type UpstreamSubscription } from '../upstream/wire.ts'
-import { ethereumFamily } from './families/ethereum.ts'
+import { ethereumFamily } from './ethereum/ethereum.ts'
 import { SharedSource } from './source.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'

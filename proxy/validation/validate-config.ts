@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkMethods, classified } from '../chain/check-methods.ts'
 import type { ChainCatalog } from '../chain/types.ts'
-import { anyChain, checkChains, type KnownChains } from '../config/check-chains.ts'
-import { checkServing } from '../config/checks.ts'
+import { anyChain, checkChains, type KnownChains } from '../config/checks/check-chains.ts'
+import { checkServing } from '../config/checks/checks.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, orderProblems, type Problem, whyUnreadable } from '../config/problem.ts'
-import { checkSockets } from '../config/socket-check.ts'
+import { checkSockets } from '../config/checks/socket-check.ts'
 import { validateTls, type TlsFault } from '../config/tls-material.ts'
 import type { RouterConfig } from '../config/types.ts'
-import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
+import { subscriptionFormOf } from '../subscription/form-of.ts'
 
 /** Dependencies of a config, as far as the caller can see. Unknown ones never cause a refusal. */
 export interface Surroundings {

@@ -3,14 +3,14 @@
 import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
 import { time } from '../../telemetry/format.ts'
-import { familyOf } from '../../subscription/families/family-of.ts'
+import { familyOf } from '../../subscription/family-of.ts'
 import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
 import { Availability, Cooldown } from '../../upstream/health.ts'
 import type { UrlVerification, ProbeTrouble } from '../../upstream/probe.ts'
 import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { askStatus } from '../../upstream/status.ts'
 import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
-import { type ServedChainContext, transportsOf } from '../served-chain.ts'
+import { type ServedChainContext, transportsOf } from '../../router/served-chain.ts'
 import { testNodeOf } from './test-node.ts'
 
 /** One URL of the config. */

@@ -14,7 +14,7 @@ import { encodingOf, isPlainRead, type RecordedCall } from '../../telemetry/reco
 import { header, wholeBody } from '../../upstream/wire.ts'
 import { createGrpcTransport } from '../../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../../upstream/wire/http/http-transport.ts'
-import { createRouter, type RouterContext } from '../router.ts'
+import { createRouter, type RouterContext } from '../../router/router.ts'
 
 const plain = { scheme: 'http', compression: false, tls: null } as const
 const noKeys = { authHeaders: new Map(), authQuery: new Map() }

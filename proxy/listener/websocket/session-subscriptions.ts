@@ -3,7 +3,7 @@
 import { objectCosts } from '../../bytes/limits.ts'
 import { bufferOf, parseJson } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
-import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
+import type { SubscribeWish, Wish } from '../../subscription/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
 import { errorOf } from '../calls.ts'
 import type { SubscriptionServing } from '../listener.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface, Verification } from '../../../proxy/chain/types.ts'
-import { subscriptionFormOf } from '../../../proxy/subscription/forms/form-of.ts'
+import { subscriptionFormOf } from '../../../proxy/subscription/form-of.ts'
 import { methodTable } from './method-table.ts'
 import { words } from './table.ts'
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Random } from '../clock/random.ts'
+import type { Topic } from './subscriptions.ts'
+
+/** The part of a client request that a form reads. */
+export interface FormRequest {
+  readonly method: string
+  readonly params: unknown
+  /** The request's id as JSON; `null` if it has none. */
+  readonly id: string
+}
+
+/** What a client requests about subscriptions. */
+export type Wish =
+  | SubscribeWish
+  /** One of the connection's subscriptions, or null for all of them. */
+  | { readonly kind: 'unsubscribe'; readonly handle: string | null }
+  /** Shows only that the connection is alive. As a call, it is a normal method. */
+  | { readonly kind: 'keep-alive' }
+
+export interface SubscribeWish {
+  readonly kind: 'subscribe'
+  readonly topic: Topic
+  readonly question: FormRequest
+}
+
+/** The identifier of one subscription on one connection. */
+export interface ClientId {
+  /** As written in the reply and in notifications: JSON. */
+  readonly json: string
+  /** The key by which an unsubscribe request finds it. */
+  readonly handle: string
+}
+
+/** The subscription protocol of one family of interfaces. Pure. */
+export interface SubscriptionForm {
+  /** Whether clients subscribe with this method. */
+  opens(method: string): boolean
+  /**
+   * @returns null if the method does not concern subscriptions of this form
+   * @throws RelayError when the params are invalid
+   */
+  read(question: FormRequest): Wish | null
+  /**
+   * Names a new subscription. If the handle exists on the connection, the caller refuses a
+   * duplicate; only a form without random handles has them.
+   */
+  name(wish: SubscribeWish, random: Random): ClientId
+  /** The `result` of the reply to a subscribe request, JSON. */
+  subscribed(id: ClientId): string
+  /** The `result` of the reply to a successful unsubscribe request, JSON. */
+  readonly unsubscribed: string
+  /** Bytes of a notification before and after the part that all clients share. */
+  envelope(
+    wish: SubscribeWish,
+    id: ClientId,
+  ): { readonly head: Uint8Array; readonly tail: Uint8Array }
+}
+
+/** Returns `count` random bytes, the first of them never 0. */
+export function drawBytes(random: Random, count: number): Buffer {
+  const bytes = Buffer.alloc(count)
+  for (let at = 0; at < count; at++) bytes[at] = Math.floor(random.next() * 256)
+  bytes[0] ||= 1
+  return bytes
+}
