@@ -2,6 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
+import type { ApplyOrder, ApplyResult, WantedObjects } from '../apply/apply-order.ts'
+import { belongsTo } from '../apply/child-applier.ts'
+import { ConfigExchange, type Exchange } from '../apply/config-exchange.ts'
+import { contains } from '../apply/contains.ts'
+import { type RolloutSlots, slotRequeueMs, withoutNewPods } from '../apply/rollout-slots.ts'
+import { StatusWriter } from '../apply/status-writer.ts'
+import { revisionOf } from '../cache/child-stores.ts'
+import type { FleetObserver } from '../cache/fleet-observer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
@@ -38,21 +46,13 @@ import {
   redisComponents,
 } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
-import { belongsTo } from './child-applier.ts'
-import { revisionOf } from './child-stores.ts'
-import { ConfigExchange, type Exchange } from './config-exchange.ts'
-import { contains } from './foreign-fields.ts'
-import type { FleetObserver } from './fleet-observer.ts'
+import { requeueAfterMs, podRequeueMs, troublesOf } from './pod-troubles.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {
   type TranslatedRouter,
   type TranslatorOptions,
   translateRouter,
 } from './router-translator.ts'
-import { type RolloutSlots, slotRequeueMs, withoutNewPods } from './rollout-slots.ts'
-import { StatusWriter } from './status-writer.ts'
-import { requeueAfterMs, podRequeueMs, troublesOf } from './pod-troubles.ts'
 
 export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>

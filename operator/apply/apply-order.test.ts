@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
+import { ClusterCache } from '../cache/cluster-cache.ts'
+import { ownedByPlainRouter, plainRouter as router } from '../controllers/testing/plain-router.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
-import { buildRedis } from '../resources/redis.ts'
 import {
   childKinds,
   configMaps,
@@ -17,11 +18,10 @@ import {
   statefulSets,
 } from '../resources/kinds.ts'
 import { childLabels } from '../resources/labels.ts'
+import { buildRedis } from '../resources/redis.ts'
 import type { RedisComponent } from '../translate/object-names.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
-import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
-import { ClusterCache } from './cluster-cache.ts'
 
 const { signal } = new AbortController()
 const context = {

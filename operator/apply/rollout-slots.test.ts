@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import {
   configMaps,
@@ -11,7 +12,6 @@ import {
   statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 const names = ['r1', 'r2', 'r3', 'r4', 'r5']
 

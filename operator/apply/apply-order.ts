@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
+import { liveRevisions, type Revision } from '../cache/child-stores.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
 import { type KubeObject, objectKey, apiVersionOf, type Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
 import { configMapName, lastGoodName } from '../resources/deployment.ts'
+import { setsCount } from '../resources/foreign-fields.ts'
 import {
   childKinds,
   configMaps,
@@ -26,8 +28,6 @@ import {
   pathOf,
   applyDeployment,
 } from './child-applier.ts'
-import { liveRevisions, type Revision } from './child-stores.ts'
-import { setsCount } from './foreign-fields.ts'
 
 /*
  * Most objects of a router are applied in order, since each needs those before it. First come those

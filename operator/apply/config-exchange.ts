@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
+import { revisionOf } from '../cache/child-stores.ts'
+import type { FleetObserver } from '../cache/fleet-observer.ts'
 import type { Clock } from '../kube/clock.ts'
 import { lastGoodName } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment } from '../resources/kinds.ts'
@@ -14,8 +16,6 @@ import type { PodView } from '../status/fleet-view.ts'
 import { configFile, digest } from '../translate/object-names.ts'
 import { contentHashOf, type RenderedConfig } from '../translate/rendered-config.ts'
 import { belongsTo, type ChildApplier } from './child-applier.ts'
-import { revisionOf } from './child-stores.ts'
-import type { FleetObserver } from './fleet-observer.ts'
 
 type GoodConfig = Pick<RenderedConfig, 'fixedHash' | 'data'>
 

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { ReadPodPage } from '../cache/fleet-observer.ts'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, deployments, pods, rpcRouters, secrets } from '../resources/kinds.ts'
-import type { ReadPodPage } from './fleet-observer.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 async function servingHarness(spec: object = {}, readPodPage: ReadPodPage | null = null) {
   const harness = new OperatorHarness(new FakeApiServer(), null, readPodPage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { Resource } from '../kube/object.ts'
 import type { ReceivedRequest } from '../kube/testing/fake-api-server.ts'
@@ -16,7 +17,6 @@ import {
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 const refused = (plural: string) =>
   new ApiError(`PATCH ${plural}`, 403, { reason: 'Forbidden', message: 'exceeded quota' })
