@@ -159,11 +159,10 @@ export class Operator {
       client,
       children,
       replicaSets: cache.replicaSets,
-      onUnknownKind: (kind) => this.#setServed(kind, false),
     })
     const router = new RouterReconciler({
       ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
-      slots: new RolloutSlots(options.maxRollingRouters, clock),
+      slots: new RolloutSlots(options.maxRollingRouters),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },
