@@ -123,7 +123,7 @@ export function resultsOf(
     results.set(objectKey(metadata), {
       router,
       refusals: provider.refusals,
-      usage: isBlocked ? 'blocked' : provider.isUsed ? 'used' : 'left-out',
+      usage: isBlocked ? 'blocked' : provider.isUsed ? 'used' : 'excluded',
       providerUid: metadata.uid ?? '',
       generation: metadata.generation ?? 0,
     })

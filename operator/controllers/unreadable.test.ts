@@ -23,7 +23,7 @@ test('a provider that became unreadable is excluded, and both objects report it'
   await harness.pass()
   expect(configOf(harness)).not.toContain('https://a.example')
   expect(harness.conditions(rpcRouters, 'r')['Accepted']).toContain(
-    'True/PartiallyAccepted@1: UpstreamProvider a is left out (InvalidSpec).',
+    'True/PartiallyAccepted@1: UpstreamProvider a is excluded (InvalidSpec).',
   )
   expect(harness.conditions(upstreamProviders, 'a')).toMatchObject({
     Accepted: expect.stringMatching(/^False\/InvalidSpec@2: spec\.nodeUrls: /),
@@ -55,7 +55,7 @@ test('an unreadable provider that never ran is excluded', async () => {
   await harness.pass()
   expect(harness.get(deployments, 'r-router').metadata.generation).toBe(generation)
   expect(harness.conditions(rpcRouters, 'r')['Accepted']).toContain(
-    'UpstreamProvider c is left out (InvalidSpec)',
+    'UpstreamProvider c is excluded (InvalidSpec)',
   )
 })
 
