@@ -92,9 +92,8 @@ export class ApplyOrder {
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
-    // A removed autoscaler must be deleted before the count is applied. Otherwise it keeps the
-    // count.
-    const isCountOurs = await attempt(() =>
+    // A removed autoscaler must be deleted before the count is applied.
+    const isPruned = await attempt(() =>
       this.#options.children.prune(
         router,
         (resource, object) =>
@@ -102,11 +101,11 @@ export class ApplyOrder {
         signal,
       ),
     )
-    let isBlocked = false
+    let isBlocked = !isPruned
     for (const object of objects) {
       const isIndependent = independent.includes(resourceOf(object))
       if (isBlocked && !isIndependent) continue
-      const isApplied = await attempt(() => this.#applyOne(router, object, isCountOurs, signal))
+      const isApplied = await attempt(() => this.#applyOne(router, object, signal))
       isBlocked ||= !isApplied && !isIndependent
     }
     // While an object is not applied, everything that pods use stays, except configs of no pod.
@@ -117,13 +116,7 @@ export class ApplyOrder {
     return failure ?? { applied: { result: 'applied' }, error: null, requeueMs: null }
   }
 
-  /** @param isCountOurs false if an obsolete autoscaler could not be deleted */
-  async #applyOne(
-    router: RpcRouter,
-    object: KubeObject,
-    isCountOurs: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #applyOne(router: RpcRouter, object: KubeObject, signal: AbortSignal): Promise<void> {
     const resource = resourceOf(object)
     if (resource === deployments) {
       const deployment = object as Deployment
@@ -131,7 +124,7 @@ export class ApplyOrder {
       const isNamed = router.spec.replicas !== undefined
       // Without a count in the spec the current one stays, even that of a deleted autoscaler.
       const present = isNamed ? null : this.#options.children.latest(deployments, object.metadata)
-      const isTheirs = !isCountOurs || present?.metadata.managedFields?.some(setsCount) === true
+      const isTheirs = present?.metadata.managedFields?.some(setsCount) === true
       const replicas =
         isTheirs || count === undefined ? undefined : (present?.spec.replicas ?? count)
       const wanted = {

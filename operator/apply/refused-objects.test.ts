@@ -131,16 +131,17 @@ test('a refused Deployment does not block independent objects', async () => {
   )
 })
 
-test('an autoscaler that cannot be deleted keeps the count', async () => {
+test('pods wait for the deletion of their autoscaler, which keeps the count', async () => {
   await using harness = await OperatorHarness.serving({ spec: { autoscaling } })
   harness.api.refuse = refusing('horizontalpodautoscalers')
   harness.router('r', { replicas: 4 })
   await setHost(harness, 'b.example')
-  expect(configOfPods(harness)).toContain('b.example')
+  expect(configOfPods(harness)).toContain('a.example')
   expect(harness.get(deployments, 'r-router').spec).not.toHaveProperty('replicas')
   harness.api.refuse = () => null
   await harness.pass(121_000)
   expect(harness.names(horizontalPodAutoscalers)).toEqual([])
+  expect(configOfPods(harness)).toContain('b.example')
   expect(harness.get(deployments, 'r-router').spec.replicas).toBe(4)
 })
 

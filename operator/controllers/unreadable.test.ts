@@ -71,21 +71,3 @@ test('a router whose only provider became unreadable is blocked', async () => {
   await harness.pass()
   expect(harness.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/NoProviders/)
 })
-
-test('providers keep their status while their router is unreadable, also under a new leader', async () => {
-  const first = await OperatorHarness.serving({ providers: ['a', 'b'] })
-  const before = first.status(upstreamProviders, 'a')
-  first.router('r', { endpoints: 'eth1' })
-  await first.pass(120_000)
-  expect(first.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/InvalidSpec/)
-  first.api.put(upstreamProviders, {
-    ...first.get(upstreamProviders, 'a'),
-    metadata: { namespace: 'ns', name: 'a', annotations: { looked: 'at' } },
-  })
-  await first.pass(120_000)
-  expect(first.status(upstreamProviders, 'a')).toEqual(before)
-  await first[Symbol.asyncDispose]()
-  await using second = new OperatorHarness(first.api)
-  await second.pass(120_000)
-  expect(second.status(upstreamProviders, 'a')).toEqual(before)
-})
