@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { described } from './described.ts'
 import { boolean, list, object, text } from './field.ts'
 import { dataKey, objectName } from './names.ts'
 import type { z } from 'zod'
@@ -97,7 +98,7 @@ export function tls(description: string) {
       { configMapKeyRef: { name: 'node-ca', key: 'ca.crt' } },
     ).optional(),
     clientCertificate: clientCertificate.optional(),
-    serverName: text('Expected name in the certificate, also sent as SNI.', {
+    serverName: text(described('resp-cache.tls.server-name'), {
       example: 'node.internal.example',
       max: 253,
       pattern: /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/,

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { integrityLevels, strategies } from '../../proxy/config/types.ts'
+import { described } from './described.ts'
 import { boolean, integer, list, object, oneOf, text } from './field.ts'
 import { apiInterface, chainId, method } from './names.ts'
 import { byteSize, duration } from './quantity.ts'
@@ -34,13 +35,15 @@ const examplePolicy = {
   maxParticipants: { floor: 3, cap: 5 },
 }
 
+const ofPolicy = (key: string) => described(`cross-validation.policies.${key}`)
+
 const policy = object(
   'Policy of one method.',
   {
-    chainId: chainId('Chain.', 'ETH1'),
-    apiInterface: apiInterface('Interface.', 'jsonrpc'),
-    method: method('Method that the policy applies to.', 'eth_getBalance'),
-    enabled: boolean('Whether the policy is active.').default(true),
+    chainId: chainId(ofPolicy('chain-id'), 'ETH1'),
+    apiInterface: apiInterface(ofPolicy('api-interface'), 'jsonrpc'),
+    method: method(ofPolicy('method'), 'eth_getBalance'),
+    enabled: boolean(ofPolicy('enabled')).default(true),
     agreementThreshold: bounds('Number of answers that must match.').optional(),
     maxParticipants: bounds(
       'Number of upstreams to query. A floor below that of agreementThreshold is raised to it.',
@@ -48,12 +51,10 @@ const policy = object(
     minGroups: object('Number of groups that the matching answers must come from.', {
       floor: count('Minimum.', 2),
     }).optional(),
-    perGroupQuorum: count('Number of answers that must match within each group.', 1).optional(),
-    oneVotePerGroup: boolean(
-      'Query one upstream of each group, so that two keys of one vendor have one vote.',
-    ).default(false),
+    perGroupQuorum: count(ofPolicy('per-group-quorum'), 1).optional(),
+    oneVotePerGroup: boolean(ofPolicy('one-vote-per-group')).default(false),
     ignoreFields: list(
-      'Fields of the result that differ between nodes, which are not compared.',
+      ofPolicy('ignore-fields'),
       text('Path of names separated by dots, below the result; * matches every list element.', {
         example: 'context.slot',
         max: 128,
@@ -62,9 +63,7 @@ const policy = object(
       }),
       { max: 16, kind: 'set' },
     ).optional(),
-    forbidCallers: boolean(
-      'Whether to ignore requests of callers for cross-validation of this method.',
-    ).default(false),
+    forbidCallers: boolean(ofPolicy('forbid-caller-cv')).default(false),
   },
   {
     'perGroupQuorum must be 1 with oneVotePerGroup':
@@ -80,7 +79,7 @@ const policy = object(
 export const crossValidation = object(
   'Methods whose answers are compared between upstreams before one is returned. Unset: none.',
   {
-    policies: list('One policy per chain, interface and method.', policy, {
+    policies: list(described('cross-validation.policies'), policy, {
       min: 1,
       max: 128,
       kind: ['chainId', 'apiInterface', 'method'],
@@ -89,28 +88,17 @@ export const crossValidation = object(
 )
 
 const relayFields = {
-  strategy: oneOf('How upstreams are selected.', strategies, 'latency'),
-  retryLimit: integer('Retries after the first attempt. 0: no retry and no hedge.', [0, 100], 2),
-  maxAttempts: integer(
-    'Attempts of all kinds for one call, hedges included. A write goes to every upstream regardless.',
-    [1, 1000],
-    10,
-  ),
-  processingTimeout: duration('Total time of one call.', ['1ms', '24h'], '30s'),
-  minRelayTimeout: duration(
-    'Minimum timeout that the router computes for an attempt.',
-    ['0s', '24h'],
-    '1s',
-  ),
+  strategy: oneOf(described('strategy'), strategies, 'latency'),
+  retryLimit: integer(described('set-relay-retry-limit'), [0, 100], 2),
+  maxAttempts: integer(described('max-relay-attempts'), [1, 1000], 10),
+  processingTimeout: duration(described('default-processing-timeout'), ['1ms', '24h'], '30s'),
+  minRelayTimeout: duration(described('min-relay-timeout'), ['0s', '24h'], '1s'),
   integrity: oneOf(
-    'How answers are checked: "off" (quoted, since YAML reads off as false), envelope (complete and well-formed for the interface), core (also against the request), full (also hashes of Ethereum).',
+    described('integrity', 'Write "off" in quotes, since YAML reads off as false.'),
     integrityLevels,
     'core',
   ),
-  retryMissingBlocks: boolean(
-    'Retry at another upstream if one answers null for a tag, or for a block up to the tip that its own head has not reached.',
-    false,
-  ),
+  retryMissingBlocks: boolean(described('retry-missing-blocks'), false),
 }
 
 /** Relay settings of one listener, which override the router's. */
@@ -140,22 +128,19 @@ export type EndpointRelay = z.output<typeof endpointRelay>
 
 /** Settings of upstreams. The defaults are the router's own. */
 export const upstreamSettings = object('How upstreams are checked and disabled.', {
-  maxSessionsPerProvider: integer(
-    'Concurrent calls to one upstream; at the limit it is full, not failed.',
-    [1, 1_000_000],
-  ).default(defaultCount('max-sessions-per-provider')),
-  failureThreshold: integer(
-    'Consecutive failures that disable an upstream.',
-    [1, 1_000_000],
-  ).default(defaultCount('upstream-failure-threshold')),
-  epochDuration: duration(
-    'Length of an epoch. At its end disabled upstreams are retried; a sticky session lasts two epochs.',
-    ['1s', '24h'],
-  ).default(settings['epoch-duration'].default),
-  healthCheckInterval: duration('Time between two health checks of an upstream.', [
-    '100ms',
+  maxSessionsPerProvider: integer(described('max-sessions-per-provider'), [1, 1_000_000]).default(
+    defaultCount('max-sessions-per-provider'),
+  ),
+  failureThreshold: integer(described('upstream-failure-threshold'), [1, 1_000_000]).default(
+    defaultCount('upstream-failure-threshold'),
+  ),
+  epochDuration: duration(described('epoch-duration', 'A sticky session lasts two epochs.'), [
+    '1s',
     '24h',
-  ]).default(settings['health-check-interval'].default),
+  ]).default(settings['epoch-duration'].default),
+  healthCheckInterval: duration(described('health-check-interval'), ['100ms', '24h']).default(
+    settings['health-check-interval'].default,
+  ),
   livenessProbeInterval: duration(
     'Time between two light probes between health checks. Unset: none.',
     ['100ms', '24h'],
@@ -166,7 +151,7 @@ export const upstreamSettings = object('How upstreams are checked and disabled.'
 /** Limits of a client's WebSocket connection. Unset: the router's own defaults. */
 export const webSocket = object("Limits of a client's WebSocket connection.", {
   maxMessageSize: byteSize(
-    'Maximum size of a message from a client. Unset: 10Mi.',
+    described('websocket-max-message-bytes', 'Unset: 10Mi.'),
     '1Gi',
     '10Mi',
   ).optional(),
@@ -176,12 +161,12 @@ export const webSocket = object("Limits of a client's WebSocket connection.", {
     128,
   ).optional(),
   maxSubscriptions: integer(
-    'Subscriptions of one connection. Unset: 100.',
+    described('websocket-max-subscriptions', 'Unset: 100.'),
     [0, 100_000],
     100,
   ).optional(),
   maxBufferedSize: byteSize(
-    'Buffered answers and notifications for a slow client. Above the limit the router accepts no more calls and closes the connection with 1008. Unset: 8Mi.',
+    described('websocket-max-buffered-bytes', 'Unset: 8Mi.'),
     '1Gi',
     '8Mi',
   ).optional(),
@@ -195,12 +180,12 @@ export const webSocket = object("Limits of a client's WebSocket connection.", {
 /** Settings of subscriptions. Unset: the router's own defaults. */
 export const subscriptions = object('How subscriptions avoid gaps.', {
   maxGapBlocks: integer(
-    'Maximum number of missed blocks to backfill when a subscription moves to another upstream. Above it, clients are disconnected with a reason. Unset: 1000.',
+    described('subscription-max-gap-blocks', 'Unset: 1000.'),
     [1, 100_000],
     1000,
   ).optional(),
   stallBlocks: integer(
-    'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall. Unset: 3.',
+    described('subscription-stall-blocks', 'Unset: 3.'),
     [1, 10_000],
     3,
   ).optional(),

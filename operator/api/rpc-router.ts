@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { defaultPort } from '../../proxy/config/schema.ts'
 import { networkPolicy, serviceSettings } from './exposure.ts'
+import { described } from './described.ts'
 import { at, boolean, integer, list, object, oneOf, text, kindSchema } from './field.ts'
 import { rpcRouterNames } from './group.ts'
 import { labelSelector } from './labels.ts'
@@ -38,12 +39,12 @@ const endpoint = object('A listener.', {
     'Port of the listener in the pods and in the Service: 3360 to 3367, or any from 1024 with spec.portRange Custom.',
     [1024, 65_535],
   ).default(defaultPort),
-  chainId: chainId('Chain to serve, by the id or an alias of its spec.', 'ETH1'),
-  apiInterface: apiInterface('Interface to serve. The chain must have it.', 'jsonrpc'),
+  chainId: chainId(described('endpoints.chain-id'), 'ETH1'),
+  apiInterface: apiInterface(described('endpoints.api-interface'), 'jsonrpc'),
   relay: endpointRelay.optional(),
 })
 
-const endpoints = list('Listeners: one per chain and interface.', endpoint, {
+const endpoints = list(described('endpoints'), endpoint, {
   min: 1,
   max: 64,
   kind: ['name'],
@@ -125,7 +126,7 @@ const spec = object(
     ).optional(),
     webSocket: webSocket.optional(),
     subscriptions: subscriptions.optional(),
-    maxRequestSize: byteSize('Maximum size of a request body.', '1Gi').default('10Mi'),
+    maxRequestSize: byteSize(described('max-request-bytes'), '1Gi').default('10Mi'),
     replicas: integer(
       'Number of pods. Unset: autoscaling decides; without autoscaling, 2 at first and then the current number. Removing replicas or autoscaling does not change the count. kubectl scale sets it.',
       [0, 1000],

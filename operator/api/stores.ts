@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import { described } from './described.ts'
 import { at, immutable, integer, list, object, oneOf, text } from './field.ts'
 import { hostAndPort, image, objectName } from './names.ts'
 import { byteSize, quantity, resources } from './quantity.ts'
@@ -9,9 +10,11 @@ import { secretKeyRef, tls } from './refs.ts'
 const redisConnection = object(
   'An external Redis.',
   {
-    topology: oneOf('Deployment of the store.', ['standalone', 'sentinel', 'cluster']).default(
+    topology: oneOf(described('resp-cache.topology'), [
       'standalone',
-    ),
+      'sentinel',
+      'cluster',
+    ]).default('standalone'),
     addresses: list(
       'Addresses of the nodes, or of the sentinels with topology sentinel.',
       hostAndPort('Address of a node.', 'redis.example.com:6379'),
@@ -31,17 +34,14 @@ const redisConnection = object(
       name: 'redis-login',
       key: 'password',
     }).optional(),
-    db: integer('Number of the database. A cluster has only 0.', [0, 65_535]).default(0),
-    keyPrefix: text(
-      'Prefix of every key. Routers that share a store but not their state need different prefixes.',
-      {
-        example: 'mainnet:',
-        max: 128,
-        pattern: /^[!-~]+$/,
-        must: 'keyPrefix must be printable ASCII without spaces',
-      },
-    ).optional(),
-    tls: tls('TLS settings. If present, even empty, the connection is encrypted.').optional(),
+    db: integer(described('resp-cache.db'), [0, 65_535]).default(0),
+    keyPrefix: text(described('resp-cache.key-prefix'), {
+      example: 'mainnet:',
+      max: 128,
+      pattern: /^[!-~]+$/,
+      must: 'keyPrefix must be printable ASCII without spaces',
+    }).optional(),
+    tls: tls(described('resp-cache.tls')).optional(),
   },
   {
     'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { settings } from '../../proxy/config/settings.ts'
 import { logFormats, logLevels } from '../../proxy/config/types.ts'
+import { described } from './described.ts'
 import { boolean, integer, list, object, oneOf } from './field.ts'
 import { labelMap } from './labels.ts'
 import { headerName, httpUrl } from './names.ts'
@@ -9,8 +10,10 @@ import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
 
 export const logging = object('Logs of the router.', {
-  level: oneOf('Minimum level.', logLevels, 'info').default(settings['log-level'].default),
-  format: oneOf('Format of the log.', logFormats, 'json').default(settings['log-format'].default),
+  level: oneOf(described('log-level'), logLevels, 'info').default(settings['log-level'].default),
+  format: oneOf(described('log-format'), logFormats, 'json').default(
+    settings['log-format'].default,
+  ),
 })
 
 export const monitoring = object('Collection of metrics.', {
@@ -28,9 +31,7 @@ export const monitoring = object('Collection of metrics.', {
     example: { release: 'kube-prometheus-stack' },
     max: 16,
   }).optional(),
-  selectionStats: boolean('Report in a response header how the upstream was selected.').default(
-    false,
-  ),
+  selectionStats: boolean(described('enable-selection-stats')).default(false),
 })
 
 const tracingHeader = namedValue(

@@ -2,12 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
+import { described } from './described.ts'
 import { at, boolean, immutable, list, object, oneOf, text, kindSchema } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
 import { apiInterface, chainId, headerName, label, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue, tls, variables } from './refs.ts'
 import { upstreamProviderStatus } from './status.ts'
+
+const ofUrl = (key: string, ...more: string[]) => described(`direct-rpc.node-urls.${key}`, ...more)
 
 const requestHeader = headerName('Name of the header.', 'Authorization', {
   'name must not be a header that belongs to the connection, such as Connection or TE':
@@ -21,9 +24,9 @@ const queryName = text('Name of the parameter.', {
   must: 'name must be the name of a query parameter, without spaces, &, = and #',
 })
 
-const upstreamAuth = object('How the router authenticates itself to this URL.', {
+const upstreamAuth = object(ofUrl('auth-config'), {
   headers: list(
-    'Headers of every request to this URL.',
+    ofUrl('auth-config.auth-headers'),
     namedValue(requestHeader, 'A header.', {
       name: 'Authorization',
       value: 'Bearer ${API_TOKEN}',
@@ -38,7 +41,7 @@ const upstreamAuth = object('How the router authenticates itself to this URL.', 
     },
   ).optional(),
   query: list(
-    'Parameters at the start of the query string of every request to this URL. They replace parameters of the client with the same names.',
+    ofUrl('auth-config.auth-query'),
     namedValue(queryName, 'A query parameter.', {
       name: 'apikey',
       valueFrom: { secretKeyRef: { name: 'beta', key: 'apiKey' } },
@@ -63,25 +66,18 @@ const nodeUrl = object(
         rules: urlPort,
       },
     ),
-    timeout: duration(
-      'Timeout of one attempt at this URL. Unset: the router computes it from the method.',
-      ['1ms', '24h'],
-      '3s',
-    ).optional(),
+    timeout: duration(ofUrl('timeout'), ['1ms', '24h'], '3s').optional(),
     addons: list(
-      'Add-ons and extensions that this URL serves, such as debug, trace, archive and bundler. Methods that need one only go to such URLs.',
+      ofUrl('addons', 'Methods that need one only go to such URLs.'),
       word('An add-on or an extension.', 'archive'),
       { example: ['archive', 'debug'], max: 16, kind: 'set' },
     ).optional(),
     skipVerifications: list(
-      'Names of start-up verifications to skip, or * for all.',
+      ofUrl('skip-verifications'),
       word('A verification, or *.', 'chain-id'),
       { example: ['*'], max: 32, kind: 'set' },
     ).optional(),
-    traceContext: boolean(
-      'Whether to send the trace context of a call (W3C), over HTTP and gRPC. Only for trusted nodes and gateways. Unset: false.',
-      true,
-    ).optional(),
+    traceContext: boolean(ofUrl('trace-context', 'Unset: false.'), true).optional(),
     auth: upstreamAuth.optional(),
   },
   {
@@ -90,7 +86,7 @@ const nodeUrl = object(
   },
 )
 
-const nodeUrls = list('URLs of this upstream, with failover between them.', nodeUrl, {
+const nodeUrls = list(described('direct-rpc.node-urls'), nodeUrl, {
   example: [{ url: 'https://eth.alpha.example/v2/${API_KEY}' }],
   min: 1,
   max: 16,
@@ -104,11 +100,7 @@ const another = 'create another UpstreamProvider'
 const spec = object(
   'Definition of the upstream.',
   {
-    chainId: chainId(
-      'Chain of the upstream, by the id or an alias of its spec. Immutable.',
-      'ETH1',
-      immutable(another),
-    ),
+    chainId: chainId(described('direct-rpc.chain-id', 'Immutable.'), 'ETH1', immutable(another)),
     apiInterface: apiInterface(
       'Interface of the upstream. The chain must have it. Immutable.',
       'jsonrpc',
@@ -119,10 +111,7 @@ const spec = object(
       'alpha',
       immutable(another),
     ).optional(),
-    groupLabel: label(
-      'Label of a group of upstreams. Cross-validation can require answers from several groups.',
-      'external',
-    ).optional(),
+    groupLabel: label(described('direct-rpc.group-label'), 'external').optional(),
     tier: oneOf('primary serves; backup serves only when no primary upstream can.', tiers).default(
       'primary',
     ),

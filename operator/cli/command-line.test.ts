@@ -47,6 +47,10 @@ describe('a fault is reported with its remedy', () => {
     [['rendr', '-f', 'x'], 'Unknown command "rendr". Did you mean render?'],
     [['frobnicate'], 'Unknown command "frobnicate". See rpc-operator --help.'],
     [['--namespace', 'rpc'], '--namespace is a flag of render and validate, not of run.'],
+    [
+      ['rbac', '--router-image', 'a'],
+      '--router-image is a flag of run, render and validate, not of rbac.',
+    ],
     [['--namespces', 'rpc'], 'Unknown flag --namespces. Did you mean --namespaces?'],
     [['-x'], 'Unknown flag -x. See rpc-operator --help.'],
     [['--workers', 'many'], '--workers "many" must be an integer from 1 to 256.'],

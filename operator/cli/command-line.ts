@@ -104,11 +104,14 @@ function unexpected(word: string, command: Command): string {
   return `Unexpected argument ${JSON.stringify(word)}.${hint}`
 }
 
+/** Formats `a, b and c`. */
+const listFormat = new Intl.ListFormat('en-GB')
+
 function misplaced(command: Command, parsed: ReadonlyMap<FlagName, unknown>): readonly string[] {
   return [...parsed.keys()].flatMap((name) => {
     const { of: takers } = flags[name]
     if (takers.includes(command)) return []
-    return [`--${name} is a flag of ${takers.join(' and ')}, not of ${command}.`]
+    return [`--${name} is a flag of ${listFormat.format(takers)}, not of ${command}.`]
   })
 }
 

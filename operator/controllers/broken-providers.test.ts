@@ -88,7 +88,7 @@ describe.each(breaks)('when %s', (_, breakIt) => {
     await harness.pass()
     expect(providersOf(harness)).toBe('a c')
     const { Accepted, Ready } = harness.conditions(rpcRouters, 'r')
-    expect(Accepted).toMatch(/^True\/PartiallyAccepted@1: UpstreamProvider b is left out/)
+    expect(Accepted).toMatch(/^True\/PartiallyAccepted@1: UpstreamProvider b is excluded/)
     expect(Ready).not.toMatch(/NotAccepted|RefsNotResolved/)
     expect(harness.conditions(upstreamProviders, 'b')['Ready']).toMatch(/^False/)
     expect(harness.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)

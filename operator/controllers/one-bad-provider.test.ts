@@ -22,7 +22,7 @@ test('a provider with port 0 is excluded, and changes to the others reach the po
   )
   expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
     Accepted: expect.stringMatching(
-      /^True\/PartiallyAccepted@1: UpstreamProvider zero is left out/,
+      /^True\/PartiallyAccepted@1: UpstreamProvider zero is excluded/,
     ),
     Programmed: expect.stringMatching(/^True/),
   })

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ApplyOrder } from '../apply/apply-order.ts'
+import { ChildApplier } from '../apply/child-applier.ts'
+import { RolloutSlots } from '../apply/rollout-slots.ts'
+import { ClusterCache } from '../cache/cluster-cache.ts'
+import { FleetObserver, type ReadPodPage } from '../cache/fleet-observer.ts'
+import { References } from '../cache/references.ts'
+import { connectTriggers } from '../cache/triggers.ts'
+import { reflectCluster } from '../cache/watched-kinds.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
@@ -9,20 +17,12 @@ import { type KubeObject, refOf, type Resource } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
 import type { Images } from '../resources/build-children.ts'
+import { fieldManager } from '../resources/foreign-fields.ts'
 import { childKinds } from '../resources/kinds.ts'
 import { type ChainIdOf, chainNames } from '../translate/router-document.ts'
-import { ApplyOrder } from './apply-order.ts'
-import { ChildApplier } from './child-applier.ts'
-import { fieldManager } from './foreign-fields.ts'
-import { FleetObserver, type ReadPodPage } from './fleet-observer.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
-import { References } from './references.ts'
-import { RolloutSlots } from './rollout-slots.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import type { TranslatorOptions } from './router-translator.ts'
-import { connectTriggers } from './triggers.ts'
-import { reflectCluster } from './watched-kinds.ts'
-import { ClusterCache } from './cluster-cache.ts'
 
 export interface OperatorOptions extends Pick<
   TranslatorOptions,
@@ -159,11 +159,10 @@ export class Operator {
       client,
       children,
       replicaSets: cache.replicaSets,
-      onUnknownKind: (kind) => this.#setServed(kind, false),
     })
     const router = new RouterReconciler({
       ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
-      slots: new RolloutSlots(options.maxRollingRouters, clock),
+      slots: new RolloutSlots(options.maxRollingRouters),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },

@@ -3,6 +3,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import { StatusWriter } from '../apply/status-writer.ts'
+import type { ClusterCache } from '../cache/cluster-cache.ts'
+import type { FleetObserver } from '../cache/fleet-observer.ts'
+import type { References } from '../cache/references.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
@@ -15,13 +19,9 @@ import { upstreamOf } from '../status/provider-health.ts'
 import { type RouterResult, providerStatus } from '../status/provider-status.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
+import type { TranslateInput } from '../translate/translate-input.ts'
 import { validateProvider } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
-import type { FleetObserver } from './fleet-observer.ts'
-import type { References } from './references.ts'
-import { StatusWriter } from './status-writer.ts'
-import type { ClusterCache } from './cluster-cache.ts'
-import type { TranslateInput } from '../translate/translate-input.ts'
 
 export interface ProviderReconcilerOptions {
   readonly client: Pick<KubeClient, 'apply'>
@@ -123,7 +123,7 @@ export function resultsOf(
     results.set(objectKey(metadata), {
       router,
       refusals: provider.refusals,
-      usage: isBlocked ? 'blocked' : provider.isUsed ? 'used' : 'left-out',
+      usage: isBlocked ? 'blocked' : provider.isUsed ? 'used' : 'excluded',
       providerUid: metadata.uid ?? '',
       generation: metadata.generation ?? 0,
     })

@@ -2,6 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
+import type { ApplyOrder, ApplyResult, WantedObjects } from '../apply/apply-order.ts'
+import { belongsTo } from '../apply/child-applier.ts'
+import { type Exchange, exchange } from '../apply/config-exchange.ts'
+import { contains } from '../apply/contains.ts'
+import { type RolloutSlots, slotRequeueMs, withoutNewPods } from '../apply/rollout-slots.ts'
+import { StatusWriter } from '../apply/status-writer.ts'
+import { revisionOf } from '../cache/child-stores.ts'
+import type { FleetObserver } from '../cache/fleet-observer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
@@ -16,10 +24,9 @@ import {
   horizontalPodAutoscalers,
   rpcRouters,
   services,
-  type StatefulSet,
   statefulSets,
 } from '../resources/kinds.ts'
-import { componentOf, contentHashAnnotation } from '../resources/labels.ts'
+import { contentHashAnnotation } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
 import { buildRedis } from '../resources/redis.ts'
 import {
@@ -29,30 +36,17 @@ import {
 } from '../status/condition-set.ts'
 import type { PodView } from '../status/fleet-view.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { isRestarting, isRolling } from '../status/rollout.ts'
+import { isRolling } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
-import {
-  type Component,
-  objectName,
-  type RedisComponent,
-  redisComponents,
-} from '../translate/object-names.ts'
+import { type Component, objectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
-import { belongsTo } from './child-applier.ts'
-import { revisionOf } from './child-stores.ts'
-import { ConfigExchange, type Exchange } from './config-exchange.ts'
-import { contains } from './foreign-fields.ts'
-import type { FleetObserver } from './fleet-observer.ts'
+import { requeueAfterMs, podRequeueMs, troublesOf } from './pod-troubles.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {
   type TranslatedRouter,
   type TranslatorOptions,
   translateRouter,
 } from './router-translator.ts'
-import { type RolloutSlots, slotRequeueMs, withoutNewPods } from './rollout-slots.ts'
-import { StatusWriter } from './status-writer.ts'
-import { requeueAfterMs, podRequeueMs, troublesOf } from './pod-troubles.ts'
 
 export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
@@ -62,7 +56,7 @@ export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly build: BuildContext
   readonly slots: RolloutSlots
   /** Null: the operator does not observe pods. */
-  readonly fleets: Pick<FleetObserver, 'observations' | 'observeSoon' | 'ended'> | null
+  readonly fleets: Pick<FleetObserver, 'observations' | 'observeSoon'> | null
   readonly clock: Clock
   /** Called with the keys of the providers whose result changed. */
   readonly onResults: (providers: readonly string[]) => void
@@ -93,14 +87,12 @@ export class RouterReconciler {
   readonly #options: RouterReconcilerOptions
   readonly #statuses: StatusWriter<RpcRouterStatus>
   readonly #delay: RolloutDelay
-  readonly #exchange: ConfigExchange
 
   constructor(options: RouterReconcilerOptions) {
     const { client, cache, clock } = options
     this.#options = options
     this.#statuses = new StatusWriter(client, rpcRouters, cache.routers, clock)
     this.#delay = new RolloutDelay(clock)
-    this.#exchange = new ConfigExchange(options)
   }
 
   readonly reconcile = async (
@@ -112,7 +104,6 @@ export class RouterReconciler {
     if (object === undefined) {
       references.readBy.routers.delete(key)
       this.#delay.forget(key)
-      this.#exchange.forget(key)
       onResults(results.forget(key))
       return {}
     }
@@ -135,8 +126,8 @@ export class RouterReconciler {
     const openPorts = present === null ? [] : revisionOf(present).ports.listen
     const translated = await translateRouter(this.#options, router, openPorts, signal)
     const { config } = translated.translation
-    const exchange = config && this.#exchange.of(key, router, config, present)
-    const wanted = this.#wanted(router, translated, present, exchange)
+    const exchanged = config && this.#exchange(key, router, config, present)
+    const wanted = this.#wanted(router, translated, present, exchanged)
     const delayMs = this.#delayMs(key, wanted, present)
     if (delayMs > 0) return { requeueAfterMs: delayMs }
 
@@ -161,8 +152,8 @@ export class RouterReconciler {
       missingMonitor: type === 'None' || this.#options.build.monitors.has(type) ? null : type,
       rollsOut: isOtherTemplate(...templates),
       ...troubles,
-      behind: this.#behind(key, exchange),
-      refusedBy: exchange?.refusedBy ?? null,
+      behind: this.#behind(key, exchanged),
+      refusedBy: exchanged?.refusedBy ?? null,
     })
     const occurrences = conditionOccurrences('NotAccepted', router.status, status)
     this.#report(key, router, translated, deployment)
@@ -185,44 +176,36 @@ export class RouterReconciler {
   ): Promise<ApplyResult> {
     const { applier, slots, cache } = this.#options
     const apply = () => applier.apply(router, wanted, signal)
-    const presentOf = (object: KubeObject) => this.#withPods(router, object)
-    if (present === null || !wanted.objects.some((each) => replacesPods(presentOf(each), each)))
-      return apply()
+    if (present === null || !replacesPods(present, deploymentIn(wanted))) return apply()
     const rolling = cache.routers
       .list()
       .filter((each) => isRolling(this.#child(deployments, each)))
       .map(({ metadata }) => objectKey(metadata))
-    const restarting = slots
-      .recentlyStarted()
-      .filter((key) => this.#restarts(cache.routers.get(key)))
-    const started = await slots.take(objectKey(router.metadata), [...rolling, ...restarting], apply)
+    const started = await slots.take(objectKey(router.metadata), rolling, apply)
     if (started !== null) return started
-    const waiting = withoutNewPods(wanted, presentOf)
-    const result = await applier.apply(router, waiting, signal)
+    const result = await applier.apply(router, withoutNewPods(wanted, present), signal)
     if (result.applied.result === 'applied') return queued
     return { ...result, requeueMs: result.requeueMs ?? slotRequeueMs }
   }
 
-  /** Whether a Redis of a router is restarting. */
-  #restarts(router: KubeObject | undefined): boolean {
-    return (
-      router !== undefined &&
-      redisComponents.some((each) => isRestarting(this.#child(statefulSets, router, each)))
-    )
-  }
-
-  /** Returns the existing workload for a desired one; null for other kinds. */
-  #withPods(router: RpcRouter, wanted: KubeObject): Deployment | StatefulSet | null {
-    if (wanted.kind === deployments.kind) return this.#child(deployments, router)
-    if (wanted.kind !== statefulSets.kind) return null
-    return this.#child(statefulSets, router, componentOf(wanted) as RedisComponent)
+  /** Returns the config for the pods. An operator that observes none never rolls it back. */
+  #exchange(
+    key: string,
+    router: RpcRouter,
+    config: RenderedConfig,
+    present: Deployment | null,
+  ): Exchange {
+    const { fleets, children } = this.#options
+    if (fleets === null || present === null) return { config, good: null, refusedBy: null }
+    const pods = fleets.observations(key).at(-1)?.pods ?? []
+    return exchange(children, router, config, present, pods)
   }
 
   /** Returns pods with another config, and observes them again soon; null if unknown. */
-  #behind(key: string, exchange: Exchange | null): readonly PodView[] | null {
+  #behind(key: string, exchanged: Exchange | null): readonly PodView[] | null {
     const { fleets } = this.#options
-    if (fleets === null || exchange === null) return []
-    const { config } = exchange
+    if (fleets === null || exchanged === null) return []
+    const { config } = exchanged
     const behind = fleets
       .observations(key)
       .at(-1)
@@ -247,11 +230,11 @@ export class RouterReconciler {
     router: RpcRouter,
     { redis }: TranslatedRouter,
     present: Deployment | null,
-    exchange: Exchange | null,
+    exchanged: Exchange | null,
   ): WantedObjects | null {
-    if (exchange === null || isPaused(router)) return null
+    if (exchanged === null || isPaused(router)) return null
     const { build } = this.#options
-    const { config, good } = exchange
+    const { config, good } = exchanged
     const others = this.#portsOfOthers(router, config, present)
     return {
       fixedHash: config.fixedHash,
@@ -322,11 +305,8 @@ function deploymentIn(wanted: WantedObjects | null): Deployment | null {
   return (found as Deployment | undefined) ?? null
 }
 
-type WithPods = Pick<Deployment | StatefulSet, 'spec'>
-
-function replacesPods(present: WithPods | null, wanted: KubeObject | null): boolean {
-  if (present === null || wanted === null) return false
-  return !contains(present.spec.template, (wanted as unknown as WithPods).spec.template)
+function replacesPods(present: Deployment, wanted: Deployment | null): boolean {
+  return wanted !== null && !contains(present.spec.template, wanted.spec.template)
 }
 
 function contentOf(deployment: Deployment | null): string | undefined {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { KubeClient } from '../kube/client.ts'
+import { type ChildApplier, belongsTo, isOrphanOf } from '../apply/child-applier.ts'
+import type { ClusterCache } from '../cache/cluster-cache.ts'
+import type { References } from '../cache/references.ts'
+import { findObject, type KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type Secret, secrets } from '../resources/kinds.ts'
 import { isPaused } from '../status/router-status.ts'
 import { objectName, redisPasswordKey } from '../translate/object-names.ts'
 import { type ReferenceData, secretData } from '../translate/reference-data.ts'
 import { type OwnRedis, ownRedisOf } from '../translate/state-store.ts'
+import type { TranslateInput } from '../translate/translate-input.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
-import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'
-import type { References } from './references.ts'
-import type { ClusterCache } from './cluster-cache.ts'
-import type { TranslateInput } from '../translate/translate-input.ts'
 
 export interface TranslatorOptions {
   readonly client: Pick<KubeClient, 'get'>

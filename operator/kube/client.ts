@@ -210,3 +210,18 @@ export class KubeClient {
 function acceptPart(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1`
 }
+
+/** Reads an object; null if it does not exist. */
+export async function findObject<T extends KubeObject>(
+  client: Pick<KubeClient, 'get'>,
+  resource: Resource<T>,
+  ref: ObjectRef,
+  signal: AbortSignal,
+): Promise<T | null> {
+  try {
+    return await client.get(resource, ref, signal)
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
+}

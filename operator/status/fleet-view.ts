@@ -18,9 +18,7 @@ const why = z
 const page = z.object({
   config: z.object({
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
-    refused: z
-      .object({ sha256: word.optional(), at: word.optional(), retries: z.boolean().optional() })
-      .nullish(),
+    refused: z.object({ sha256: word.optional(), retries: z.boolean().optional() }).nullish(),
   }),
   upstreams: z
     .array(
@@ -46,8 +44,8 @@ export interface PodView {
   readonly configSha256: string
   /** Whether the pod refuses to reload its changed config file. */
   readonly isRefusing: boolean
-  /** The config that the pod refuses and does not retry. Older routers report only the time. */
-  readonly refusal?: { readonly sha256: string | null; readonly atMs: number } | null
+  /** SHA-256 of a config that the pod refuses and does not retry. Older routers do not report it. */
+  readonly refusedSha256?: string | null
   readonly upstreams: readonly UpstreamView[]
 }
 
@@ -69,10 +67,7 @@ export function podView(pod: string, text: string): PodView | null {
   const { data } = page.safeParse(json)
   if (data === undefined) return null
   const { sha256, refused } = data.config
-  const refusal =
-    refused && refused.retries !== true
-      ? { sha256: refused.sha256 ?? null, atMs: Date.parse(refused.at ?? '') }
-      : null
+  const refusedSha256 = (refused?.retries === true ? null : refused?.sha256) ?? null
   const isRefusing = Boolean(refused)
-  return { pod, configSha256: sha256, isRefusing, refusal, upstreams: data.upstreams }
+  return { pod, configSha256: sha256, isRefusing, refusedSha256, upstreams: data.upstreams }
 }

@@ -185,12 +185,12 @@ const page = { config: { sha256 }, upstreams: [{ ...upstream, state: 'eligible',
 test('a page is parsed, including one with unknown fields', () => {
   const more = { ...page, upstreams: page.upstreams.map((each) => ({ ...each, tip: 1 })), x: 1 }
   const upstreams = page.upstreams
-  const view = { pod: 'p', configSha256: sha256, isRefusing: false, refusal: null, upstreams }
+  const view = { pod: 'p', configSha256: sha256, isRefusing: false, refusedSha256: null, upstreams }
   expect(podView('p', JSON.stringify(more))).toEqual(view)
-  const refused = { why: '2 errors, see the log', at: at(1) }
+  const refused = { why: '2 errors, see the log', at: at(1), sha256: 'c0ffee' }
   const refusing = { ...page, config: { ...page.config, refused } }
-  const refusal = { sha256: null, atMs: Date.parse(at(1)) }
-  expect(podView('p', JSON.stringify(refusing))).toEqual({ ...view, isRefusing: true, refusal })
+  const refusal = { isRefusing: true, refusedSha256: 'c0ffee' }
+  expect(podView('p', JSON.stringify(refusing))).toEqual({ ...view, ...refusal })
   const retrying = { ...page, config: { ...page.config, refused: { ...refused, retries: true } } }
   expect(podView('p', JSON.stringify(retrying))).toEqual({ ...view, isRefusing: true })
 })

@@ -27,7 +27,7 @@ const elsewhere = (router: string): ProviderRefusal => ({
 const resultOf = (router: string, ...refusals: readonly ProviderRefusal[]): RouterResult => ({
   router,
   refusals,
-  usage: refusals.length === 0 ? 'used' : 'left-out',
+  usage: refusals.length === 0 ? 'used' : 'excluded',
   observations: null,
 })
 

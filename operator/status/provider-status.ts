@@ -15,7 +15,7 @@ import {
 import { type ProviderRefusal } from '../translate/violations.ts'
 
 /** How a router uses a provider; `blocked`: its pods keep their current config. */
-type Usage = 'used' | 'blocked' | 'left-out'
+type Usage = 'used' | 'blocked' | 'excluded'
 
 /** A router's result for a provider. */
 export interface RouterResult {
@@ -32,7 +32,7 @@ function isProgrammed({ usage }: RouterResult): boolean {
 const usageTexts: Readonly<Record<Usage, string>> = {
   used: 'It was applied.',
   blocked: 'The router is blocked, see its conditions: its pods keep their current config.',
-  'left-out': 'The pods do not use it.',
+  excluded: 'The pods do not use it.',
 }
 
 /** Counts a blocked router that already applied this generation as using it. */

@@ -65,7 +65,7 @@ function ofProviders(name: string, more: Partial<RouterResult> = {}): readonly S
   return translation.providers.flatMap(({ provider: wanted, refusals, unresolvedRefs, isUsed }) => {
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
-    const usage = isUsed ? ('used' as const) : ('left-out' as const)
+    const usage = isUsed ? ('used' as const) : ('excluded' as const)
     const result = { router: 'mainnet', refusals, usage, observations: null, ...more }
     const about = { provider, upstream, refusals: [], unresolvedRefs, now }
     const status = providerStatus({ ...about, routers: [result] })
@@ -145,7 +145,7 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),
   ofRouter('minimal', { refusedBy: ['a-pod'] }),
   paused(),
-  ...ofProviders('minimal', { usage: 'left-out' }),
+  ...ofProviders('minimal', { usage: 'excluded' }),
   ...[
     ...[['eligible'], ['lagging'], ['held-off'], ['disabled'], ['rejected'], ['unverified']],
     ['eligible', 'disabled'],

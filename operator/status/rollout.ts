@@ -57,13 +57,6 @@ export function isRolling(deployment: Deployment | null): boolean {
   return !isObserved(deployment) || rollingReasons.includes(reason)
 }
 
-/** Whether the pod of a Redis is being replaced; stays true if the new one does not start. */
-export function isRestarting(redis: StatefulSet | null): boolean {
-  if (redis === null) return false
-  const { currentRevision, updateRevision } = redis.status ?? {}
-  return !isObserved(redis) || currentRevision !== updateRevision
-}
-
 /** Whether all wanted pods are available with the newest revision. */
 export function isComplete(deployment: Deployment): boolean {
   const isDone = conditionOf(deployment, 'Progressing')?.reason === 'NewReplicaSetAvailable'

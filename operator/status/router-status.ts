@@ -149,7 +149,7 @@ function acceptance({ refusals, providers, notes }: Translation): ObservedCondit
     return routerFinding('Accepted', 'Accepted', sentences(['The config is valid', ...notes]))
   const named = others.map(({ provider, refusals: why, unresolvedRefs }) => {
     const reason = why[0]?.reason ?? unresolvedRefs[0]?.reason ?? 'unused'
-    return `UpstreamProvider ${provider} is left out (${reason})`
+    return `UpstreamProvider ${provider} is excluded (${reason})`
   })
   return routerFinding('Accepted', 'PartiallyAccepted', sentences([...named, ...notes]))
 }

@@ -21,7 +21,7 @@ function goldenOf(translation: Translation): YamlMap {
     notes: some(notes),
     providers: Object.fromEntries(
       providers.map(({ provider, isUsed, refusals: own, unresolvedRefs: missing }) => {
-        const usage = isUsed ? 'used' : 'left-out'
+        const usage = isUsed ? 'used' : 'excluded'
         const why = [...own, ...missing].map(violation)
         return [provider, why.length === 0 ? usage : { usage, why }]
       }),

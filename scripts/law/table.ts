@@ -8,6 +8,7 @@
 const words = (text: string): readonly string[] => text.split(' ')
 const engine = words('config json chain clock bytes tracker upstream')
 const api = words('config operator/kube operator/api')
+const objects = words('operator/kube operator/api operator/translate operator/resources')
 
 /**
  * Folders of `proxy/` by name, and of `operator/` by path, each with the other folders that it may
@@ -49,12 +50,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/api': words('config operator/kube'),
   'operator/translate': [...api, ...words('chain validation')],
   'operator/resources': words('operator/kube operator/api operator/translate'),
-  'operator/status': words('operator/kube operator/api operator/translate operator/resources'),
+  'operator/status': objects,
   'operator/manifests': [...api, ...words('operator/translate operator/resources')],
-  'operator/controllers': [
-    ...api,
-    ...words('operator/translate operator/resources operator/status'),
-  ],
+  'operator/cache': [...objects, 'operator/status'],
+  'operator/apply': [...objects, ...words('operator/status operator/cache')],
+  'operator/controllers': [...objects, ...words('operator/status operator/cache operator/apply')],
   'operator/rbac': words('operator/kube operator/api'),
   'operator/cli': [
     ...api,
@@ -114,7 +114,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/cache/entry-codec.ts',
     'proxy/telemetry/record/recording.ts',
     'operator/api/**',
-    'operator/controllers/cluster-cache.ts',
+    'operator/cache/cluster-cache.ts',
     'operator/status/fleet-view.ts',
     'operator/manifests/**',
   ],
@@ -134,8 +134,8 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 export const deterministicFolders = [
   ...words('integrity relay filters cache store sticky tracker cross-validation'),
   ...words('upstream subscription operator/kube operator/api operator/translate'),
-  ...words('operator/manifests operator/resources operator/status operator/controllers'),
-  'operator/rbac',
+  ...words('operator/manifests operator/resources operator/status operator/cache'),
+  ...words('operator/apply operator/controllers operator/rbac'),
 ]
 
 /** Folders and files that may read the environment of the process. */

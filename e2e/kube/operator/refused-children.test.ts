@@ -103,7 +103,7 @@ test('a router whose autoscaler is refused still rolls out, with its previous co
   const autoscaling = { minReplicas: 2, maxReplicas: 4 }
   await fleet.patch(rpcRouters, 'run', { spec: { replicas: null, autoscaling } })
   const { message } = await fleet.routerIs('run', 'Programmed', 'ApplyFailed')
-  expect(message).toMatch(/horizontalpodautoscalers.* All other objects are applied\.$/)
+  expect(message).toContain('horizontalpodautoscalers')
   for (const port of [9001, 9002]) {
     await changePort('run', port)
     await eventually(async () => {

@@ -3,6 +3,7 @@
 import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import type { Condition } from '../../api/status.ts'
+import type { ReadPodPage } from '../../cache/fleet-observer.ts'
 import type { KubeObject, Resource } from '../../kube/object.ts'
 import { FakeApiServer } from '../../kube/testing/fake-api-server.ts'
 import {
@@ -14,7 +15,6 @@ import {
   upstreamProviders,
 } from '../../resources/kinds.ts'
 import { testSpecs } from '../../testing/specs.ts'
-import type { ReadPodPage } from '../fleet-observer.ts'
 import { Operator } from '../operator.ts'
 
 const namespace = 'ns'

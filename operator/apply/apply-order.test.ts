@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
+import { ClusterCache } from '../cache/cluster-cache.ts'
+import { ownedByPlainRouter, plainRouter as router } from '../controllers/testing/plain-router.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
-import { buildRedis } from '../resources/redis.ts'
 import {
   childKinds,
   configMaps,
@@ -17,11 +18,10 @@ import {
   statefulSets,
 } from '../resources/kinds.ts'
 import { childLabels } from '../resources/labels.ts'
+import { buildRedis } from '../resources/redis.ts'
 import type { RedisComponent } from '../translate/object-names.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
-import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
-import { ClusterCache } from './cluster-cache.ts'
 
 const { signal } = new AbortController()
 const context = {
@@ -47,7 +47,7 @@ function applierOn({ client }: FakeApiServer) {
   const clock = new VirtualClock()
   const children = new ChildApplier({ client, children: cache.children, clock })
   const { replicaSets } = cache
-  const fleet = new ApplyOrder({ client, children, replicaSets, onUnknownKind: () => {} })
+  const fleet = new ApplyOrder({ client, children, replicaSets })
   return { fleet, cache }
 }
 
@@ -82,41 +82,24 @@ test.each([
   expect(left()).toEqual([[], [], []])
 })
 
-describe('when the API server refuses to change the StatefulSet of a Redis', () => {
+test('pods wait for a Redis whose StatefulSet is refused, and independent objects do not', async () => {
+  const api = new FakeApiServer()
+  const { fleet } = applierOn(api)
   const config = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace: 'ns', name: 'r-router-a', labels: childLabels(router, 'router') },
   }
-  const fleetWith = (redisImage: string, others: readonly KubeObject[]) => ({
-    fixedHash: 'a',
-    current: null,
-    objects: [
-      ...buildRedis(router, { component: 'redis', settings: {} }, 'password', {
-        ...context,
-        images: { ...context.images, redis: redisImage },
-      }),
-      ...others,
-    ],
-  })
-
-  test.each([
-    ['that does not exist, pods wait', false, []],
-    ['that exists, nothing waits', true, ['r-router-a']],
-  ])('%s', async (_, exists, configs) => {
-    const api = new FakeApiServer()
-    const { fleet } = applierOn(api)
-    if (exists) await fleet.apply(router, fleetWith('redis:old', []), signal)
-    const refusal = new ApiError('PATCH', 403, { message: 'exceeded quota' })
-    api.refuse = ({ plural, verb }) =>
-      plural === 'statefulsets' && verb === 'patch' ? refusal : null
-    const { applied, error } = await fleet.apply(router, fleetWith('redis:new', [config]), signal)
-    expect(applied.result).toBe('refused')
-    expect(error).toBe(refusal)
-    expect(api.list(configMaps).map(({ metadata }) => metadata.name)).toEqual(configs)
-    // The PodDisruptionBudget does not wait for it.
-    expect(api.list(podDisruptionBudgets)).toHaveLength(1)
-  })
+  const redis = buildRedis(router, { component: 'redis', settings: {} }, 'password', context)
+  const refusal = new ApiError('PATCH', 403, { message: 'exceeded quota' })
+  api.refuse = ({ plural, verb }) =>
+    plural === 'statefulsets' && verb === 'patch' ? refusal : null
+  const wanted = { fixedHash: 'a', current: null, objects: [...redis, config] }
+  const { applied, error } = await fleet.apply(router, wanted, signal)
+  expect(applied.result).toBe('refused')
+  expect(error).toBe(refusal)
+  expect(api.list(configMaps)).toEqual([])
+  expect(api.list(podDisruptionBudgets)).toHaveLength(1)
 })
 
 test('prune keeps the config of a Deployment that no watch has reported and that has no ReplicaSet yet', async () => {

@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import { rpcRouterNames } from '../api/group.ts'
 import { type LabelSelector, selects } from '../api/labels.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
-import type { UpstreamProviderStatus } from '../api/status.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type KubeObject, objectKey, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
@@ -55,23 +54,15 @@ export class ClusterCache {
     return value === null ? [] : this.selectedBy(value).map(({ metadata }) => objectKey(metadata))
   }
 
-  /** Returns the keys of routers that select a provider, or that did and became unreadable. */
-  routersOf(provider: KubeObject): readonly string[] {
-    const { metadata } = provider
+  /** Returns the keys of the routers that select a provider. */
+  routersOf({ metadata }: KubeObject): readonly string[] {
     const keys = labelKeys({ metadata })
-    const selecting = [...new Set(keys.flatMap((key) => this.routers.byIndex('selector', key)))]
+    return [...new Set(keys.flatMap((key) => this.routers.byIndex('selector', key)))]
       .filter((router) => {
         const { value } = this.router(router)
         return value !== null && selects(value.spec.providerSelector, metadata.labels)
       })
       .map((router) => objectKey(router.metadata))
-    const { routers = [] } = (provider as { status?: UpstreamProviderStatus }).status ?? {}
-    const named = routers.map(({ name }) => objectKey({ namespace: metadata.namespace, name }))
-    const isUnreadable = (router: string): boolean => {
-      const object = this.routers.get(router)
-      return object !== undefined && this.router(object).value === null
-    }
-    return [...selecting, ...named.filter(isUnreadable)]
   }
 
   /** Returns the keys of the routers that want a kind of monitor. */

@@ -2,12 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import type { KubeClient } from '../kube/client.ts'
+import { findObject, type KubeClient } from '../kube/client.ts'
 import { type KubeObject, isOlder, objectKey, refOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/kinds.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
-import { findObject } from './child-applier.ts'
 
 /** Reduces a watched Secret or ConfigMap to its identity and version. */
 export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {

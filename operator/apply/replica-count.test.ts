@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { deployments, networkPolicies, rpcRouters } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 /** Sets the replica count through the scale subresource, like other managers. */
 function scale(harness: OperatorHarness, replicas: number, manager: string): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { contains } from './foreign-fields.ts'
+import { contains } from './contains.ts'
 
 test.each([
   ['equal objects', { a: [{ b: 1 }] }, { a: [{ b: 1 }] }, true],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { horizontalPodAutoscalers, rpcRouters } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 test('metrics of an autoscaler reconcile no router, its decisions do', async () => {
   await using harness = new OperatorHarness()

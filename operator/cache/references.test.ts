@@ -6,6 +6,7 @@ import {
   referenceFields,
   referencePlaces,
 } from '../api/testing/reference-fields.ts'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 import {
   configMaps,
@@ -14,7 +15,6 @@ import {
   secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 const withKey = (name: string) => {
   const header = { name: 'x-api-key', valueFrom: { secretKeyRef: { name, key: 'key' } } }

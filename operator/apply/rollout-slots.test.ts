@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import {
   configMaps,
@@ -8,10 +9,8 @@ import {
   horizontalPodAutoscalers,
   rpcRouters,
   services,
-  statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 const names = ['r1', 'r2', 'r3', 'r4', 'r5']
 
@@ -162,62 +161,6 @@ test('a stalled or deleted router frees its slot', async () => {
   harness.remove(rpcRouters, gone)
   await harness.pass(6_000)
   expect(started(harness)).toHaveLength(3)
-})
-
-describe('a restarting Redis', () => {
-  async function fleetWithRedis(routers = names) {
-    const harness = new OperatorHarness(new FakeApiServer(), null, null, 1)
-    harness.provider('a')
-    for (const name of routers) harness.router(name, withRedis('redis:first'))
-    await harness.pass()
-    for (const name of routers) {
-      harness.rollOut(name)
-      starts(harness, name, true)
-    }
-    await harness.pass()
-    for (const name of routers) harness.router(name, withRedis('redis:other'))
-    await harness.pass(10_000)
-    return harness
-  }
-  const withRedis = (image: string) => ({ sharedState: { mode: 'Managed', managed: { image } } })
-  const restarted = (harness: OperatorHarness) =>
-    names.filter(
-      (name) =>
-        harness.api.find(statefulSets, { namespace: 'ns', name: `${name}-redis` })?.metadata
-          .generation === 2,
-    )
-  const starts = (harness: OperatorHarness, name: string, isDone: boolean) => {
-    const { metadata } = harness.get(statefulSets, `${name}-redis`)
-    const { generation } = metadata
-    const currentRevision = String(isDone ? generation : (generation ?? 0) - 1)
-    const revisions = { updateRevision: String(generation), currentRevision }
-    harness.api.putStatus(statefulSets, metadata, { observedGeneration: generation, ...revisions })
-  }
-
-  test('waits for a slot too, although the pods of its router stay', async () => {
-    await using harness = await fleetWithRedis()
-    expect(restarted(harness)).toHaveLength(1)
-    const [first = ''] = restarted(harness)
-    starts(harness, first, false)
-    await harness.pass(12_000)
-    expect(restarted(harness)).toEqual([first])
-    const other = names.find((name) => name !== first) ?? ''
-    expect(harness.conditions(rpcRouters, other)['Programmed']).toMatch(/^False\/RolloutQueued/)
-    starts(harness, first, true)
-    await harness.pass(6_000)
-    expect(restarted(harness)).toHaveLength(2)
-    expect(names.map((name) => generationOf(harness, name))).toEqual([1, 1, 1, 1, 1])
-    expect(harness.failures).toEqual([])
-  })
-
-  test('that does not start frees its slot after ten minutes', async () => {
-    await using harness = await fleetWithRedis(['r1', 'r2'])
-    starts(harness, restarted(harness)[0] ?? '', false)
-    await harness.pass(570_000)
-    expect(restarted(harness)).toHaveLength(1)
-    await harness.pass(40_000)
-    expect(restarted(harness)).toHaveLength(2)
-  })
 })
 
 test.each([['DeploymentPaused'], ['ReplicaSetCreateError']])(

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { ApplyOptions, KubeClient } from '../kube/client.ts'
+import { type Child, type ChildStores, owningRouter } from '../cache/child-stores.ts'
+import { type ApplyOptions, findObject, type KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
-import { ApiError, isConflict, isNotFound } from '../kube/errors.ts'
+import { ApiError, isConflict } from '../kube/errors.ts'
 import {
   objectKey,
   type KubeObject,
@@ -11,18 +13,17 @@ import {
   type ManagedFields,
   type Resource,
 } from '../kube/object.ts'
+import {
+  fieldManager,
+  hasForeignFields,
+  takenOver,
+  withForeignFields,
+  handoverManager,
+} from '../resources/foreign-fields.ts'
 import { type Deployment, deployments } from '../resources/kinds.ts'
 import { appliedAnnotation, instanceKeys, isChild } from '../resources/labels.ts'
 import { digest, wantedReplicas } from '../translate/object-names.ts'
-import { type Child, type ChildStores, owningRouter } from './child-stores.ts'
-import {
-  contains,
-  fieldManager,
-  hasForeignFields,
-  takeForeignFields,
-  withForeignFields,
-  handoverManager,
-} from './foreign-fields.ts'
+import { contains } from './contains.ts'
 import { RecentWrites } from './recent-writes.ts'
 
 /** Version of an empty etcd: an apply with it only creates, and conflicts otherwise. */
@@ -182,19 +183,23 @@ function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   )
 }
 
-/** Reads an object; null if it does not exist. */
-export async function findObject<T extends KubeObject>(
-  client: Pick<KubeClient, 'get'>,
-  resource: Resource<T>,
-  ref: ObjectRef,
+/**
+ * Takes over foreign fields, so that the next apply drops those that it does not name. It writes
+ * only the owners of fields, no values.
+ * @throws ApiError a conflict when the object changed since it was read
+ */
+async function takeForeignFields(
+  client: Pick<KubeClient, 'get' | 'mergePatch'>,
+  resource: Resource,
+  ref: KubeObject['metadata'],
   signal: AbortSignal,
-): Promise<T | null> {
-  try {
-    return await client.get(resource, ref, signal)
-  } catch (error) {
-    if (isNotFound(error)) return null
-    throw error
-  }
+): Promise<void> {
+  const live = await client.get(resource, ref, signal)
+  const { resourceVersion } = live.metadata
+  const managedFields = takenOver(live)
+  if (isDeepStrictEqual(managedFields, live.metadata.managedFields)) return
+  const patch = { metadata: { resourceVersion, managedFields } }
+  await client.mergePatch(resource, ref, patch, signal)
 }
 
 export function belongsTo({ metadata }: KubeObject, router: Pick<KubeObject, 'metadata'>): boolean {

@@ -35,12 +35,7 @@ export interface FleetObserverOptions extends Pick<
 interface RunningPod extends KubeObject {
   /** Null while the pod does not run. */
   readonly ip: string | null
-  /** When the container last exited because of an invalid config; null if never. */
-  readonly endedMs: number | null
 }
-
-/** Exit code of a router that refuses its config. */
-const invalidConfig = 2
 
 /** Interval between two observations of a router. */
 const everyMs = 30_000
@@ -48,13 +43,6 @@ const routersAtOnce = 4
 const podsAtOnce = 4
 /** Timeout of one observation: all pods of a large fleet may be silent. */
 const timeoutMs = 600_000
-
-/** A pod that exited because of an invalid config. */
-export interface EndedPod {
-  readonly pod: string
-  readonly createdMs: number
-  readonly endedMs: number
-}
 
 /** Observes the config that each router's pods serve, and the health of their upstreams. */
 export class FleetObserver {
@@ -88,14 +76,6 @@ export class FleetObserver {
   /** Returns the last two observations of a router's pods, oldest first. */
   observations(router: string): NonNullable<Observations> {
     return this.#observations.get(router) ?? []
-  }
-
-  /** Returns the pods of a router that exited because of an invalid config. */
-  ended(router: string): readonly EndedPod[] {
-    return this.#pods.byIndex('instance', router).flatMap(({ metadata, endedMs }) => {
-      const createdMs = Date.parse(metadata.creationTimestamp ?? '')
-      return endedMs === null ? [] : [{ pod: metadata.name, createdMs, endedMs }]
-    })
   }
 
   /** Observes a router before its next observation is due. */
@@ -168,18 +148,11 @@ function servedBy({ pods: views }: FleetView): ReadonlySet<string> {
 function runningPodOf(object: KubeObject): RunningPod {
   const { apiVersion, kind, metadata, status } = object as Pod
   const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata
-  const { creationTimestamp } = metadata
   const isRouter = componentOf({ metadata }) === 'router'
   const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
-  const stored = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
-  const ended = (status?.containerStatuses ?? [])
-    // A sidecar may use the same exit code for something else.
-    .filter(({ name: container }) => container === 'router')
-    .flatMap(({ state, lastState }) => [state?.terminated, lastState?.terminated])
-    .find((each) => isRouter && each?.exitCode === invalidConfig)
   return {
-    ...{ apiVersion, kind, metadata: stored },
+    ...{ apiVersion, kind },
+    metadata: { name, namespace, uid, resourceVersion, labels },
     ip: isRunning ? (status.podIP ?? null) : null,
-    endedMs: ended ? Date.parse(String(ended.finishedAt ?? '')) : null,
   }
 }

@@ -3,6 +3,7 @@
 import type { Selection } from '../kube/client.ts'
 import { type KubeObject, withoutManagedFields, type Resource } from '../kube/object.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
+import { withForeignFields } from '../resources/foreign-fields.ts'
 import {
   configMaps,
   monitorKinds,
@@ -13,9 +14,8 @@ import {
 } from '../resources/kinds.ts'
 import { childSelector } from '../resources/labels.ts'
 import { revisionOf } from './child-stores.ts'
-import { withForeignFields } from './foreign-fields.ts'
-import { outlineOf, type References } from './references.ts'
 import type { ClusterCache } from './cluster-cache.ts'
+import { outlineOf, type References } from './references.ts'
 
 type Reflected = ReflectorOptions<KubeObject>
 

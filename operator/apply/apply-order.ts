@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
+import { liveRevisions, type Revision } from '../cache/child-stores.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
+import { ApiError, isNamespaceTerminating } from '../kube/errors.ts'
 import { type KubeObject, objectKey, apiVersionOf, type Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
 import { configMapName, lastGoodName } from '../resources/deployment.ts'
+import { setsCount } from '../resources/foreign-fields.ts'
 import {
   childKinds,
   configMaps,
@@ -13,28 +15,17 @@ import {
   deployments,
   horizontalPodAutoscalers,
   monitorKinds,
-  networkPolicies,
   podDisruptionBudgets,
 } from '../resources/kinds.ts'
 import { componentOf } from '../resources/labels.ts'
-import { sentences } from '../status/condition-set.ts'
 import type { Applied } from '../status/router-status.ts'
-import {
-  belongsTo,
-  BlockedError,
-  type ChildApplier,
-  pathOf,
-  applyDeployment,
-} from './child-applier.ts'
-import { liveRevisions, type Revision } from './child-stores.ts'
-import { setsCount } from './foreign-fields.ts'
+import { BlockedError, type ChildApplier, pathOf, applyDeployment } from './child-applier.ts'
 
 /*
  * Most objects of a router are applied in order, since each needs those before it. First come those
  * that pods start with: a Redis with its Secret, Service and NetworkPolicy, the ConfigMap, the
  * ServiceAccount, the NetworkPolicy. The Deployment follows, and last the Service, which clients
- * use. A failure blocks later objects, unless the existing object is sufficient. Independent
- * objects block nothing, and nothing blocks them.
+ * use. A failure blocks later objects. Independent objects block nothing, and nothing blocks them.
  */
 
 const independent: readonly Resource[] = [
@@ -43,9 +34,6 @@ const independent: readonly Resource[] = [
   podDisruptionBudgets,
   ...monitorKinds,
 ]
-
-/** New pods need exactly this ConfigMap, and a NetworkPolicy that opens their ports. */
-const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
 /** The desired objects of a router. */
 export interface WantedObjects {
@@ -71,8 +59,6 @@ export interface ApplyOrderOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
   readonly children: ChildApplier
   readonly replicaSets: Store<Revision, 'instance'>
-  /** Called when the cluster does not have an optional kind. */
-  readonly onUnknownKind: (kind: Resource) => void
 }
 
 /** Applies a router's objects in order. A refused object blocks only its dependents. */
@@ -92,13 +78,22 @@ export class ApplyOrder {
     { fixedHash, current, objects, isPartial = false }: WantedObjects,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
-    const failures = new Failures()
+    let failure: ApplyResult | null = null
+    const attempt = async (act: () => Promise<void>): Promise<boolean> => {
+      try {
+        await act()
+        return true
+      } catch (error) {
+        const result = failureOf(error)
+        failure ??= result
+        return false
+      }
+    }
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
-    // A removed autoscaler must be deleted before the count is applied. Otherwise it keeps the
-    // count.
-    const isCountOurs = await failures.during(() =>
+    // A removed autoscaler must be deleted before the count is applied.
+    const isPruned = await attempt(() =>
       this.#options.children.prune(
         router,
         (resource, object) =>
@@ -106,30 +101,22 @@ export class ApplyOrder {
         signal,
       ),
     )
-    let isBlocked = false
+    let isBlocked = !isPruned
     for (const object of objects) {
       const isIndependent = independent.includes(resourceOf(object))
       if (isBlocked && !isIndependent) continue
-      const isApplied = await failures.during(() =>
-        this.#applyOne(router, object, isCountOurs, signal),
-      )
-      isBlocked ||= !isApplied && !isIndependent && !this.#isSufficient(router, object)
+      const isApplied = await attempt(() => this.#applyOne(router, object, signal))
+      isBlocked ||= !isApplied && !isIndependent
     }
     // While an object is not applied, everything that pods use stays, except configs of no pod.
     const isObsolete = (resource: Resource, object: KubeObject): boolean =>
       !isWanted(resource, object) &&
       ((!isBlocked && !isPartial) || resource.plural === configMaps.plural)
-    await failures.during(() => this.#prune(router, isObsolete, [fixedHash, current], signal))
-    return failures.result(isBlocked)
+    await attempt(() => this.#prune(router, isObsolete, [fixedHash, current], signal))
+    return failure ?? { applied: { result: 'applied' }, error: null, requeueMs: null }
   }
 
-  /** @param isCountOurs false if an obsolete autoscaler could not be deleted */
-  async #applyOne(
-    router: RpcRouter,
-    object: KubeObject,
-    isCountOurs: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #applyOne(router: RpcRouter, object: KubeObject, signal: AbortSignal): Promise<void> {
     const resource = resourceOf(object)
     if (resource === deployments) {
       const deployment = object as Deployment
@@ -137,7 +124,7 @@ export class ApplyOrder {
       const isNamed = router.spec.replicas !== undefined
       // Without a count in the spec the current one stays, even that of a deleted autoscaler.
       const present = isNamed ? null : this.#options.children.latest(deployments, object.metadata)
-      const isTheirs = !isCountOurs || present?.metadata.managedFields?.some(setsCount) === true
+      const isTheirs = present?.metadata.managedFields?.some(setsCount) === true
       const replicas =
         isTheirs || count === undefined ? undefined : (present?.spec.replicas ?? count)
       const wanted = {
@@ -146,20 +133,7 @@ export class ApplyOrder {
       }
       return applyDeployment(this.#options.client, this.#options.children, router, wanted, signal)
     }
-    try {
-      await this.#options.children.apply(router, resource, object, signal)
-    } catch (error) {
-      if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
-      this.#options.onUnknownKind(resource)
-    }
-  }
-
-  /** Whether later objects can use the existing state of an object that could not be applied. */
-  #isSufficient(router: RpcRouter, wanted: KubeObject): boolean {
-    const resource = resourceOf(wanted)
-    const found = this.#options.children.latest(resource, wanted.metadata)
-    if (changesWithPods.includes(resource)) return false
-    return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
+    await this.#options.children.apply(router, resource, object, signal)
   }
 
   /**
@@ -201,63 +175,18 @@ function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   return found
 }
 
-interface Failure {
-  readonly result: 'conflict' | 'waiting' | 'refused'
-  readonly message: string
-  /** Error to retry. */
-  readonly error: ApiError | null
-  readonly requeueMs: number | null
-}
-
-/** Collects the failures of objects, since one does not stop the others. */
-class Failures {
-  readonly #all: Failure[] = []
-
-  /**
-   * @returns whether `act` succeeded
-   * @throws KubeError when the connection to the API server fails
-   */
-  async during(act: () => Promise<void>): Promise<boolean> {
-    try {
-      await act()
-      return true
-    } catch (error) {
-      const failure = failureOf(error)
-      if (failure === null) throw error
-      this.#all.push(failure)
-      return false
-    }
-  }
-
-  /** @param isBlocked whether the failures blocked other objects */
-  result(isBlocked: boolean): ApplyResult {
-    const [first] = this.#all
-    if (first === undefined) return { applied: { result: 'applied' }, error: null, requeueMs: null }
-    const texts = this.#all.map(({ message }) => message)
-    const refusals = this.#all.flatMap(({ error }) => error ?? [])
-    if (!isBlocked && refusals.length === this.#all.length)
-      texts.push('All other objects are applied.')
-    const requeueMs = Math.min(...this.#all.map((failure) => failure.requeueMs ?? Infinity))
-    return {
-      applied: {
-        result: first.result,
-        message: texts.length === 1 ? first.message : sentences(texts),
-      },
-      error: refusals[0] ?? null,
-      requeueMs: requeueMs === Infinity ? null : requeueMs,
-    }
-  }
-}
-
 /** Delays until the next reconcile: no watch reports when a blocking object is gone. */
 const blocked = {
   'other-owner': { result: 'conflict', requeueMs: 30_000 },
   deletion: { result: 'waiting', requeueMs: 1_000 },
 } as const
 
-function failureOf(error: unknown): Failure | null {
-  if (error instanceof BlockedError)
-    return { ...blocked[error.by], message: error.message, error: null }
-  if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return null
-  return { result: 'refused', message: error.message, error, requeueMs: null }
+/** @throws the error if the objects are not its reason */
+function failureOf(error: unknown): ApplyResult {
+  if (error instanceof BlockedError) {
+    const { result, requeueMs } = blocked[error.by]
+    return { applied: { result, message: error.message }, error: null, requeueMs }
+  }
+  if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
+  return { applied: { result: 'refused', message: error.message }, error, requeueMs: null }
 }

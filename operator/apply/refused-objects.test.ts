@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { ApiError } from '../kube/errors.ts'
-import type { Resource } from '../kube/object.ts'
 import type { ReceivedRequest } from '../kube/testing/fake-api-server.ts'
 import {
   configMaps,
@@ -15,8 +15,6 @@ import {
   services,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { appliedAnnotation } from '../resources/labels.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 const refused = (plural: string) =>
   new ApiError(`PATCH ${plural}`, 403, { reason: 'Forbidden', message: 'exceeded quota' })
@@ -54,7 +52,7 @@ describe.each([
     harness.router('r', { ...spec, endpoints: [endpoint] })
     await harness.pass(5_000)
     expect(programmed(harness)).toBe(
-      `False/ApplyFailed@2: PATCH ${resource.plural}: Forbidden: exceeded quota. All other objects are applied.`,
+      `False/ApplyFailed@2: PATCH ${resource.plural}: Forbidden: exceeded quota`,
     )
     expect(harness.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'mainnet' }])
     for (const host of ['b.example', 'c.example']) {
@@ -122,16 +120,6 @@ test('with a foreign Service no listener is open or has a URL', async () => {
   })
 })
 
-test('the status names every refused object', async () => {
-  await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
-  harness.api.refuse = refusing('horizontalpodautoscalers', 'poddisruptionbudgets')
-  harness.router('r', { autoscaling })
-  await harness.pass(5_000)
-  expect(programmed(harness)).toBe(
-    'False/ApplyFailed@2: PATCH horizontalpodautoscalers: Forbidden: exceeded quota. PATCH poddisruptionbudgets: Forbidden: exceeded quota. All other objects are applied.',
-  )
-})
-
 test('a refused Deployment does not block independent objects', async () => {
   await using harness = await OperatorHarness.serving({ spec: { replicas: 1 } })
   harness.api.refuse = refusing('deployments')
@@ -143,38 +131,21 @@ test('a refused Deployment does not block independent objects', async () => {
   )
 })
 
-test('an autoscaler that cannot be deleted keeps the count', async () => {
+test('pods wait for the deletion of their autoscaler, which keeps the count', async () => {
   await using harness = await OperatorHarness.serving({ spec: { autoscaling } })
   harness.api.refuse = refusing('horizontalpodautoscalers')
   harness.router('r', { replicas: 4 })
   await setHost(harness, 'b.example')
-  expect(configOfPods(harness)).toContain('b.example')
+  expect(configOfPods(harness)).toContain('a.example')
   expect(harness.get(deployments, 'r-router').spec).not.toHaveProperty('replicas')
   harness.api.refuse = () => null
   await harness.pass(121_000)
   expect(harness.names(horizontalPodAutoscalers)).toEqual([])
+  expect(configOfPods(harness)).toContain('b.example')
   expect(harness.get(deployments, 'r-router').spec.replicas).toBe(4)
 })
 
 describe('an object that pods start with', () => {
-  /** Makes an object differ from the desired state, and refuses changes to it. */
-  function spoil(harness: OperatorHarness, resource: Resource): void {
-    const found = harness.get(resource, 'r-router')
-    const annotations = { ...found.metadata.annotations, [appliedAnnotation]: 'of old' }
-    harness.api.put(resource, { ...found, metadata: { ...found.metadata, annotations } })
-    harness.api.refuse = refusing(resource.plural)
-  }
-
-  test('a sufficient ServiceAccount blocks nothing', async () => {
-    await using harness = await OperatorHarness.serving()
-    spoil(harness, serviceAccounts)
-    await setHost(harness, 'b.example')
-    expect(programmed(harness)).toMatch(
-      /^False\/ApplyFailed@1: .* All other objects are applied\.$/,
-    )
-    expect(configOfPods(harness)).toContain('b.example')
-  })
-
   test.each([
     // New pods may need another port.
     ['NetworkPolicy', networkPolicies],

@@ -13,8 +13,8 @@ import {
 } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { routersOf } from './child-stores.ts'
-import type { References } from './references.ts'
 import type { ClusterCache } from './cluster-cache.ts'
+import type { References } from './references.ts'
 
 export interface TriggerOptions {
   readonly cache: ClusterCache

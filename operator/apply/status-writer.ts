@@ -6,7 +6,7 @@ import type { Clock } from '../kube/clock.ts'
 import { isNotFound } from '../kube/errors.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { statusManager } from './foreign-fields.ts'
+import { statusManager } from '../resources/foreign-fields.ts'
 import { RecentWrites } from './recent-writes.ts'
 
 type WithStatus<S> = KubeObject & { readonly status?: S | undefined }

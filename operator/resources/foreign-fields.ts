@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isDeepStrictEqual } from 'node:util'
-import { isSameQuantity } from '../api/quantity.ts'
-import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject, ManagedFields, Resource } from '../kube/object.ts'
+import type { KubeObject, ManagedFields } from '../kube/object.ts'
 
 /*
  * Server-side apply retains fields of other managers that our intent does not name. Fields that a
@@ -60,25 +57,6 @@ export function setsCount(entry: ManagedFields): boolean {
   return treeOf(entry)['f:spec']?.['f:replicas'] !== undefined
 }
 
-/**
- * Takes over foreign fields, so that the next apply drops those that it does not name. It writes
- * only the owners of fields, no values.
- * @throws ApiError a conflict when the object changed since it was read
- */
-export async function takeForeignFields(
-  client: Pick<KubeClient, 'get' | 'mergePatch'>,
-  resource: Resource,
-  ref: KubeObject['metadata'],
-  signal: AbortSignal,
-): Promise<void> {
-  const live = await client.get(resource, ref, signal)
-  const { resourceVersion } = live.metadata
-  const managedFields = takenOver(live)
-  if (isDeepStrictEqual(managedFields, live.metadata.managedFields)) return
-  const patch = { metadata: { resourceVersion, managedFields } }
-  await client.mergePatch(resource, ref, patch, signal)
-}
-
 /** Returns `managedFields` after the takeover. Other fields of such a manager lose their owner. */
 export function takenOver(object: KubeObject): readonly ManagedFields[] {
   const { apiVersion, metadata } = object
@@ -123,42 +101,4 @@ function union(a: FieldTree, b: FieldTree): FieldTree {
 
 function treeOf({ fieldsV1 = {} }: ManagedFields): FieldTree {
   return fieldsV1 as FieldTree
-}
-
-/**
- * Whether an object has every field of an intent; lists are compared item by item. It ignores
- * further fields, such as defaults. An absent value equals zero or an empty list, which the API
- * server omits; amounts of resources are compared by value.
- */
-export function contains(object: unknown, intent: unknown): boolean {
-  if (object === undefined || object === null) return isZero(intent)
-  if (Array.isArray(intent)) {
-    return (
-      Array.isArray(object) &&
-      object.length === intent.length &&
-      intent.every((item, index) => contains(object[index], item))
-    )
-  }
-  if (typeof intent !== 'object' || intent === null) return object === intent
-  if (typeof object !== 'object') return false
-  const fields = object as Readonly<Record<string, unknown>>
-  return Object.entries(intent).every(([key, value]) =>
-    amountFields.has(key) ? hasAmounts(fields[key], value) : contains(fields[key], value),
-  )
-}
-
-/** Fields that map resources to quantities. */
-const amountFields: ReadonlySet<string> = new Set(['requests', 'limits'])
-
-function hasAmounts(object: unknown, intent: unknown): boolean {
-  const amounts = (object ?? {}) as Readonly<Record<string, string | number | undefined>>
-  return Object.entries((intent ?? {}) as typeof amounts).every(([resource, amount = 0]) => {
-    const present = amounts[resource]
-    return present !== undefined && isSameQuantity(present, amount)
-  })
-}
-
-function isZero(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
-  return value === undefined || value === null || value === 0 || value === false || value === ''
 }

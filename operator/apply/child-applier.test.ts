@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 function writes(harness: OperatorHarness): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)

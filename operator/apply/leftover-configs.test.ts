@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { ReceivedRequest } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, replicaSets, rpcRouters } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 const forbidden = (message: string) => new ApiError('PATCH', 403, { reason: 'Forbidden', message })
 

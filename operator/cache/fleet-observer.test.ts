@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import type { Page } from '../kube/page.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, pods, upstreamProviders } from '../resources/kinds.ts'
-import { OperatorHarness } from './testing/operator-harness.ts'
 
 /** Pods by IP address, each with the states of its upstreams; other addresses do not answer. */
 class Pods {
