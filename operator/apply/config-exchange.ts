@@ -32,14 +32,20 @@ export interface Exchange {
  * good config. Annotations of the Deployment have its hash and identify the refused config, so that
  * write access to ConfigMaps alone cannot choose a config.
  * @param present the current Deployment
- * @param pods the last observation of its pods
+ * @param pods the last observation of its pods, and the pods that refuse a config, dead ones too
  */
 export function exchange(
   children: Pick<ChildApplier, 'latest'>,
   router: RpcRouter,
   config: RenderedConfig,
   present: Deployment,
-  pods: readonly PodView[],
+  {
+    pods,
+    refusals,
+  }: {
+    readonly pods: readonly PodView[]
+    readonly refusals: readonly Pick<PodView, 'pod' | 'refusedSha256'>[]
+  },
 ): Exchange {
   const { annotations = {} } = present.metadata
   const isApplied =
@@ -53,7 +59,7 @@ export function exchange(
   // The mark includes the keys that pods reload, since the config may work with a new key.
   const mark = `${config.contentHash}-${config.keyHash}`
   const wasRefused = annotations[refusedAnnotation] === mark
-  const refusing = isApplied ? pods.filter((each) => refuses(each, config)) : []
+  const refusing = isApplied ? refusals.filter((each) => refuses(each, config)) : []
   const isRefused = !isServed && (wasRefused || refusing.length > 0)
   const goodText = good.data[configFile] ?? ''
   if (!isRefused || good.fixedHash !== config.fixedHash || hashOf(good) === hashOf(config))
@@ -64,7 +70,7 @@ export function exchange(
     contentHash: contentHashOf(goodText),
     marks: { ...marks, [refusedAnnotation]: mark },
   }
-  return { config: restored, good, refusedBy: refusing.map(({ pod }) => pod) }
+  return { config: restored, good, refusedBy: [...new Set(refusing.map(({ pod }) => pod))] }
 }
 
 function storedGood(
@@ -85,7 +91,10 @@ function serves({ configSha256 }: PodView, { contentHash }: RenderedConfig): boo
 }
 
 /** Whether a pod refuses a config, not an earlier one, and does not retry it by itself. */
-function refuses({ refusedSha256 }: PodView, { contentHash }: RenderedConfig): boolean {
+function refuses(
+  { refusedSha256 }: Pick<PodView, 'refusedSha256'>,
+  { contentHash }: RenderedConfig,
+): boolean {
   return refusedSha256?.startsWith(contentHash) === true
 }
 

@@ -277,6 +277,31 @@ test('a config that one pod serves stays, even if other pods refuse it', async (
   expect(textOf(harness)).toBe(text)
 })
 
+test.each<[string, number, (text: string) => string, boolean]>([
+  ['of this config', 2, (text) => sha256(text), true],
+  ['of an earlier config', 2, () => 'f'.repeat(64), false],
+  ['of this config, with another exit code', 1, (text) => sha256(text), false],
+])('after a pod died %s, code %i, rolled back', async (_, exitCode, hashOf, isRolledBack) => {
+  const { harness: own, pages } = await observedHarness()
+  await using harness = own
+  const served = textOf(harness)
+  harness.router('r', { relay: { maxAttempts: 3 } })
+  await harness.pass(8_000)
+  const refused = textOf(harness)
+  pages.sha256.clear()
+  const { labels } = harness.get(deployments, 'r-router').spec.template.metadata ?? {}
+  const metadata = { namespace: 'ns', name: 'new', labels }
+  harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+  const message = `config.yml:3: unknown key "x"\nconfig.yml: refused, sha256 ${hashOf(refused)}\n`
+  const lastState = { terminated: { exitCode, message } }
+  harness.api.putStatus(pods, metadata, {
+    phase: 'Running',
+    containerStatuses: [{ name: 'router', lastState }],
+  })
+  await harness.pass(60_000)
+  expect(textOf(harness)).toBe(isRolledBack ? served : refused)
+})
+
 test('write access to ConfigMaps alone does not decide the last good config', async () => {
   const { harness, pages, programmed } = await observedHarness()
   await using _ = harness

@@ -35,7 +35,13 @@ export interface FleetObserverOptions extends Pick<
 interface RunningPod extends KubeObject {
   /** Null while the pod does not run. */
   readonly ip: string | null
+  /** SHA-256 of the config with which its container could not start; null if there is none. */
+  readonly refusedSha256: string | null
 }
+
+/** Exit code of a router that refuses its config. Its log ends with the hash of the config. */
+const invalidConfig = 2
+const refusedLine = /: refused, sha256 (?<sha256>[0-9a-f]{64})\s*$/
 
 /** Interval between two observations of a router. */
 const everyMs = 30_000
@@ -76,6 +82,14 @@ export class FleetObserver {
   /** Returns the last two observations of a router's pods, oldest first. */
   observations(router: string): NonNullable<Observations> {
     return this.#observations.get(router) ?? []
+  }
+
+  /** Returns the pods of a router that refuse a config: running ones, and ones that cannot start. */
+  refusals(router: string): readonly Pick<PodView, 'pod' | 'refusedSha256'>[] {
+    const dead = this.#pods.byIndex('instance', router).map(({ metadata, refusedSha256 }) => {
+      return { pod: metadata.name, refusedSha256 }
+    })
+    return [...(this.observations(router).at(-1)?.pods ?? []), ...dead]
   }
 
   /** Observes a router before its next observation is due. */
@@ -149,10 +163,15 @@ function runningPodOf(object: KubeObject): RunningPod {
   const { apiVersion, kind, metadata, status } = object as Pod
   const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata
   const isRouter = componentOf({ metadata }) === 'router'
+  // A sidecar may use the same exit code for something else.
+  const router = status?.containerStatuses?.find((each) => each.name === 'router')
+  const ended = router?.state?.terminated ?? router?.lastState?.terminated
+  const log = isRouter && ended?.exitCode === invalidConfig ? (ended.message ?? '') : ''
   const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
   return {
     ...{ apiVersion, kind },
     metadata: { name, namespace, uid, resourceVersion, labels },
     ip: isRunning ? (status.podIP ?? null) : null,
+    refusedSha256: refusedLine.exec(log)?.groups?.['sha256'] ?? null,
   }
 }

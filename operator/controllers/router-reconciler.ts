@@ -56,7 +56,7 @@ export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly build: BuildContext
   readonly slots: RolloutSlots
   /** Null: the operator does not observe pods. */
-  readonly fleets: Pick<FleetObserver, 'observations' | 'observeSoon'> | null
+  readonly fleets: Pick<FleetObserver, 'observations' | 'observeSoon' | 'refusals'> | null
   readonly clock: Clock
   /** Called with the keys of the providers whose result changed. */
   readonly onResults: (providers: readonly string[]) => void
@@ -198,7 +198,7 @@ export class RouterReconciler {
     const { fleets, children } = this.#options
     if (fleets === null || present === null) return { config, good: null, refusedBy: null }
     const pods = fleets.observations(key).at(-1)?.pods ?? []
-    return exchange(children, router, config, present, pods)
+    return exchange(children, router, config, present, { pods, refusals: fleets.refusals(key) })
   }
 
   /** Returns pods with another config, and observes them again soon; null if unknown. */

@@ -432,7 +432,7 @@ const others: Readonly<Record<string, string>> = {
   'config/yaml/read-yaml.ts': 'The same parser.',
   'config/env-file.ts':
     'Errors of the machine. Pods have a directory with one file per variable, without syntax.',
-  'cli/checked-config.ts':
+  'router/checked-config.ts':
     'Errors of the machine: unreadable config and env files. Kubernetes mounts those of pods.',
   'cli/command-line.ts': 'Errors of the command line. The operator writes that of pods.',
   'cli/record.ts': 'Errors of the command line. Pods record nothing.',
