@@ -44,7 +44,7 @@ export interface PodView {
   readonly configSha256: string
   /** Whether the pod refuses to reload its changed config file. */
   readonly isRefusing: boolean
-  /** SHA-256 of a config that the pod refuses and does not retry. Older routers do not report it. */
+  /** SHA-256 of a config that the pod refuses and does not retry; null if there is none. */
   readonly refusedSha256?: string | null
   readonly upstreams: readonly UpstreamView[]
 }
