@@ -5,7 +5,12 @@ import { systemClock } from '../clock/clock.ts'
 import { aligned, clean } from '../telemetry/format.ts'
 import { tipOf, whyOutdated } from '../tracker/tip.ts'
 import { examine, type Examined } from './doctor/examine.ts'
-import { type ConfigRequest, exitCodes, checkConfig, problemLine } from '../router/checked-config.ts'
+import {
+  type ConfigRequest,
+  exitCodes,
+  checkConfig,
+  problemLine,
+} from '../router/checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
 /** Budget for answers, each of which has at most 1 MiB. */

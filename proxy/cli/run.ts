@@ -11,7 +11,12 @@ import type { Tracing } from '../telemetry/otel/start.ts'
 import { signalsAsked } from '../telemetry/otel/switched-on.ts'
 import type { CommandLine } from './command-line.ts'
 import type { CommandIo } from './validate.ts'
-import { exitCodes, checkConfig, problemLine, type ConfigRequest } from '../router/checked-config.ts'
+import {
+  exitCodes,
+  checkConfig,
+  problemLine,
+  type ConfigRequest,
+} from '../router/checked-config.ts'
 import { startRecording } from './record.ts'
 import { Reloader } from '../router/reload.ts'
 import { createRouter } from '../router/router.ts'

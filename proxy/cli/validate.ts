@@ -2,7 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
-import { exitCodes, checkConfig, problemLine, type ConfigRequest } from '../router/checked-config.ts'
+import {
+  exitCodes,
+  checkConfig,
+  problemLine,
+  type ConfigRequest,
+} from '../router/checked-config.ts'
 
 /** Where a command writes, such as `process.stdout`. */
 export interface TextSink {
