@@ -84,7 +84,7 @@ export class FleetObserver {
     return this.#observations.get(router) ?? []
   }
 
-  /** Returns the pods of a router that refuse a config, running or unable to start. */
+  /** Returns the pods of a router that refuse a config, including pods that could not start. */
   refusals(router: string): readonly Pick<PodView, 'pod' | 'refusedSha256'>[] {
     const dead = this.#pods.byIndex('instance', router).map(({ metadata, refusedSha256 }) => {
       return { pod: metadata.name, refusedSha256 }
