@@ -6,7 +6,7 @@ import { finalDistance } from '../chain/finality.ts'
 import type { Chain, ChainInterface, MethodSpec } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { AgeClass, Live } from '../config/types.ts'
-import { type Key, Keys, textOf } from '../relay/call-key.ts'
+import { Keys, textOf } from '../relay/call-key.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -16,6 +16,7 @@ import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList, type Incoming } from '../upstream/wire.ts'
+import { type InFlight, InFlightCalls, isOver, rejectWaiters, type Waiter } from './in-flight.ts'
 import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
 import {
   adopted,
@@ -24,7 +25,6 @@ import {
   retentionOf,
   isDoubtful,
   type Lifetimes,
-  type Moment,
   ttlOf,
   whyNever,
 } from './retention.ts'
@@ -60,23 +60,6 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
   return (call) => cached.run(call)
 }
 
-/** A call in flight and its waiters. */
-interface InFlight extends Moment {
-  readonly key: Key
-  readonly branch: number
-  /** Reorgs that the replicas had seen; null if unknown or not shared. */
-  reorgs: number | null
-  /** Params that waiters must match; null if none may join. */
-  payload: Uint8Array | null
-  waiters: Waiter[] | null
-}
-
-interface Waiter {
-  readonly call: Call
-  readonly resolve: (reply: Reply | Promise<Reply>) => void
-  readonly reject: (error: unknown) => void
-}
-
 /** How long waiters wait for the copy of a long answer. */
 const maxCopyMs = 1_000
 
@@ -86,8 +69,7 @@ class CachedRelay {
   readonly #keys: Keys
   readonly #shared: SharedCache | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
-  /** Calls in flight by the hash of their key. */
-  readonly #inFlight = new Map<number, InFlight>()
+  readonly #inFlight = new InFlightCalls()
   #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
@@ -131,21 +113,11 @@ class CachedRelay {
       branch: this.#branchOf(ageClass, method),
       reorgs: null,
       payload: null,
-      waiters: null,
+      waiters: [],
     }
     journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
     if (refreshCache || !isPlain(call)) return this.#send(call, flight)
-    const first = this.#inFlight.get(key.hash)
-    const payload = call.payload ?? key.bytes
-    if (first && mayJoin(payload, first, flight)) {
-      journal.cache = { verdict: 'coalesced', ageClass, why: null }
-      return new Promise((resolve, reject) => {
-        ;(first.waiters ??= []).push({ call, resolve, reject })
-      })
-    }
-    flight.payload = payload
-    this.#inFlight.set(key.hash, flight)
-    return this.#send(call, flight)
+    return this.#inFlight.join(call, flight) ?? this.#send(call, flight)
   }
 
   #whyNot({ method, request, journal, directives }: Call): CacheWhy | null {
@@ -189,54 +161,40 @@ class CachedRelay {
       (reply) => {
         const isHit = call.journal.cache?.verdict === 'hit'
         if (!isHit && this.#copies(call, reply, flight)) return reply
-        this.#finish(flight)
+        const waiters = this.#inFlight.end(flight)
         const why = isHit ? null : this.#store(call, reply, flight)
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
-        const { waiters } = flight
-        if (waiters && !isHit && isDoubtful(call, reply))
+        if (waiters.length === 0) return reply
+        if (!isHit && isDoubtful(call, reply))
           for (const each of waiters) each.resolve(this.#sendAlone(each.call, 'error'))
-        else if (waiters) this.#share(waiters, answerOf(reply, call, this.#headersOf(reply)), isHit)
+        else this.#share(waiters, answerOf(reply, call, this.#headersOf(reply)), isHit)
         return reply
       },
       (error: unknown) => {
-        this.#finish(flight)
+        const waiters = this.#inFlight.end(flight)
         this.#drop(flight)
-        if (flight.waiters)
-          this.#fail(flight, flight.waiters, error, isOver(call, this.#options.clock.nowMs()))
+        this.#fail(flight, waiters, error, isOver(call, this.#options.clock.nowMs()))
         throw error
       },
     )
   }
 
-  /**
-   * Fails the waiters with a failed call.
-   * @param isOwn whether only its own client caused it, so that the next waiter retries for all
-   */
-  #fail(flight: InFlight, waiting: readonly Waiter[], error: unknown, isOwn: boolean): void {
+  /** Rejects the waiters of a failed call, or sends the next one for all that may retry. */
+  #fail(flight: InFlight, waiters: readonly Waiter[], error: unknown, isOwn: boolean): void {
     const { clock, pool } = this.#options
-    const nowMs = clock.nowMs()
-    const fails = ({ call }: Waiter) => !isOwn || isOver(call, nowMs)
-    for (const each of waiting) if (fails(each)) each.reject(error)
-    const [next, ...others] = waiting.filter((each) => !fails(each))
+    const [next, ...others] = rejectWaiters(waiters, error, isOwn, clock.nowMs())
     if (next === undefined) return
     const again: InFlight = {
       ...flight,
       ...{ tip: flight.tip && pool.tip, head: pool.tracker.highestShown, waiters: others },
       ...{ branch: this.#branchOf(flight.ageClass, next.call.method), reorgs: null },
-      payload: next.call.payload ?? flight.key.bytes,
     }
     const { cache } = next.call.journal
     if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
-    this.#inFlight.set(again.key.hash, again)
+    this.#inFlight.begin(again, next.call.payload ?? flight.key.bytes)
     next.resolve(this.#send(next.call, again))
-  }
-
-  #finish(flight: InFlight): void {
-    flight.payload = null
-    const { hash } = flight.key
-    if (this.#inFlight.get(hash) === flight) this.#inFlight.delete(hash)
   }
 
   #drop({ key, reorgs }: InFlight): void {
@@ -282,14 +240,11 @@ class CachedRelay {
     const { store, clock, policies } = this.#options
     const { finalized } = policies.now.lifetimes(call.method.name)
     const isCacheable = flight.ageClass === 'finalized' && finalized > 0
-    if (!isCacheable && !flight.waiters) return false
+    if (!isCacheable && flight.waiters.length === 0) return false
     const { validator } = body
     const finish = () => {
       cancel()
-      this.#finish(flight)
-      const { waiters } = flight
-      flight.waiters = null
-      return waiters ?? []
+      return this.#inFlight.end(flight)
     }
     // The client may read slowly, so waiters give up after a while.
     const cancel = clock.after(maxCopyMs, () => {
@@ -380,21 +335,9 @@ class CachedRelay {
   }
 }
 
-/** Whether the call can share the answer. Params must match exactly, as spellings may matter. */
-function mayJoin(payload: Uint8Array, first: InFlight, { key, head, branch }: InFlight): boolean {
-  if (textOf(first.key) !== textOf(key) || first.payload === null) return false
-  if (first.head < head || first.branch !== branch) return false
-  return Buffer.compare(payload, first.payload) === 0
-}
-
 /** Whether no directive makes its answer or errors differ from those of other calls. */
 function isPlain({ directives }: Call): boolean {
   const { selectProvider, blockProviders, relayTimeoutMs, minBlock } = directives
   const isOwn = selectProvider !== null || blockProviders.length > 0 || minBlock !== null
   return !isOwn && relayTimeoutMs === null
-}
-
-/** Whether the client has disconnected or its deadline has passed. */
-function isOver({ signal, journal }: Call, nowMs: number): boolean {
-  return signal.aborted || nowMs >= journal.clientDeadlineMs
 }
