@@ -12,6 +12,7 @@ function tallNode(statusAfterMs = 0): Manner {
     const answers: Readonly<Record<string, Buffer>> = {
       '/test.Tall/Name': encode({ 1: 'tall' }),
       '/test.Tall/Height': encode({ 1: '100' }),
+      '/test.Tall/AtHeight': encode({ 1: 'data' }),
     }
     begin(stream)
     stream.write(framed(answers[String(headers[':path'])] ?? ''))

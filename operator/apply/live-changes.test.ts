@@ -292,7 +292,7 @@ test.each<[string, number, (text: string) => string, boolean]>([
   const { labels } = harness.get(deployments, 'r-router').spec.template.metadata ?? {}
   const metadata = { namespace: 'ns', name: 'new', labels }
   harness.api.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
-  const message = `config.yml:3: unknown key "x"\nconfig.yml: refused, sha256 ${hashOf(refused)}\n`
+  const message = `config.yml:3: unknown key "x"\nconfig.yml: error: this config is refused; its sha256: ${hashOf(refused)}.\n`
   const lastState = { terminated: { exitCode, message } }
   harness.api.putStatus(pods, metadata, {
     phase: 'Running',

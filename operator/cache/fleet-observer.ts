@@ -41,7 +41,7 @@ interface RunningPod extends KubeObject {
 
 /** Exit code of a router that refuses its config. Its log ends with the hash of the config. */
 const invalidConfig = 2
-const refusedLine = /: refused, sha256 (?<sha256>[0-9a-f]{64})\s*$/
+const refusedLine = /: error: this config is refused; its sha256: (?<sha256>[0-9a-f]{64})\.\s*$/
 
 /** Interval between two observations of a router. */
 const everyMs = 30_000

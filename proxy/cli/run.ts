@@ -40,7 +40,7 @@ export async function run(
     for (const problem of problems)
       io.stderr.write(`${first.redact(problemLine(configPath, problem))}\n`)
     // The operator finds in the log of a pod which config it did not start with.
-    io.stderr.write(`${configPath}: refused, sha256 ${first.sha256}\n`)
+    io.stderr.write(`${configPath}: error: this config is refused; its sha256: ${first.sha256}.\n`)
     return exitCodes.invalid
   }
   let redact = (text: string) => first.redact(text)
