@@ -3,6 +3,7 @@
 import { cpus } from 'node:os'
 import type { Sample } from './rounds.ts'
 import { limits, type Row, rows } from './rows.ts'
+import type { TargetName } from './targets.ts'
 
 const megabyte = 1e6
 
@@ -60,16 +61,21 @@ function medianSample(samples: readonly Sample[]): Sample {
 
 /** A Markdown table with a line for each row and target. */
 export function tableOf({ rows: results }: BenchResult): string {
-  const head = ['row', 'target', 'CPU a request', 'ratio', 'requests/s', 'p50', 'p99', 'memory']
+  const head = 'row,target,CPU a request,× nginx,× pass-through,requests/s,p50,p99,memory'.split(
+    ',',
+  )
   const lines = results.flatMap(({ name: row, medians }) =>
     Object.entries(medians).map(([name, sample]) => {
-      const base = medians['nginx'] ?? medians['bare'] ?? medians['router']
-      const ratio = base && sample.cpuMicrosPerRequest / base.cpuMicrosPerRequest
+      const ratioTo = (base: TargetName) => {
+        const cpu = medians[base]?.cpuMicrosPerRequest
+        return cpu === undefined ? '-' : (sample.cpuMicrosPerRequest / cpu).toFixed(2)
+      }
       return [
         row,
         name,
         `${sample.cpuMicrosPerRequest.toFixed(0)} µs`,
-        ratio === undefined ? '-' : `${ratio.toFixed(1)} ×`,
+        ratioTo('nginx'),
+        ratioTo('passthrough'),
         sample.requestsPerSecond.toFixed(0),
         `${sample.p50Ms.toFixed(2)} ms`,
         `${sample.p99Ms.toFixed(1)} ms`,
@@ -95,7 +101,7 @@ export function verdictsOf(result: BenchResult): readonly string[] {
   const { router } = result
   const load = result.rows.find(({ name }) => name === 'read')?.medians['router']?.peakBytes
   return [
-    ...rows.flatMap((row) => verdictOf(row, result) ?? []),
+    ...rows.flatMap((row) => verdictsOn(row, result)),
     line('first answer', router.firstAnswerMs / 1e3, limits.firstAnswerMs / 1e3, ' s'),
     line('first answer through npx', router.npxAnswerMs / 1e3, limits.npxAnswerMs / 1e3, ' s'),
     line('memory, idle', router.idleBytes / megabyte, limits.idleBytes / megabyte, ' MB'),
@@ -105,18 +111,19 @@ export function verdictsOf(result: BenchResult): readonly string[] {
   ]
 }
 
-/** The verdict on a row; null without a figure for comparison. */
-function verdictOf(row: Row, { rows: results }: BenchResult): string | null {
+/** The verdicts on a row, without goals for which a figure is missing. */
+function verdictsOn(row: Row, { rows: results }: BenchResult): readonly string[] {
   const of = (name: string, target: string) =>
     results.find((each) => each.name === name)?.medians[target]
   const own = of(row.name, row.targets[0])
-  const beside = row.beside === 'read' ? of('read', 'router') : of(row.name, row.beside)
-  if (own === undefined || beside === undefined) return null
-  const figure = row.figure === 'cpu' ? 'cpuMicrosPerRequest' : 'p50Ms'
-  const calls = row.beside === 'read' ? row.calls : 1
-  const what = `${row.name}: ${row.figure === 'cpu' ? 'CPU' : 'p50'}`
-  const to = row.beside === 'read' ? ' × a single read, a call' : ` × ${row.beside}`
-  return line(what, own[figure] / calls / beside[figure], row.most, to)
+  return row.goals.flatMap(({ figure: name, beside, most }) => {
+    const base = beside === 'read' ? of('read', 'router') : of(row.name, beside)
+    if (own === undefined || base === undefined) return []
+    const figure = name === 'cpu' ? 'cpuMicrosPerRequest' : 'p50Ms'
+    const [calls, to] = beside === 'read' ? [row.calls, 'a single read, a call'] : [1, beside]
+    const value = own[figure] / calls / base[figure]
+    return [line(`${row.name}: ${name === 'cpu' ? 'CPU' : 'p50'}`, value, most, ` × ${to}`)]
+  })
 }
 
 function line(what: string, value: number, most: number, unit: string): string {
