@@ -67,7 +67,7 @@ export async function expectHarmless(
   const metrics = await router.metrics()
   for (const state of statesIn(metrics, upstreams)) expect(['eligible', 'lagging']).toContain(state)
   for (const name of upstreams)
-    expect(metrics).not.toMatch(new RegExp(`changes_total\\{.*"${name}",to="(disabled|held-off)"`))
+    expect(metrics).not.toMatch(new RegExp(`changes_total\\{.*"${name}",to="(disabled|cooldown)"`))
   return { latenciesMs, peakBytes: router.footprint().peakBytes }
 }
 

@@ -79,7 +79,7 @@ test('a retried call shows attempts, answers and exclusions, but no key and no p
         String.raw`\+.*s  retry  a  answer in .*s, budget 20s`,
         ' +upstream  rank  score  availability  latency  sync  candidate',
         String.raw` +a +0 +[01]\.\d\d .* yes`,
-        ' +b +4 .* no: asked\n$',
+        ' +b +4 .* no: tried\n$',
       ].join('\n'),
     ),
   )

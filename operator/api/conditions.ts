@@ -93,7 +93,7 @@ export const upstreamProviderConditions = {
   Healthy: {
     Serving: 'True',
     Lagging: 'False',
-    HeldOff: 'False',
+    InCooldown: 'False',
     Disabled: 'False',
     Rejected: 'False',
     Unverified: 'False',

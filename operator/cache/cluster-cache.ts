@@ -129,7 +129,7 @@ class TypedReader<T extends KubeObject> {
     return typed
   }
 
-  /** Returns the parsed object, so that there is one copy, or an invalid object as it is. */
+  /** Returns the parsed object, so only one copy exists, or an invalid object unchanged. */
   stored(object: KubeObject): KubeObject {
     return this.read(object).value ?? object
   }

@@ -103,7 +103,7 @@ test('a state that changes between observations is never written', async () => {
   await harness.pass(roundMs)
   const written = fleet.statusWrites
   for (let round = 0; round < 10; round++) {
-    fleet.states.set('10.0.0.2', { a: round % 2 === 0 ? 'held-off' : 'eligible', b: 'eligible' })
+    fleet.states.set('10.0.0.2', { a: round % 2 === 0 ? 'cooldown' : 'eligible', b: 'eligible' })
     await harness.pass(roundMs - 500)
   }
   expect(fleet.statusWrites).toBe(written)

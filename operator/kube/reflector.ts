@@ -189,7 +189,7 @@ export async function synced(
   await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
 }
 
-/** The server ended a watch at once, without news. */
+/** The server closed a watch at once without sending an event. */
 class EmptyWatchError extends KubeError {
   readonly code = 'OP_KUBE_EMPTY_WATCH'
 }

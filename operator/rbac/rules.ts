@@ -47,7 +47,7 @@ const rows: readonly (readonly [group: string, resource: string, verbs: readonly
   ['events.k8s.io', 'events', ['create', 'patch']],
 ]
 
-/** Rights in the namespaces of routers. The tests run the operator with exactly these. */
+/** Permissions in router namespaces. The tests grant the operator exactly these. */
 export const namespaceRules: readonly Rule[] = rows.map(([group, resource, verbs]) => {
   return { group, resource, verbs }
 })

@@ -141,7 +141,7 @@ test.each([
   ['down in some pods', [half], 'PodsDiffer', 'Ready'],
   ['down in one pod, unreached by another', [gone], 'Disabled', 'NotHealthy'],
   ['down in one router, unreached by another', [down, unreached], 'Disabled', 'NotHealthy'],
-  ['in cooldown', [observe(['held-off', 1])], 'HeldOff', 'Ready'],
+  ['in cooldown', [observe(['cooldown', 1])], 'InCooldown', 'Ready'],
   ['never reached', [observe(['unverified', 1])], 'Unverified', 'NotHealthy'],
   ['unknown', [silent('x')], 'NotObserved', 'Ready'],
 ])('%s: Healthy and Ready', (_, views, Healthy, Ready) => {
@@ -152,7 +152,7 @@ test.each([
   ['disabled', 'connection-refused', 'Too many consecutive failures: connection-refused'],
   ['lagging', 'says that it is syncing', 'It is behind the chain: says that it is syncing'],
   [
-    'held-off',
+    'cooldown',
     'rate limited: nothing goes to https://a.example for 30 s',
     'All of its URLs are in cooldown: rate limited: nothing goes to https://a.example for 30 s',
   ],

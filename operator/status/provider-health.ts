@@ -19,8 +19,8 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
   ['eligible', ['Serving', 'Its node answers, and calls go to it']],
   ['lagging', ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere']],
   [
-    'held-off',
-    ['HeldOff', 'All of its URLs are in cooldown: the node limits the rate or is unavailable'],
+    'cooldown',
+    ['InCooldown', 'All of its URLs are in cooldown: the node limits the rate or is unavailable'],
   ],
   ['disabled', ['Disabled', 'Too many consecutive failures: calls go elsewhere until it answers']],
   ['rejected', ['Rejected', 'None of its URLs passes verification: see the log of a pod']],
@@ -30,7 +30,7 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
   ],
 ])
 
-/** With these reasons a provider cannot serve any call. */
+/** Reasons that mean a provider cannot serve calls. */
 const unusable: readonly Reason[] = ['Disabled', 'Rejected', 'Unverified']
 
 /** Whether no observed pod can use the provider. */

@@ -147,7 +147,7 @@ const situations: readonly Situation[] = [
   paused(),
   ...ofProviders('minimal', { usage: 'excluded' }),
   ...[
-    ...[['eligible'], ['lagging'], ['held-off'], ['disabled'], ['rejected'], ['unverified']],
+    ...[['eligible'], ['lagging'], ['cooldown'], ['disabled'], ['rejected'], ['unverified']],
     ['eligible', 'disabled'],
   ].flatMap((states) => ofProviders('minimal', observed(...states))),
   ...invalid(),

@@ -22,7 +22,7 @@ export interface SourceFiles {
   readonly kind: 'file' | 'directory' | 'archive'
 }
 
-/** Limits of a source; a catalog of a hundred chains has about 3 MB. */
+/** Limits of a source; a catalog of a hundred chains takes about 3 MB. */
 export const sourceLimits = {
   fileBytes: 8 * 2 ** 20,
   totalBytes: 64 * 2 ** 20,

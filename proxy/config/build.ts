@@ -17,7 +17,7 @@ import { buildStore } from './store.ts'
 
 /* Maps the file's settings to the names the program uses; `settings.ts` describes each. */
 
-const relaySettings = {
+export const relaySettings = {
   strategy: 'strategy',
   retryLimit: 'set-relay-retry-limit',
   maxAttempts: 'max-relay-attempts',
@@ -89,7 +89,6 @@ export type EndpointConfig = ReturnType<typeof buildEndpoint>
 export type CachePolicy = ReturnType<typeof buildCachePolicy>
 /** One upstream: a provider's node, or several URLs that count as one. */
 export type UpstreamConfig = ReturnType<typeof buildUpstream>
-/** One URL of an upstream. */
 export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 
 /** Builds the program's config from a file that passed every check. */

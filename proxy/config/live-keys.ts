@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { relaySettings } from './build.ts'
 import type { ParsedConfig } from './parse.ts'
 import { gather, type Problem } from './problem.ts'
 import { exactText } from './secret.ts'
 
-const relaying = [
-  'strategy',
-  'set-relay-retry-limit',
-  'max-relay-attempts',
-  'default-processing-timeout',
-  'min-relay-timeout',
-  'retry-missing-blocks',
-] as const
+// The checks of answers are compiled at the start.
+const relaying = Object.values(relaySettings).filter((key) => key !== 'integrity')
 
 /**
  * Keys that a running router reloads; `[]` stands for each list item. Any other key needs a new

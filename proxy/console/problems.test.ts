@@ -128,7 +128,7 @@ test('the worst comes first: no upstream serves, then why', () => {
   const upstreams = [
     someUpstream('a', { state: 'lagging', since: at(90) }),
     someUpstream('b', { ...bad, since: at(10) }),
-    someUpstream('c', { state: 'held-off', since: at(60), until: at(130) }),
+    someUpstream('c', { state: 'cooldown', since: at(60), until: at(130) }),
   ]
   const dark = someChain([...upstreams.slice(1)])
   const now = someFacts(100, [someChain(upstreams), { ...dark, name: 'BTC jsonrpc' }], {

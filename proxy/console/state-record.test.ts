@@ -221,7 +221,7 @@ test.each<[string, Row]>([
         fixture.cooldown('a')
         await fixture.passed(10)
       },
-      state: 'held-off',
+      state: 'cooldown',
       since: 10,
       why: cooldown,
       until: 40,
@@ -283,7 +283,7 @@ test.each<[string, Row]>([
         await fixture.passed(50)
         fixture.cooldown('a')
       },
-      state: 'held-off',
+      state: 'cooldown',
       since: 10,
       why: cooldown,
       until: 90,

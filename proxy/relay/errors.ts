@@ -24,7 +24,7 @@ function kind(
   return { code, reason, jsonRpcCode, httpStatus, grpcStatus }
 }
 
-/** All errors of the router; `scripts/generate/error-texts.ts` describes when each one occurs. */
+/** All errors of the router; `scripts/reference/errors.yml` describes when each one occurs. */
 export const errorKinds = {
   parse: kind('parse-error', -32700, 200, 3, 'RPC_PARSE'),
   invalidRequest: kind('invalid-request', -32600, 200, 3),

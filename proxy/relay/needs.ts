@@ -121,7 +121,7 @@ function whyNone(pool: Pool, wanted: Needs): string {
     if (isExcluded(each, wanted)) return `${each.name}: excluded`
     // Another URL of the upstream may be up but lack the add-on.
     const isInCooldown = declared && !each.serves(addons)
-    return `${each.name}: ${isInCooldown ? 'held-off' : stateOf(pool, each, isOneOfMany)}`
+    return `${each.name}: ${isInCooldown ? 'cooldown' : stateOf(pool, each, isOneOfMany)}`
   })
   return `no upstream${declared && ` with ${declared}`} can serve this call now (${states.join(', ')})`
 }

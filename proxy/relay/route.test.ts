@@ -108,7 +108,7 @@ it('reports only the cooldown of the upstream that has the add-on', async () => 
   await expect(fixture.relay(again)).rejects.toMatchObject({
     kind: { reason: 'rate-limited' },
     message:
-      'no upstream with `trace` can serve this call now (b: held-off); the cooldown of b after a rate limit ends first',
+      'no upstream with `trace` can serve this call now (b: cooldown); the cooldown of b after a rate limit ends first',
   })
 })
 

@@ -218,7 +218,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
     [`router_upstream_state{${ofA},state="unverified"}`]: 0,
     [`router_upstream_state{${ofA},state="eligible"}`]: 0,
     [`router_upstream_state{${ofA},state="lagging"}`]: 0,
-    [`router_upstream_state{${ofA},state="held-off"}`]: 0,
+    [`router_upstream_state{${ofA},state="cooldown"}`]: 0,
     [`router_upstream_state{${ofA},state="disabled"}`]: 1,
     [`router_upstream_state{${ofA},state="rejected"}`]: 0,
   })

@@ -30,10 +30,10 @@ function pruned(fixture: PoolFixture): void {
 test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
   ['all are candidates', () => {}, {}, 'a 0; b 0; c 0'],
   ['selected by name', () => {}, { prefer: 'b' }, 'none'],
-  ['excluded', () => {}, { excluded: ['a'] }, 'a - kept-out; b 0; c 0'],
-  ['not in the allowed set', () => {}, { only: ['b', 'c'] }, 'a - kept-out; b 0; c 0'],
-  ['tried and excluded', ({ tried }) => tried.add('a'), { excluded: ['a'] }, 'a - asked; b 0; c 0'],
-  ['tried', ({ tried }) => tried.add('a'), {}, 'a 4 asked; b 0; c 0'],
+  ['excluded', () => {}, { excluded: ['a'] }, 'a - excluded; b 0; c 0'],
+  ['not in the allowed set', () => {}, { only: ['b', 'c'] }, 'a - excluded; b 0; c 0'],
+  ['tried and excluded', ({ tried }) => tried.add('a'), { excluded: ['a'] }, 'a - tried; b 0; c 0'],
+  ['tried', ({ tried }) => tried.add('a'), {}, 'a 4 tried; b 0; c 0'],
   ['disabled', (fixture) => fixture.disable('b'), {}, 'a 0; b 2 disabled; c 0'],
   [
     'all disabled',
@@ -82,7 +82,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     'without an invented add-on',
     () => {},
     { addons: ['x'.repeat(65)], excluded: ['a', 'b'] },
-    'a - kept-out; b - kept-out; c - no-addon (a long name)',
+    'a - excluded; b - excluded; c - no-addon (a long name)',
   ],
   [
     'not verified yet',
@@ -103,7 +103,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     'a hedge without another upstream',
     (fixture) => 'abc'.split('').forEach((name) => fixture.tried.add(name)),
     { untriedOnly: true },
-    'a 4 asked; b 4 asked; c 4 asked',
+    'a 4 tried; b 4 tried; c 4 tried',
   ],
 ])('a selection records why each upstream is excluded: %s', (_, prepare, wanted, what) => {
   const fixture = new PoolFixture('abc')

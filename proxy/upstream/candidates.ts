@@ -11,8 +11,8 @@ export type ExclusionReason =
   | `no-addon ${string}`
   | 'full'
   /** Excluded by the client, or by a session, filter or vote that needs another upstream. */
-  | 'kept-out'
-  | 'asked'
+  | 'excluded'
+  | 'tried'
   | 'disabled'
   /** Its consecutive failures reached the threshold, and a probe has yet to confirm them. */
   | 'on-trial'

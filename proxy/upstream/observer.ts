@@ -4,13 +4,13 @@ import type { DataKind } from '../chain/types.ts'
 import type { Tier } from '../config/types.ts'
 
 /**
- * States of an upstream, from best to worst. `held-off`: all its URLs are in cooldown. `lagging`:
+ * States of an upstream, from best to worst. `cooldown`: all its URLs are in cooldown. `lagging`:
  * it serves all but the newest blocks.
  */
 export const upstreamStates = [
   'eligible',
   'lagging',
-  'held-off',
+  'cooldown',
   'unverified',
   'disabled',
   'rejected',
@@ -75,7 +75,7 @@ export interface PoolSnapshot {
 /** Receives events of the upstreams of one chain and interface, for metrics and logs. */
 export interface PoolObserver {
   /**
-   * A state other than `held-off` began. `cooldownBegan` covers that state.
+   * A state other than `cooldown` began. `cooldownBegan` covers that state.
    * @param to if eligible, `why` tells what ended the last state
    */
   stateChanged(upstream: string, from: UpstreamState, to: StateRecord): void

@@ -291,7 +291,7 @@ export class Picker {
 
   /** Why an upstream cannot serve the call. */
   #exclusionOf(each: Upstream, wanted: Wanted): ExclusionReason {
-    if (isExcluded(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
+    if (isExcluded(each, wanted)) return wanted.tried(each.name) ? 'tried' : 'excluded'
     if (!reaches(each, wanted.floor)) return 'lacks-block'
     if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
     if (each.serves(wanted.addons)) return 'lacks-block'
@@ -351,7 +351,7 @@ function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boole
 function reasonOf({ isInService }: Upstream, rank: number, lowest: number): ExclusionReason | null {
   const more = rank > lowest ? rank & ~Math.max(lowest, 0) : 0
   if (more & ranks.pruned) return 'pruned'
-  if (more & ranks.tried) return 'asked'
+  if (more & ranks.tried) return 'tried'
   if (more & ranks.onTrial) return isInService ? 'on-trial' : 'disabled'
   if (more & ranks.backup) return 'backup'
   if (more & (ranks.lacksBlock | ranks.lacksStart)) return 'lacks-block'

@@ -11,7 +11,7 @@ export class StateHistory {
   readonly #clock: Clock
   #before: { readonly state: UpstreamState; readonly sinceMs: number } | null = null
   #now
-  /** End of `held-off`, on the clock's monotonic scale. */
+  /** End of `cooldown`, on the clock's monotonic scale. */
   #releaseMs = Infinity
 
   constructor(clock: Clock) {
@@ -28,7 +28,7 @@ export class StateHistory {
   update(state: UpstreamState, leftMs: number, released: UpstreamState): Omit<StateRecord, 'why'> {
     const [nowMs, wallMs] = [this.#clock.nowMs(), this.#clock.wallMs()]
     if (this.#releaseMs <= nowMs) this.#enter(released, wallMs - (nowMs - this.#releaseMs))
-    this.#releaseMs = state === 'held-off' ? nowMs + leftMs : Infinity
+    this.#releaseMs = state === 'cooldown' ? nowMs + leftMs : Infinity
     this.#enter(state, wallMs)
     const until = leftMs === Infinity ? null : new Date(wallMs + leftMs).toISOString()
     return { state, since: new Date(this.#now.sinceMs).toISOString(), until }

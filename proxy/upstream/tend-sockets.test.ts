@@ -187,7 +187,7 @@ describe('a single WebSocket URL', () => {
     expect(upstream.urls[0]?.cooldown.active).toBe(true)
     expect([upstream.urls[0]?.failures, pool.snapshot().upstreams[0]?.state]).toEqual([
       0,
-      'held-off',
+      'cooldown',
     ])
   })
 

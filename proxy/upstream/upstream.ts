@@ -112,7 +112,7 @@ export class Upstream implements TrackedNode {
   readonly #history: StateHistory
   #lastState: UpstreamState = 'unverified'
   #lagReason: string | null = null
-  /** Called when a state other than `held-off` begins; if eligible, `why` tells what changed. */
+  /** Called when a state other than `cooldown` begins; if eligible, `why` tells what changed. */
   onState: ((from: UpstreamState, to: StateRecord) => void) | null = null
   requestProbe: (() => void) | null = null
   #rejoinedMs = -Infinity
@@ -171,7 +171,7 @@ export class Upstream implements TrackedNode {
     const { standing } = this.availability
     if (standing !== 'eligible') return standing
     if (this.serves([])) return this.lags ? 'lagging' : 'eligible'
-    return this.urls.some((url) => url.isFor([])) ? 'held-off' : 'unverified'
+    return this.urls.some((url) => url.isFor([])) ? 'cooldown' : 'unverified'
   }
 
   /** The state as every surface prints it. */
@@ -188,11 +188,11 @@ export class Upstream implements TrackedNode {
     const { state } = this
     const pause = this.#pause
     const epochMs = state === 'disabled' ? this.#epochDurationMs : Infinity
-    const leftMs = state === 'held-off' ? pause.leftMs : epochLeftMs(this.#clock.wallMs(), epochMs)
+    const leftMs = state === 'cooldown' ? pause.leftMs : epochLeftMs(this.#clock.wallMs(), epochMs)
     const period = this.#history.update(state, leftMs, this.lags ? 'lagging' : 'eligible')
     const record = { ...period, why: this.#whyIn(state, pause.why) }
     const from = this.#lastState
-    if (state === 'held-off' || state === from) return record
+    if (state === 'cooldown' || state === from) return record
     this.#lastState = state
     this.onState?.(from, state === 'eligible' ? { ...record, why: cause } : record)
     return record
@@ -212,7 +212,7 @@ export class Upstream implements TrackedNode {
   #whyIn(state: UpstreamState, cooldown: string | null): string | null {
     const { trouble, lagReason, availability } = this
     if (state === 'disabled') return availability.why
-    if (state === 'held-off') return cooldown
+    if (state === 'cooldown') return cooldown
     if (state === 'unverified') return trouble ?? cooldown
     if (state === 'rejected') return trouble ?? availability.why
     return [lagReason, trouble].filter((why) => why !== null).join('; ') || null

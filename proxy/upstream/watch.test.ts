@@ -628,7 +628,7 @@ describe('the watch', () => {
     const before = fixture.asked(0)
     await fixture.clock.advance(100_000)
     expect(fixture.asked(0)).toBe(before)
-    expect(fixture.states).toEqual(['held-off'])
+    expect(fixture.states).toEqual(['cooldown'])
   })
 
   it('does not recurse while no probe is possible', async () => {
@@ -639,7 +639,7 @@ describe('the watch', () => {
     fixture.pool.upstreams[0]!.urls[0]!.cooldown.begin(60_000)
     await fixture.clock.advance(30_000)
     expect(fixture.asked(0)).toBe(before)
-    expect(fixture.states).toEqual(['held-off'])
+    expect(fixture.states).toEqual(['cooldown'])
   })
 
   it('does not recurse on a chain without a latest-block query', async () => {

@@ -205,7 +205,7 @@ test('the error ratio and the log count the same outcomes as failures', () => {
     'success',
     'node-error',
     'upstream-error',
-    'held-off',
+    'cooldown',
     'abandoned',
     ...Object.values(errorKinds).map((kind) => kind.reason),
   ]

@@ -109,7 +109,7 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: node,
     says: 'alpha of ETH1 jsonrpc is behind the chain',
   },
-  RouterUpstreamHeldOff: {
+  RouterUpstreamInCooldown: {
     broken: [`router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} 1x40`],
     well: [
       `router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} 1x10 0x4 1x10 0x20`,

@@ -68,7 +68,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       for (const row of rows) {
         if (isOdd && row.ifOdd !== null && status !== 500) continue
         if (!matches(row, error, method)) continue
-        // A code or a status may still decide.
+        // The code or the status may still classify the error.
         if (isQuoting && row.ifQuoted !== null) byWords ??= row.ifQuoted
         else return (isOdd && row.ifOdd) || row.failure
       }
