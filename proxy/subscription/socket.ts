@@ -12,6 +12,7 @@ import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
 import { anyUpstream, type Wanted } from '../upstream/pick.ts'
+import { settle } from '../upstream/outcome.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
@@ -142,7 +143,8 @@ export class Socket {
       return source
     } catch (error) {
       if (!(error instanceof TransportError)) throw error
-      if (error.fault === 'limited') this.url.cooldown.begin(error.retryAfterMs)
+      const { fault, retryAfterMs } = error
+      if (fault === 'limited') settle('limited', null, this.url, { retryAfterMs })
       else if (!(error instanceof NoRoom) && !signal.aborted) this.failed()
       throw error
     }

@@ -5,6 +5,7 @@ import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { jsonRpcDialect } from '../upstream/dialect.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import { aborted, release, type Outgoing, type UpstreamSubscription } from '../upstream/wire.ts'
+import { settle } from '../upstream/outcome.ts'
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
@@ -121,7 +122,7 @@ export class SharedSource {
     subscription.close(null)
     if (!isWhole || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
     const { retry, holdOff } = failures.ofNodeError(said.error)
-    if (holdOff) url.cooldown.begin(null)
+    if (holdOff) settle('limited', null, url)
     const error = memberBytes(body, 'error') ?? notAnAnswer
     throw new NodeRefused(url.mask.bytes(error), retry || holdOff)
   }

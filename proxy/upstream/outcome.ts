@@ -46,10 +46,14 @@ export interface OutcomeDetails {
   readonly cause?: object | null
 }
 
-/** Applies an outcome. @returns reverts it, if it is revocable; otherwise null */
+/**
+ * Applies an outcome.
+ * @param upstream null if only the URL is concerned
+ * @returns reverts it, if it is revocable; otherwise null
+ */
 export function settle(
   outcome: Outcome,
-  upstream: Upstream,
+  upstream: Upstream | null,
   url: NodeUrl,
   { failure = unnamed, retryAfterMs = null, elapsedMs = null, ...more }: OutcomeDetails = {},
 ): (() => void) | null {
@@ -58,6 +62,7 @@ export function settle(
   if (cooldown === 'begin') url.cooldown.begin(retryAfterMs)
   else if (cooldown === 'if-requested' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
   else if (cooldown === 'end') url.cooldown.end()
+  if (upstream === null) return null
   if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
   if (failures === 'reset') upstream.succeeded(url, latency === 'exact' ? elapsedMs : null)
   else if (failures === 'add') upstream.failed(url, failure, more.needsProbe, more.cause)

@@ -75,8 +75,8 @@ const ranks = {
 } as const
 /** Bits for missing chain data. */
 const dataRanks = ranks.lacksBlock | ranks.lacksStart | ranks.lags
-/** Rank of an upstream that cannot serve the call. */
-const unservable = -1
+/** Negative ranks: why an upstream cannot serve the call. 0: it can. */
+const obstacles = { excluded: -1, belowFloor: -2, full: -3, notServing: -4 } as const
 /** The explain page shows the bits from `backup` on. */
 const shownRankShift = 5
 
@@ -208,12 +208,18 @@ export class Picker {
   }
 
   #serves(upstream: Upstream, wanted: Wanted): boolean {
-    if (isExcluded(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
-    if (!this.isFull(upstream, wanted.isOneOfMany)) return isServedAt(upstream, wanted)
+    return this.#obstacleOf(upstream, wanted) === 0
+  }
+
+  #obstacleOf(upstream: Upstream, wanted: Wanted): number {
+    if (isExcluded(upstream, wanted)) return obstacles.excluded
+    if (!reaches(upstream, wanted.floor)) return obstacles.belowFloor
+    if (!this.isFull(upstream, wanted.isOneOfMany))
+      return isServedAt(upstream, wanted) ? 0 : obstacles.notServing
     const all = `all ${this.maxSessions} sessions`
     const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
     upstream.faulted(`${which} are taken (max-sessions-per-provider)`, fullMs)
-    return false
+    return obstacles.full
   }
 
   /** Upstreams with the lowest rank that can serve, and that rank; none if it is too high. */
@@ -224,9 +230,10 @@ export class Picker {
     let candidates: Upstream[] = []
     let at = -1
     for (const each of this.#pool.upstreams) {
-      const rank = this.#serves(each, wanted) ? this.#rankOf(each, wanted, number) : unservable
+      const obstacle = this.#obstacleOf(each, wanted)
+      const rank = obstacle === 0 ? this.#rankOf(each, wanted, number) : obstacle
       this.#ranks[++at] = rank
-      if (rank === unservable) continue
+      if (rank < 0) continue
       leastData = Math.min(leastData, rank & dataRanks)
       if (rank > lowest) continue
       if (rank < lowest) candidates = []
@@ -276,9 +283,9 @@ export class Picker {
     let at = -1
     for (const each of this.#pool.upstreams) {
       const full = this.#ranks[++at] as number
-      const rank = full === unservable ? null : full >> shownRankShift
+      const rank = full < 0 ? null : full >> shownRankShift
       const exclusionReason =
-        rank === null ? this.#exclusionOf(each, wanted) : reasonOf(each, full, lowest)
+        rank === null ? exclusionOf(each, full, wanted) : reasonOf(each, full, lowest)
       if (known[at]?.exclusionReason === exclusionReason && known[at]?.rank === rank) continue
       changed ??= [...known]
       const amount = amountOf(each, exclusionReason, wanted)
@@ -287,21 +294,6 @@ export class Picker {
     }
     this.#lastTable = table
     return (this.#lastCandidates = changed ?? known)
-  }
-
-  /** Why an upstream cannot serve the call. */
-  #exclusionOf(each: Upstream, wanted: Wanted): ExclusionReason {
-    if (isExcluded(each, wanted)) return wanted.tried(each.name) ? 'tried' : 'excluded'
-    if (!reaches(each, wanted.floor)) return 'lacks-block'
-    if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
-    if (each.serves(wanted.addons)) return 'lacks-block'
-    if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
-    if (each.urls.some(({ verified }) => verified)) {
-      const names = wanted.addons.join(' ')
-      // Names come from clients and stay in the journal, so their length is bounded.
-      return `no-addon ${names.length > 64 ? '(a long name)' : names}`
-    }
-    return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
   }
 
   /** Number of a block, which may be given by the hash of a known block. */
@@ -345,6 +337,22 @@ export function isAt(floor: number | null, { head }: NodeUrl): boolean {
 
 function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boolean {
   return urls.some((url) => url.serves(addons) && isAt(floor, url))
+}
+
+/** Names the obstacle that the selection found. */
+function exclusionOf(each: Upstream, obstacle: number, wanted: Wanted): ExclusionReason {
+  const { addons } = wanted
+  if (obstacle === obstacles.excluded) return wanted.tried(each.name) ? 'tried' : 'excluded'
+  if (obstacle === obstacles.full) return 'full'
+  // Another URL of the upstream may have the block, but not the add-on.
+  if (obstacle === obstacles.belowFloor || each.serves(addons)) return 'lacks-block'
+  if (each.urls.some((url) => url.isFor(addons))) return 'cooldown'
+  if (each.urls.some(({ verified }) => verified)) {
+    const names = addons.join(' ')
+    // Names come from clients and stay in the journal, so their length is bounded.
+    return `no-addon ${names.length > 64 ? '(a long name)' : names}`
+  }
+  return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
 }
 
 /** Why an upstream that can serve ranks behind the candidates; null if it is one. */

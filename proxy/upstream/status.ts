@@ -5,6 +5,7 @@ import type { SyncStatus } from '../tracker/tip.ts'
 import { toBlockNumber } from './dialect.ts'
 import { probe, type ProbeAnswer, type ProbeOptions } from './probe.ts'
 import type { NodeUrl } from './upstream.ts'
+import { settle } from './outcome.ts'
 
 /** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'
@@ -23,7 +24,7 @@ export async function askStatus(
     const known = answers.get(request)
     if (known?.kind === 'value') return { ...known, value: known.at(call.result) }
     const answer = await probe(url, call, options)
-    if (answer.kind === 'limited') url.cooldown.begin(answer.retryAfterMs)
+    if (answer.kind === 'limited') settle('limited', null, url, answer)
     answers.set(request, answer)
     return answer
   }
