@@ -10,11 +10,8 @@ export interface FailureClass {
   readonly retry: boolean
   /** Whether the URL gets a cooldown; then it is no failure of the upstream. */
   readonly holdOff: boolean
-  /**
-   * What is limited, if the URL gets a cooldown: calls per time, an allowance that lasts hours, or
-   * this method only. Else null.
-   */
-  readonly limit: LimitKind | null
+  /** What a cooldown is for: calls per time, an allowance of hours, or this method; else null. */
+  readonly limit: (typeof limitKinds)[number] | null
   /** How long the upstream asks to wait; absent: it does not say. */
   readonly retryAfterMs?: number
   /** How much one such failure counts towards disabling; 0 for none. */
@@ -35,7 +32,6 @@ export interface FailureClass {
 }
 
 export const limitKinds = ['rate', 'quota', 'call'] as const
-export type LimitKind = (typeof limitKinds)[number]
 
 /** Results of the checks on well-formed successful answers. */
 export const answerFindings = ['violated', 'doubted', 'below-floor'] as const

@@ -86,7 +86,7 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
       specs.set(id, { spec, layer, file: fileOf.get(id) ?? '' })
     }
     for (const spec of resolveCatalog(read.slice(0, layer + 1), source, problems))
-      put(withNames(spec, read[0]?.natives.map((each) => each.spec) ?? []))
+      put(withNames(spec, read[0]))
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
@@ -98,8 +98,8 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
 }
 
 /** Adds the lists that the catalog's format lacks, from the first chain of the family. */
-function withNames(spec: NativeSpec, chains: readonly NativeSpec[]): NativeSpec {
-  const kin = chains.find(({ family }) => family === spec.family)
+function withNames(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
+  const kin = bundled?.natives.find((each) => each.spec.family === spec.family)?.spec
   for (const [name, own] of Object.entries(spec.interfaces ?? {}))
     for (const key of ['operator-only', 'read-names'] as const) {
       const names = kin?.interfaces?.[name as ApiInterface]?.[key]
