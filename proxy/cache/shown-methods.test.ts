@@ -10,6 +10,7 @@ import type { ReplyReader } from '../relay/reply.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 import { CacheFixture, type CallResult } from './testing/cache-fixture.ts'
+import { silent } from './testing/silent-methods.ts'
 
 /*
  * Every method of every bundled chain: after block N in an answer, the cache serves nothing older.
@@ -20,131 +21,6 @@ const known = 100
 const next = known + 1
 /** The block of `safe` and `finalized`. */
 const trailing = 60
-
-/** Methods whose answers reveal nothing comparable with later answers, with the reason. */
-const silent: Readonly<Record<string, readonly (readonly [why: string, methods: string])[]>> = {
-  'evm jsonrpc': [
-    [
-      'a constant, or a function of the request alone',
-      'eth_chainId net_version web3_sha3 debug_traceBlock eth_supportedEntryPoints ots_getApiLevel',
-    ],
-    [
-      'the node itself, not its chain',
-      `eth_protocolVersion web3_clientVersion rpc_modules net_listening net_peerCount eth_accounts
-      eth_coinbase eth_mining eth_hashrate eth_submitWork eth_submitHashrate eth_sign
-      eth_signTransaction eth_signTypedData eth_signTypedData_v4 eth_newFilter eth_newBlockFilter
-      eth_newPendingTransactionFilter eth_uninstallFilter debug_getBadBlocks debug_preimage
-      debug_dbGet`,
-    ],
-    [
-      'accepts a transaction, which has no block yet',
-      `eth_sendRawTransaction eth_sendRawTransactionConditional eth_sendPrivateTransaction
-      eth_sendPrivateRawTransaction eth_cancelPrivateTransaction eth_sendBundle eth_sendTransaction
-      eth_resend eth_sendUserOperation`,
-    ],
-    [
-      'the pool of transactions: they have no block yet',
-      `eth_pendingTransactions txpool_status txpool_content txpool_contentFrom txpool_inspect
-      eth_fillTransaction`,
-    ],
-    [
-      'values of a state, without the number of its block',
-      `eth_config eth_gasPrice eth_maxPriorityFeePerGas eth_blobBaseFee eth_baseFee
-      eth_bigBlockGasPrice eth_usingBigBlocks eth_getBlockTransactionCountByNumber
-      eth_getUncleCountByBlockNumber eth_getUncleByBlockNumberAndIndex eth_getBlockAccessList
-      eth_getBlockAccessListByBlockNumber eth_getRawTransactionByBlockNumberAndIndex eth_getBalance
-      eth_getTransactionCount eth_getCode eth_getStorageAt eth_getStorageValues eth_getAccount
-      eth_getAccountInfo eth_getProof eth_call eth_callMany eth_estimateGas eth_createAccessList
-      eth_estimateUserOperationGas eth_simulateUserOperationAssetChanges debug_getRawReceipts
-      ots_hasCode debug_traceCall debug_traceCallMany debug_accountRange debug_executionWitness debug_replayBlock debug_dumpBlock trace_call trace_callMany
-      trace_rawTransaction trace_replayBlockTransactions`,
-    ],
-    ['changes between two blocks that the request names', 'debug_getModifiedAccountsByNumber'],
-    [
-      'pages of an index, which may be behind',
-      `ots_getContractCreator ots_getTransactionBySenderAndNonce ots_searchTransactionsAfter
-      ots_searchTransactionsBefore`,
-    ],
-  ],
-  'solana jsonrpc': [
-    [
-      'a constant, or a schedule that precedes its slots',
-      `getGenesisHash getEpochSchedule getMinimumBalanceForRentExemption getSlotLeaders
-      getLeaderSchedule`,
-    ],
-    [
-      'the node itself, not its chain',
-      `getHealth getVersion getIdentity getClusterNodes getFirstAvailableBlock minimumLedgerSlot
-      getHighestSnapshotSlot getMaxRetransmitSlot getMaxShredInsertSlot`,
-    ],
-    ['accepts a transaction, which has no slot yet', 'sendTransaction requestAirdrop'],
-    [
-      'values of a state, without its slot; a block height is on another scale',
-      `getBlockHeight getTransactionCount getSlotLeader getInflationGovernor getInflationRate
-      getVoteAccounts getInflationReward getBlockCommitment`,
-    ],
-  ],
-  'bitcoin jsonrpc': [
-    [
-      'a function of the request alone',
-      `decoderawtransaction decodescript validateaddress verifymessage createmultisig deriveaddresses
-      getdescriptorinfo createrawtransaction combinerawtransaction signrawtransactionwithkey
-      signmessagewithprivkey createpsbt converttopsbt decodepsbt analyzepsbt combinepsbt finalizepsbt
-      joinpsbts getcurrentnet`,
-    ],
-    [
-      'the node itself, not its chain',
-      `getnetworkinfo getconnectioncount getpeerinfo getnettotals getnodeaddresses getaddednodeinfo
-      getaddrmaninfo listbanned getmemoryinfo getrpcinfo getzmqnotifications uptime help version
-      verifychain addnode addpeeraddress clearbanned disconnectnode setban setnetworkactive ping
-      logging debuglevel stop prioritisetransaction pruneblockchain getblockfrompeer savemempool
-      importmempool dumptxoutset scantxoutset`,
-    ],
-    [
-      'accepts a transaction or a header, not a block',
-      'sendrawtransaction submitpackage submitheader',
-    ],
-    [
-      'the pool of transactions: they have no block yet',
-      `gettxspendingprevout getmempoolinfo getrawmempool getmempoolentry getmempoolancestors
-      getmempooldescendants getmempoolcluster getmempoolfeeratediagram testmempoolaccept getorphantxs
-      getprioritisedtransactions`,
-    ],
-    [
-      'values of a state, without the number or the hash of its block',
-      `getdifficulty verifytxoutproof estimatesmartfee estimaterawfee estimatefee getnetworkhashps
-      utxoupdatepsbt descriptorprocesspsbt`,
-    ],
-    [
-      'the wallet of one node',
-      `abandontransaction abortrescan addmultisigaddress backupwallet bumpfee createwallet
-      createwalletdescriptor dumpprivkey encryptwallet exportwatchonlywallet fundrawtransaction
-      getaddressesbylabel getaddressinfo getbalance gethdkeys getnewaddress getrawchangeaddress
-      getreceivedbyaddress getreceivedbylabel importdescriptors importprivkey keypoolrefill
-      listaddressgroupings listdescriptors listlabels listlockunspent listreceivedbyaddress
-      listreceivedbylabel listunspent listwalletdir listwallets loadwallet lockunspent migratewallet
-      psbtbumpfee removeprunedfunds importprunedfunds restorewallet send sendall sendmany
-      sendtoaddress setlabel setwalletflag signmessage signrawtransactionwithwallet
-      simulaterawtransaction unloadwallet upgradewallet walletcreatefundedpsbt walletdisplayaddress
-      walletlock walletpassphrase walletpassphrasechange walletprocesspsbt`,
-    ],
-  ],
-  'cosmos tendermintrpc': [
-    ['a constant', 'genesis genesis_chunked'],
-    [
-      'the node itself, not its chain',
-      'health net_info dial_seeds dial_peers unsafe_flush_mempool consensus_state',
-    ],
-    [
-      'accepts a transaction or evidence, which has no block yet',
-      'broadcast_tx_async broadcast_tx_sync broadcast_evidence',
-    ],
-    [
-      'the pool of transactions: they have no block yet',
-      'unconfirmed_txs unconfirmed_tx num_unconfirmed_txs check_tx',
-    ],
-  ],
-}
 
 /** A read of the latest state whose answer names no block. */
 const latestReads: Readonly<Record<string, readonly [method: string, params: readonly unknown[]]>> =

@@ -10,6 +10,10 @@ export interface FailureClass {
   readonly retry: boolean
   /** Whether the URL gets a cooldown; then it is no failure of the upstream. */
   readonly holdOff: boolean
+  /** What a cooldown is for: calls per time, an allowance of hours, or this method; else null. */
+  readonly limit: (typeof limitKinds)[number] | null
+  /** How long the upstream asks to wait; absent: it does not say. */
+  readonly retryAfterMs?: number
   /** How much one such failure counts towards disabling; 0 for none. */
   readonly weight: number
   /** Whether the client sees the upstream in a header, since it claimed success wrongly. */
@@ -27,6 +31,8 @@ export interface FailureClass {
   readonly transaction: 'known' | 'used' | 'refused' | null
 }
 
+export const limitKinds = ['rate', 'quota', 'call'] as const
+
 /** Results of the checks on well-formed successful answers. */
 export const answerFindings = ['violated', 'doubted', 'below-floor'] as const
 export type AnswerFinding = (typeof answerFindings)[number]
@@ -37,6 +43,8 @@ export interface NodeError {
   /** JSON-RPC or gRPC code; null when there is none. */
   readonly code: number | null
   readonly message: string
+  /** JSON of the error's `data`, cut; absent if it is no object. */
+  readonly details?: string
 }
 
 /** Why no complete answer arrived. */

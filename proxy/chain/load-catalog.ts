@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { nearest } from '../config/nearest.ts'
 import type { Problem } from '../config/problem.ts'
+import type { ApiInterface } from '../config/types.ts'
 import { compileChain } from './compile/compile-chain.ts'
 import { SpecError, fileProblem } from './document.ts'
 import type { FailureTable } from './failure-table.ts'
@@ -84,7 +85,8 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
       specs.delete(id)
       specs.set(id, { spec, layer, file: fileOf.get(id) ?? '' })
     }
-    resolveCatalog(read.slice(0, layer + 1), source, problems).forEach(put)
+    for (const spec of resolveCatalog(read.slice(0, layer + 1), source, problems))
+      put(withNames(spec, read[0]))
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
@@ -93,6 +95,17 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
   if (found.length > 0) throw new SpecError(found)
   // The sources' own rows precede the bundled ones.
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
+}
+
+/** Adds the lists that the catalog's format lacks, from the first chain of the family. */
+function withNames(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
+  const kin = bundled?.natives.find((each) => each.spec.family === spec.family)?.spec
+  for (const [name, own] of Object.entries(spec.interfaces ?? {}))
+    for (const key of ['operator-only', 'read-names'] as const) {
+      const names = kin?.interfaces?.[name as ApiInterface]?.[key]
+      if (own && names) own[key] ??= names
+    }
+  return spec
 }
 
 /** @returns the file of each chain */

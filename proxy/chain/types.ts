@@ -77,6 +77,10 @@ export interface MethodSpec {
   /** False when the spec does not name it; then it is relayed as a read and never cached. */
   readonly known: boolean
   readonly kind: CallKind
+  /** Whether only the operator of a node should call it; absent: no. */
+  readonly operatorOnly?: boolean
+  /** Of a method that the spec does not name: whether its name looks like that of a read. */
+  readonly looksLikeRead?: boolean
   /** Null when the call concerns no state that one node stores for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
@@ -122,8 +126,8 @@ export interface MethodSpec {
   /** REST: whether a success is one JSON document, if the client accepts JSON. */
   readonly answersJson?: boolean
   /**
-   * Where a write's result shows that the node refused it: a non-zero code, and a message. Absent
-   * or null: nowhere.
+   * Where a result shows that the node refused the call: a non-zero code, and a message. Absent or
+   * null: nowhere.
    */
   readonly refusal?: NativeMethod['refusal'] | null
   /**

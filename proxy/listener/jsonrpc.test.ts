@@ -48,6 +48,7 @@ describe('a single call', () => {
         origin: 'upstream',
         retry: true,
         holdOff: false,
+        limit: null,
         weight: 1,
         reported: true,
         late: false,

@@ -91,6 +91,7 @@ export function aFailure(name: string): FailureClass {
     origin: 'upstream',
     retry: true,
     holdOff: false,
+    limit: null,
     weight: 1,
     reported: false,
     late: false,

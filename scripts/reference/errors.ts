@@ -39,8 +39,8 @@ function renderFailures(file: FailureFile): string {
     ...(file.answers ?? []).map((row) => [row, `an answer: ${row.finding.join(', ')}`] as const),
     ...(file['node-errors'] ?? []).map((row) => [row, exampleOf(row.examples)] as const),
   ].map(([row, shownBy]) => {
-    const { name, origin, retry, holdOff, reported } = failureOf(row)
-    return `| \`${name}\` | ${shownBy} | ${origin} | ${retry ? 'yes' : ''} | ${holdOff ? 'yes' : ''} | ${reported ? 'yes' : ''} |`
+    const { name, origin, retry, limit, reported } = failureOf(row)
+    return `| \`${name}\` | ${shownBy} | ${origin} | ${retry ? 'yes' : ''} | ${limit ?? ''} | ${reported ? 'yes' : ''} |`
   })
   return `### ${file.failures}
 

@@ -6,9 +6,16 @@ import { anvilKey } from '../anvil.ts'
 import type { GoodParams } from '../json-rpc-calls.ts'
 import { tillInitCode } from './till-contract.ts'
 
-/** Methods that change the settings or the chain of the node. */
+/** Methods that change the settings or the chain of the node, write files or report on memory. */
 export const neverAskedOfEthereum = new Set([
   'debug_setHead',
+  ...['debug_backtraceAt', 'debug_blockProfile', 'debug_chaindbCompact', 'debug_cpuProfile'],
+  ...['debug_chaindbProperty', 'debug_freeOSMemory', 'debug_freezeClient', 'debug_gcStats'],
+  ...['debug_goTrace', 'debug_memStats', 'debug_metrics', 'debug_mutexProfile', 'debug_stacks'],
+  ...['debug_standardTraceBadBlockToFile', 'debug_standardTraceBlockToFile'],
+  ...['debug_startCPUProfile', 'debug_startGoTrace', 'debug_stopCPUProfile', 'debug_stopGoTrace'],
+  ...['debug_verbosity', 'debug_vmodule', 'debug_writeBlockProfile', 'debug_writeMemProfile'],
+  'debug_writeMutexProfile',
   'eth_sendTransaction',
   'eth_sendUnsignedTransaction',
   'eth_resend',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
+import { matcher } from '../failures/compile-failures.ts'
 import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { MethodSpec, Question } from '../types.ts'
@@ -76,6 +77,8 @@ function compileByName(
     const own = byPath.get(path) ?? new Map<string, Classify>()
     byPath.set(path, own.set(named.name, classify))
   }
+  const isOperators = matcher(spec['operator-only'] ?? [])
+  const readNames = (spec['read-names'] ?? []).map((each) => new RegExp(each))
   return (question) => {
     if (question.apiInterface === 'rest') return unknownMethod(question.path, 'read')
     const { method } = question
@@ -84,7 +87,11 @@ function compileByName(
     const classify = (table ?? anywhere).get(method)
     if (classify !== undefined) return classify(question, noSegments)
     const kind = subscribing.test(method) ? 'subscribe' : 'read'
-    return unknownMethod(method, kind, table && internalPath)
+    return {
+      ...unknownMethod(method, kind, table && internalPath),
+      operatorOnly: isOperators(method),
+      looksLikeRead: readNames.some((each) => each.test(method)),
+    }
   }
 }
 

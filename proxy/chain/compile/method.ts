@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { matcher } from '../failures/compile-failures.ts'
 import { durationMs, type NativeInterface, type NativeMethod } from '../native/schema.ts'
 import type {
   BlockRef,
@@ -48,6 +49,7 @@ export function compileMethod(
     name,
     known: true,
     kind,
+    operatorOnly: matcher(spec['operator-only'] ?? [])(name),
     stateful: method.stateful ?? null,
     data: kind === 'read' && data !== 'none' ? data : null,
     addon,

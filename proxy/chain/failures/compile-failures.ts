@@ -49,16 +49,29 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     return failure.holdOff && codes === null && message !== null && isOf === null
   })
   const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
+  const hints = files.flatMap((file) => file['retry-after'] ?? [])
+  const waits = hints.map((each) => new RegExp(each, 'i'))
+  /** The failure, with the wait that the upstream asks for. */
+  const hinted = (failure: FailureClass, message: string, details = ''): FailureClass => {
+    const text = `${message.slice(0, maxMessageLength)} ${details}`
+    const found = failure.holdOff && waits.find((each) => each.test(text))?.exec(text)?.groups
+    if (!found) return failure
+    const { m = 0, s = 0, ms = 0 } = found
+    return { ...failure, retryAfterMs: (Number(m) * 60 + Number(s)) * 1_000 + Number(ms) }
+  }
   const ofStatus = (status: number) => statuses.get(status) ?? malformed
   return {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus,
     ofPage(status, body) {
-      // The status of a server error decides, whatever the page says.
-      if (status >= 500) return ofStatus(status)
       const message = Buffer.from(body.subarray(0, maxMessageLength)).toString('latin1')
-      const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
-      return limit?.failure ?? ofStatus(status)
+      // The status of a server error decides, unless a row is about this status.
+      const limit = limits.find(
+        (row) =>
+          (status < 500 || row.statuses !== null) &&
+          matches(row, { status, code: null, message }, null),
+      )
+      return hinted(limit?.failure ?? ofStatus(status), message)
     },
     ofNodeError(error, method = null, runsCallerCode = false) {
       const { status, code } = error
@@ -70,7 +83,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
         if (!matches(row, error, method)) continue
         // The code or the status may still classify the error.
         if (isQuoting && row.ifQuoted !== null) byWords ??= row.ifQuoted
-        else return (isOdd && row.ifOdd) || row.failure
+        else return hinted((isOdd && row.ifOdd) || row.failure, error.message, error.details)
       }
       return byWords ?? unknownError
     },
@@ -104,7 +117,7 @@ function compileRow(row: FailureRow): NodeErrorRow {
     ifOdd: isForAny ? null : Object.freeze({ ...failure, retry: true, doubtful: true }),
     ifQuoted:
       !row.code && !row.status && (holdOff || weight > 0)
-        ? Object.freeze({ ...failure, holdOff: false, weight: 0 })
+        ? Object.freeze({ ...failure, holdOff: false, limit: null, weight: 0 })
         : null,
     codes: row.code ? new Set(row.code) : null,
     statuses: row.status ? expand(row.status) : null,
@@ -116,7 +129,7 @@ function compileRow(row: FailureRow): NodeErrorRow {
 }
 
 /** Whether a method is in the list, where a trailing `*` matches any suffix. */
-function matcher(names: readonly string[]): (method: string) => boolean {
+export function matcher(names: readonly string[]): (method: string) => boolean {
   return (method) =>
     names.some((name) =>
       name.endsWith('*') ? method.startsWith(name.slice(0, -1)) : method === name,
@@ -146,6 +159,7 @@ export function failureOf(row: FailureFields): FailureClass {
     origin: row.origin,
     retry: row.retry ?? (row.origin === 'upstream' || row.doubtful === true),
     holdOff: row['hold-off'] ?? false,
+    limit: row['hold-off'] ? (row.limit ?? 'rate') : null,
     weight: row.weight ?? (isBlamed ? 1 : 0),
     reported: row.reported ?? false,
     late: row.late ?? false,

@@ -249,7 +249,7 @@ describe('messages that several rows could match', () => {
   test.each([
     ['rate limit exceeded', 'rate-limited'],
     ['query rate limit exceeded', 'rate-limited'],
-    ['exceeded the rate limit of eth_getLogs requests per second', 'rate-limited'],
+    ['exceeded the rate limit of eth_getLogs requests per second', 'method-rate-limited'],
     ['insufficient funds for gas * price + value', 'insufficient-funds'],
     ['execution reverted: insufficient funds', 'execution-reverted'],
     ['execution aborted (timeout = 5s)', 'execution-timeout'],
@@ -353,6 +353,20 @@ describe('consequences of an answer that fails a check', () => {
     const lacking = [evm.ofStatus(502), evm.ofTransport('reset'), evm.ofTransport('timeout')]
     expect(lacking.map((each) => each.reported)).toEqual([false, false, false])
   })
+})
+
+it('says of each limit what it limits', () => {
+  const silent = files.flatMap(({ file }) =>
+    [...(file.transport ?? []), ...(file.http ?? []), ...(file['node-errors'] ?? [])].filter(
+      (row) => (row['hold-off'] === true) !== (row.limit !== undefined),
+    ),
+  )
+  expect(silent.map(({ name }) => name)).toEqual([])
+  const own = { name: 'x', origin: 'upstream', 'hold-off': true, code: [1] }
+  const examples = [{ message: 'm', from: 'test' }]
+  const parsed = failureFileSchema.parse({ failures: 't', 'node-errors': [{ ...own, examples }] })
+  const error = { status: 200, code: 1, message: '' }
+  expect(compileFailures([parsed]).ofNodeError(error).limit).toBe('rate')
 })
 
 it('knows at least 150 failures', () => {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { strict } from '../document.ts'
-import { answerFindings, transportFaults } from '../failure-table.ts'
+import { answerFindings, limitKinds, transportFaults } from '../failure-table.ts'
 
 /*
  * Schema of the failure tables in `specs/failures/*.yml`, documented in `specs/README.md`: the
@@ -16,6 +16,8 @@ const failureKeys = {
   origin: z.enum(['upstream', 'node', 'caller']),
   retry: z.boolean().optional(),
   'hold-off': z.boolean().optional(),
+  /** What a row with `hold-off` limits; default: a rate. */
+  limit: z.enum(limitKinds).optional(),
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
@@ -29,7 +31,7 @@ const status = z.union([
   z.string().regex(/^[1-5]xx$/, 'must be a status such as 429 or a class such as 5xx'),
 ])
 
-const pattern = z.string().min(1).max(200).refine(isPattern, 'is not a regular expression')
+export const pattern = z.string().min(1).max(200).refine(isPattern, 'is not a regular expression')
 
 const example = strict({
   method: z.string().min(1).optional(),
@@ -39,7 +41,7 @@ const example = strict({
   from: z.string().min(1),
 })
 
-const methodName = z
+export const methodName = z
   .string()
   .regex(/^[^*]+\*?$/, 'must be the name of a method or path, or its beginning and `*`')
 
@@ -62,6 +64,8 @@ const nodeErrorRow = strict({
 
 export const failureFileSchema = strict({
   failures: name,
+  /** Where a limit says how long to wait: patterns with groups named `m`, `s` or `ms`. */
+  'retry-after': z.array(pattern).min(1).optional(),
   'error-statuses': z.array(z.int().min(400).max(599)).min(1).optional(),
   transport: z
     .array(strict({ ...failureKeys, fault: z.array(z.enum(transportFaults)).min(1) }))

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { parseDuration } from '../../config/units.ts'
 import { strict } from '../document.ts'
+import { methodName, pattern } from '../failures/schema.ts'
 
 /*
  * Schema of the native format, one YAML file per chain, documented in `specs/README.md`. Specs in
@@ -238,6 +239,10 @@ const interfaceSchema = strict({
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),
+  /** Methods of a node's operator, by name or by beginning and `*`. */
+  'operator-only': z.array(methodName).min(1).optional(),
+  /** Patterns of names that are reads although the spec does not list them. */
+  'read-names': z.array(pattern).min(1).optional(),
   without: z.array(z.string().min(1)).optional(),
   'without-checks': z.array(z.string().min(1)).optional(),
   'add-ons': z

@@ -231,6 +231,7 @@ function readError(body: Uint8Array, { start, end }: Span, status: number): Node
   let code = NaN
   let message = ''
   let data = ''
+  let details: string | undefined
   let isText = body[start] === 0x22
   if (body[start] === 0x7b) {
     const { at } = membersOf(body, start, ['code', 'message', 'data'])
@@ -238,6 +239,7 @@ function readError(body: Uint8Array, { start, end }: Span, status: number): Node
     if (codeAt) code = codeOf(body, codeAt)
     if (messageAt) message = textOf(body, messageAt)
     if (dataAt && body[dataAt.start] === 0x22) data = textOf(body, dataAt)
+    if (dataAt && body[dataAt.start] === 0x7b) details = textOf(body, dataAt)
     isText = messageAt !== undefined && body[messageAt.start] === 0x22
   } else message = textOf(body, { start, end })
   if (Number.isNaN(code) && !(isText && message !== '')) return null
@@ -245,6 +247,7 @@ function readError(body: Uint8Array, { start, end }: Span, status: number): Node
     status,
     code: Number.isSafeInteger(code) ? code : null,
     message: errorWords(code, message, data),
+    ...(details !== undefined && { details }),
   }
 }
 
