@@ -9,7 +9,7 @@ export interface FailureClass {
   /** Whether another upstream may succeed. */
   readonly retry: boolean
   /** Whether the URL gets a cooldown; then it is no failure of the upstream. */
-  readonly holdOff: boolean
+  readonly cooldown: boolean
   /** What a cooldown is for: calls per time, an allowance of hours, or this method; else null. */
   readonly limit: (typeof limitKinds)[number] | null
   /** How long the upstream asks to wait; absent: it does not say. */

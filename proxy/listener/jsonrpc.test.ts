@@ -47,7 +47,7 @@ describe('a single call', () => {
         name: 'malformed-answer',
         origin: 'upstream',
         retry: true,
-        holdOff: false,
+        cooldown: false,
         limit: null,
         weight: 1,
         reported: true,

@@ -85,7 +85,7 @@ export class AnswerValidator {
     if (status >= 400) return failed(method.known ? failure : unblamed, why, 'as-it-is')
     if (isClientsFault) return failed(unblamed, why, 'as-it-is')
     // A malformed answer that claims success never reaches the client.
-    return failed(failure, why, null, failure.holdOff ? null : { check: 'envelope', detail: why })
+    return failed(failure, why, null, failure.cooldown ? null : { check: 'envelope', detail: why })
   }
 
   #ofNodeError(
@@ -95,7 +95,7 @@ export class AnswerValidator {
     const { name, runsCallerCode } = call.method
     const failure = this.#options.chain.failures.ofNodeError(error, name, runsCallerCode)
     // An unknown error may come from a gateway, so another upstream may do better.
-    const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.holdOff
+    const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.cooldown
     const { code } = error
     if (isAnswer) return { ...nodeError(failure, rest), code }
     return { ...failed(failure, `code ${code}`, 'node-error'), code }
@@ -133,7 +133,7 @@ export class AnswerValidator {
     // The mempool of another node may have room for it.
     const retry = failure.origin === 'node' && failure.retry
     const transaction = failure.transaction ?? (retry ? null : 'refused')
-    const unblamed = { weight: 0, holdOff: false, reported: false, late: false }
+    const unblamed = { weight: 0, cooldown: false, reported: false, late: false }
     return { ...failure, ...unblamed, origin: 'node', retry, transaction }
   }
 

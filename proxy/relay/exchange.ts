@@ -202,7 +202,7 @@ export class Exchange {
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
     const { fault, record } = this
     this.failure = failure
-    if (failure.holdOff) this.#settle('limited', { retryAfterMs: this.#retryAfterMs })
+    if (failure.cooldown) this.#settle('limited', { retryAfterMs: this.#retryAfterMs })
     else if (failure.late && (record.isCutShort || this.isLate))
       this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
     // A violation counts only if no other upstream returns the same one.

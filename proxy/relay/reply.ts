@@ -129,7 +129,7 @@ export function replyRank(reply: Reply | null): number {
   const { refusal, incoming } = reply
   if (refusal === null) return incoming.status < 300 ? 9 : 1
   if (refusal.transaction !== null) return { refused: 6, used: 7, known: 8 }[refusal.transaction]
-  if (refusal.holdOff) return 2
+  if (refusal.cooldown) return 2
   if (refusal.weight > 0) return 3
   return refusal.retry ? 4 : 5
 }

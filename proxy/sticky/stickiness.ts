@@ -87,7 +87,7 @@ async function relayInSession(
     return failSession(sessions, key, session, error.message, error)
   }
   // The client gets the node's answer, even if dropping the choice fails.
-  if (isTrouble(reply) || reply.refusal?.holdOff) {
+  if (isTrouble(reply) || reply.refusal?.cooldown) {
     session.isDropped = true
     await sessions.drop(key, node).catch(ignoreStore)
   }

@@ -121,10 +121,10 @@ export class SharedSource {
     if (!isWhole) release(body)
     subscription.close(null)
     if (!isWhole || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-    const { retry, holdOff } = failures.ofNodeError(said.error)
-    if (holdOff) settle('limited', null, url)
+    const { retry, cooldown } = failures.ofNodeError(said.error)
+    if (cooldown) settle('limited', null, url)
     const error = memberBytes(body, 'error') ?? notAnAnswer
-    throw new NodeRefused(url.mask.bytes(error), retry || holdOff)
+    throw new NodeRefused(url.mask.bytes(error), retry || cooldown)
   }
 
   #listen(subscription: UpstreamSubscription): void {

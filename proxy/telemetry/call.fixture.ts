@@ -90,7 +90,7 @@ export function aFailure(name: string): FailureClass {
     name,
     origin: 'upstream',
     retry: true,
-    holdOff: false,
+    cooldown: false,
     limit: null,
     weight: 1,
     reported: false,

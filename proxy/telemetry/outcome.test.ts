@@ -11,7 +11,7 @@ import { isFailure, outcomeOf } from './call-counters.ts'
 
 const page = aFailure('http-unavailable')
 const revert: FailureClass = { ...aFailure('execution-reverted'), origin: 'node', retry: false }
-const limited: FailureClass = { ...aFailure('rate-limited'), holdOff: true, weight: 0 }
+const limited: FailureClass = { ...aFailure('rate-limited'), cooldown: true, weight: 0 }
 const known: FailureClass = { ...revert, name: 'already-known', transaction: 'known' }
 
 type Made = readonly [

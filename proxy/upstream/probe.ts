@@ -118,7 +118,7 @@ async function probeOnce(
     if (!(error instanceof TransportError)) throw error
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
-    if (failure.holdOff) return limited(failure, error.retryAfterMs)
+    if (failure.cooldown) return limited(failure, error.retryAfterMs)
     const isDescriptive = fault === 'tls' || fault === 'protocol'
     return { kind: 'failed', failure, why: isDescriptive ? error.message : fault }
   }
@@ -132,7 +132,7 @@ function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): Pro
   if (content.kind === 'error') {
     const failure = failures.ofNodeError(content.error)
     // A temporary failure does not tell what the node is.
-    if (failure.holdOff || (failure.origin === 'upstream' && failure.weight > 0))
+    if (failure.cooldown || (failure.origin === 'upstream' && failure.weight > 0))
       return failed(answer, failure, failure.name, options)
     const why = `the node answered with error ${content.error.code}`
     return { kind: 'refused', why, failure }
@@ -148,7 +148,7 @@ function failed(
   why: string,
   { clock }: ProbeOptions,
 ): ProbeTrouble {
-  if (!failure.holdOff) return { kind: 'failed', failure, why, answered: true }
+  if (!failure.cooldown) return { kind: 'failed', failure, why, answered: true }
   return limited(failure, parseRetryAfter(header(headers, 'retry-after'), clock.wallMs()))
 }
 

@@ -46,7 +46,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     .toSorted((a, b) => rowRank(a) - rowRank(b))
     .map(compileRow)
   const limits = rows.filter(({ failure, codes, message, isOf }) => {
-    return failure.holdOff && codes === null && message !== null && isOf === null
+    return failure.cooldown && codes === null && message !== null && isOf === null
   })
   const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
   const hints = files.flatMap((file) => file['retry-after'] ?? [])
@@ -54,7 +54,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   /** The failure, with the wait that the upstream asks for. */
   const hinted = (failure: FailureClass, message: string, details = ''): FailureClass => {
     const text = `${message.slice(0, maxMessageLength)} ${details}`
-    const found = failure.holdOff && waits.find((each) => each.test(text))?.exec(text)?.groups
+    const found = failure.cooldown && waits.find((each) => each.test(text))?.exec(text)?.groups
     if (!found) return failure
     const { m = 0, s = 0, ms = 0 } = found
     return { ...failure, retryAfterMs: (Number(m) * 60 + Number(s)) * 1_000 + Number(ms) }
@@ -108,16 +108,16 @@ function rowRank({ first, last }: FailureRow): number {
 
 function compileRow(row: FailureRow): NodeErrorRow {
   const failure = failureOf(row)
-  const { origin, retry, holdOff, weight } = failure
+  const { origin, retry, cooldown, weight } = failure
   // The error is the answer, so no other upstream is tried.
-  const isFinal = origin !== 'upstream' && !retry && !holdOff
+  const isFinal = origin !== 'upstream' && !retry && !cooldown
   const isForAny = row.status !== undefined || !isFinal
   return {
     failure,
     ifOdd: isForAny ? null : Object.freeze({ ...failure, retry: true, doubtful: true }),
     ifQuoted:
-      !row.code && !row.status && (holdOff || weight > 0)
-        ? Object.freeze({ ...failure, holdOff: false, limit: null, weight: 0 })
+      !row.code && !row.status && (cooldown || weight > 0)
+        ? Object.freeze({ ...failure, cooldown: false, limit: null, weight: 0 })
         : null,
     codes: row.code ? new Set(row.code) : null,
     statuses: row.status ? expand(row.status) : null,
@@ -153,13 +153,13 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
 
 /** A row's failure with defaults filled in. */
 export function failureOf(row: FailureFields): FailureClass {
-  const isBlamed = row.origin === 'upstream' && row['hold-off'] !== true
+  const isBlamed = row.origin === 'upstream' && row.cooldown !== true
   return Object.freeze({
     name: row.name,
     origin: row.origin,
     retry: row.retry ?? (row.origin === 'upstream' || row.doubtful === true),
-    holdOff: row['hold-off'] ?? false,
-    limit: row['hold-off'] ? (row.limit ?? 'rate') : null,
+    cooldown: row.cooldown ?? false,
+    limit: row.cooldown ? (row.limit ?? 'rate') : null,
     weight: row.weight ?? (isBlamed ? 1 : 0),
     reported: row.reported ?? false,
     late: row.late ?? false,

@@ -69,7 +69,7 @@ describe("consequences of an answer outside the interface's format", () => {
     [200, { name: 'malformed-answer', retry: true, origin: 'upstream', weight: 1 }],
     [301, { name: 'http-redirect', retry: true, origin: 'upstream' }],
     [401, { retry: true, origin: 'upstream', weight: 1 }],
-    [402, { retry: true, holdOff: true, weight: 0 }],
+    [402, { retry: true, cooldown: true, weight: 0 }],
     [403, { retry: true, origin: 'upstream', weight: 1 }],
     [404, { retry: true, origin: 'upstream', weight: 1 }],
     [405, { retry: true, origin: 'upstream', weight: 1 }],
@@ -77,7 +77,7 @@ describe("consequences of an answer outside the interface's format", () => {
     [431, { origin: 'caller', retry: true, weight: 0 }],
     [418, { name: 'http-client-error', retry: true, origin: 'upstream', weight: 1 }],
     [451, { name: 'http-client-error', retry: true, origin: 'upstream', weight: 1 }],
-    [429, { retry: true, holdOff: true, weight: 0 }],
+    [429, { retry: true, cooldown: true, weight: 0 }],
     [500, { name: 'http-server-error', retry: true, origin: 'upstream', weight: 1 }],
     [502, { name: 'http-unavailable', retry: true, origin: 'upstream', weight: 1 }],
     [503, { name: 'http-unavailable', retry: true }],
@@ -121,18 +121,18 @@ describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 
   'an unlisted error with HTTP %i, on REST',
   (status) => {
     it.each(['', 'no such thing here'])('saying "%s"', (message) => {
-      const { retry, holdOff, weight, origin } = evm.ofNodeError({ status, code: null, message })
-      expect([retry, holdOff, weight, origin]).toEqual([true, false, 0, 'node'])
+      const { retry, cooldown, weight, origin } = evm.ofNodeError({ status, code: null, message })
+      expect([retry, cooldown, weight, origin]).toEqual([true, false, 0, 'node'])
     })
   },
 )
 
 describe("consequences of an error in the interface's format", () => {
-  const blamed = { retry: true, holdOff: false, weight: 1 }
-  const answer = { origin: 'node', retry: false, holdOff: false, weight: 0 }
-  const elsewhere = { retry: true, holdOff: false, weight: 0 }
+  const blamed = { retry: true, cooldown: false, weight: 1 }
+  const answer = { origin: 'node', retry: false, cooldown: false, weight: 0 }
+  const elsewhere = { retry: true, cooldown: false, weight: 0 }
   const limit = { ...elsewhere, origin: 'node', doubtful: false }
-  const limited = { retry: true, holdOff: true, weight: 0 }
+  const limited = { retry: true, cooldown: true, weight: 0 }
   const ofAny = { ...elsewhere, doubtful: true }
   const doubt = { ...elsewhere, name: 'unknown-error', doubtful: true }
   test.each([
@@ -179,10 +179,10 @@ describe("consequences of an error in the interface's format", () => {
       200,
       -32005,
       'daily request count exceeded',
-      { retry: true, holdOff: true, weight: 0 },
+      { retry: true, cooldown: true, weight: 0 },
     ],
-    ['a status of 429', 429, -32000, 'no', { retry: true, holdOff: true, weight: 0 }],
-    ['a status of 401', 401, 0, 'no', { retry: true, holdOff: false, weight: 1 }],
+    ['a status of 429', 429, -32000, 'no', { retry: true, cooldown: true, weight: 0 }],
+    ['a status of 401', 401, 0, 'no', { retry: true, cooldown: false, weight: 1 }],
     [
       'an unknown error with HTTP 500',
       500,
@@ -325,7 +325,7 @@ describe('a message that only quotes the words of another row', () => {
     const method = expected === 'invalid-transaction' ? 'eth_sendRawTransaction' : null
     const found = table.ofNodeError({ status, code, message }, method)
     expect(found.name).toBe(expected)
-    expect([found.holdOff, found.weight]).toEqual([false, 0])
+    expect([found.cooldown, found.weight]).toEqual([false, 0])
   })
 
   it.each(['evm', 'bitcoin', 'cosmos'])(
@@ -358,11 +358,11 @@ describe('consequences of an answer that fails a check', () => {
 it('says of each limit what it limits', () => {
   const silent = files.flatMap(({ file }) =>
     [...(file.transport ?? []), ...(file.http ?? []), ...(file['node-errors'] ?? [])].filter(
-      (row) => (row['hold-off'] === true) !== (row.limit !== undefined),
+      (row) => (row.cooldown === true) !== (row.limit !== undefined),
     ),
   )
   expect(silent.map(({ name }) => name)).toEqual([])
-  const own = { name: 'x', origin: 'upstream', 'hold-off': true, code: [1] }
+  const own = { name: 'x', origin: 'upstream', cooldown: true, code: [1] }
   const examples = [{ message: 'm', from: 'test' }]
   const parsed = failureFileSchema.parse({ failures: 't', 'node-errors': [{ ...own, examples }] })
   const error = { status: 200, code: 1, message: '' }

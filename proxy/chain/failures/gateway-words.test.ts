@@ -134,8 +134,8 @@ describe.each(Object.keys(reads))('%s', (id) => {
   test.each(messages)('%s', (message) => {
     const accepted = (reads[id] ?? []).filter((read) => {
       const error = { status: 200, code: -32000, message }
-      const { origin, retry, holdOff } = failures.ofNodeError(error, read)
-      return origin !== 'upstream' && !retry && !holdOff
+      const { origin, retry, cooldown } = failures.ofNodeError(error, read)
+      return origin !== 'upstream' && !retry && !cooldown
     })
     expect(accepted).toEqual([])
   })

@@ -78,21 +78,21 @@ describe('an error of one method', () => {
 describe('text that a caller may have chosen', () => {
   const bad = 'rate limit exceeded'
   test.each<[string, number, number, string, Partial<FailureClass>]>([
-    ['eth_call', 200, -32000, bad, { holdOff: false, weight: 0, retry: true }],
-    ['debug_traceCall', 200, -32000, `${bad} at tracer`, { holdOff: false, weight: 0 }],
-    ['debug_traceTransaction', 200, -32000, 'panic: no', { holdOff: false, weight: 0 }],
-    ['trace_call', 200, -32000, 'socket hang up', { holdOff: false, weight: 0 }],
-    ['eth_estimateGas', 200, -32000, 'Unauthorized', { holdOff: false, weight: 0 }],
-    ['eth_sendBundle', 200, -32000, bad, { holdOff: false, weight: 0 }],
-    ['my_callOfNoSpec', 200, -32000, bad, { holdOff: false, weight: 0 }],
-    ['eth_getBalance', 200, -32000, bad, { holdOff: true }],
+    ['eth_call', 200, -32000, bad, { cooldown: false, weight: 0, retry: true }],
+    ['debug_traceCall', 200, -32000, `${bad} at tracer`, { cooldown: false, weight: 0 }],
+    ['debug_traceTransaction', 200, -32000, 'panic: no', { cooldown: false, weight: 0 }],
+    ['trace_call', 200, -32000, 'socket hang up', { cooldown: false, weight: 0 }],
+    ['eth_estimateGas', 200, -32000, 'Unauthorized', { cooldown: false, weight: 0 }],
+    ['eth_sendBundle', 200, -32000, bad, { cooldown: false, weight: 0 }],
+    ['my_callOfNoSpec', 200, -32000, bad, { cooldown: false, weight: 0 }],
+    ['eth_getBalance', 200, -32000, bad, { cooldown: true }],
     ['eth_getBalance', 200, -32000, 'socket hang up', { weight: 1 }],
     // The message quotes the params.
-    ['eth_getBalance', 200, -32602, `invalid block: ${bad}`, { holdOff: false, origin: 'caller' }],
+    ['eth_getBalance', 200, -32602, `invalid block: ${bad}`, { cooldown: false, origin: 'caller' }],
     // Codes and statuses come from the node.
-    ['eth_call', 200, -32005, bad, { holdOff: true }],
-    ['eth_call', 200, 429, bad, { holdOff: true }],
-    ['debug_traceCall', 429, -32000, bad, { holdOff: true }],
+    ['eth_call', 200, -32005, bad, { cooldown: true }],
+    ['eth_call', 200, 429, bad, { cooldown: true }],
+    ['debug_traceCall', 429, -32000, bad, { cooldown: true }],
     ['debug_traceCall', 503, -32000, bad, { weight: 1 }],
     ['eth_call', 200, -32603, 'Internal error', { weight: 1 }],
     // Text about the call keeps its meaning.
@@ -148,7 +148,7 @@ describe('a row for some methods', () => {
   // The limit of one wide query must not stop all other traffic of the URL.
   it('a limit on a log query starts no cooldown', () => {
     const limit = [-32005, 'limit exceeded'] as const
-    expect(classOf('evm', 'eth_getLogs', limit)).toMatchObject({ retry: true, holdOff: false })
-    expect(classOf('evm', 'eth_getBalance', limit)).toMatchObject({ retry: true, holdOff: true })
+    expect(classOf('evm', 'eth_getLogs', limit)).toMatchObject({ retry: true, cooldown: false })
+    expect(classOf('evm', 'eth_getBalance', limit)).toMatchObject({ retry: true, cooldown: true })
   })
 })

@@ -15,8 +15,8 @@ const failureKeys = {
   name,
   origin: z.enum(['upstream', 'node', 'caller']),
   retry: z.boolean().optional(),
-  'hold-off': z.boolean().optional(),
-  /** What a row with `hold-off` limits; default: a rate. */
+  cooldown: z.boolean().optional(),
+  /** What a row with `cooldown` limits; default: a rate. */
   limit: z.enum(limitKinds).optional(),
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),

@@ -62,7 +62,7 @@ const failed = (kind = errorKinds.upstreamFailed): CallEnd => ({
 test('a retried call has a server span, and a client span for each attempt, at the right times', () => {
   const { callEnded, found, clock } = tracing()
   const call = traced(aCall())
-  const limited = { ...aFailure('http-rate-limited'), holdOff: true }
+  const limited = { ...aFailure('http-rate-limited'), cooldown: true }
   anAttempt(call, 'node-a', limited, { tookMs: 12.5 })
   const second = anAttempt(call, 'node-b', 'answer', { kind: 'retry', tookMs: 40 })
   call.journal.cache = { verdict: 'miss', ageClass: 'latest', why: null }

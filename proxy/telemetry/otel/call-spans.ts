@@ -141,7 +141,7 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
 type Event = readonly [name: string, atMs: number, attributes?: Attributes]
 
 function eventsOf(journal: Journal, endMs: number, attempt?: AttemptRecord): readonly Event[] {
-  const isLimited = typeof attempt?.result === 'object' && attempt.result?.holdOff
+  const isLimited = typeof attempt?.result === 'object' && attempt.result?.cooldown
   if (attempt) return isLimited ? [['cooldown', endMs]] : []
   const { cache, crossValidation, attempts, startedMs } = journal
   const events: Event[] = []
