@@ -10,7 +10,7 @@ export interface FailureClass {
   readonly retry: boolean
   /** Whether the URL gets a cooldown; then it is no failure of the upstream. */
   readonly cooldown: boolean
-  /** What a cooldown is for: calls per time, an allowance of hours, or this method; else null. */
+  /** What is limited: calls per time, an allowance of hours, or this method; null: nothing. */
   readonly limit: (typeof limitKinds)[number] | null
   /** How long the upstream asks to wait; absent: it does not say. */
   readonly retryAfterMs?: number

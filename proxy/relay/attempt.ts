@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/clock.ts'
-import { isAt } from '../upstream/pick.ts'
+import { isAt } from '../upstream/wanted.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import { type AttemptKind, type Call, isRepeatable, maySendAgain } from './call.ts'
@@ -52,6 +52,7 @@ export class Attempt implements Due {
   #endsWhenLate = false
   #isOver = false
 
+  /** @param trial the URL to try although it is in cooldown; null: the best of the upstream */
   constructor(
     context: RelayContext,
     owner: AttemptOwner,
@@ -59,13 +60,15 @@ export class Attempt implements Due {
     upstream: Upstream,
     kind: AttemptKind,
     nowMs: number,
+    trial: NodeUrl | null = null,
   ) {
     this.upstream = upstream
     this.#context = context
     this.#owner = owner
     this.#call = atKnownHead(call, upstream)
     const floor = floorOf(call)
-    const urls = upstream.urlsFor(addonsOf(call), call.method).values()
+    const able = trial ? [trial] : upstream.urlsFor(addonsOf(call), call.method)
+    const urls = able.values()
     // The filter is lazy because heads may change before a failover.
     this.#urls = floor === null ? urls : urls.filter((each) => isAt(floor, each))
     const { value: url, done } = this.#urls.next()

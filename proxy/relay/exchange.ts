@@ -19,6 +19,9 @@ import type { Reply, StreamValidator } from './reply.ts'
 import { observeChain, observeWrite } from './shown-block.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
 
+/** A node that lacks a method may get it with an upgrade; a limit of one method is over sooner. */
+const methodCooldownMs = ({ cooldown }: FailureClass) => (cooldown ? 10_000 : 5 * 60_000)
+
 const ownDefect = 'a defect of the router'
 
 /** One request of an attempt to one URL, and its outcome. */
@@ -202,8 +205,14 @@ export class Exchange {
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
     const { fault, record } = this
     this.failure = failure
-    if (failure.cooldown) this.#settle('limited', { retryAfterMs: this.#retryAfterMs })
-    else if (failure.late && (record.isCutShort || this.isLate))
+    const { limit } = failure
+    if (limit === 'call') {
+      const method = { name: this.#call.method.name, forMs: methodCooldownMs(failure) }
+      this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null })
+    } else if (failure.cooldown) {
+      const retryAfterMs = failure.retryAfterMs ?? this.#retryAfterMs
+      this.#settle('limited', { retryAfterMs, limit: limit ?? 'rate' })
+    } else if (failure.late && (record.isCutShort || this.isLate))
       this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
     // A violation counts only if no other upstream returns the same one.
     else if (record.violation === null) {

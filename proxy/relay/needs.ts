@@ -5,7 +5,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { isExcluded, reaches, type Wanted } from '../upstream/pick.ts'
+import { isExcluded, reaches, type Wanted } from '../upstream/wanted.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { belowFloor } from './answer-validator.ts'
@@ -47,6 +47,7 @@ export function floorOf({ method, directives: { minBlock } }: Call): number | nu
 /** Requirements on the next upstream. All attempts of a call share one instance. */
 export class Needs implements Wanted {
   readonly addons: readonly string[]
+  readonly method: string
   readonly block: Wanted['block']
   readonly data: NonNullable<Wanted['data']> | null
   readonly byHash: boolean
@@ -62,6 +63,7 @@ export class Needs implements Wanted {
   constructor(call: Call) {
     this.#call = call
     this.addons = addonsOf(call)
+    this.method = call.method.name
     this.block = call.method.block
     this.data = call.method.data ?? null
     this.byHash = call.method.byHash
@@ -168,9 +170,12 @@ export function noReply(
 }
 
 /** The error if every usable upstream is in cooldown; otherwise null. */
-export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
-  const next = pool.nextInCooldown(needs)
-  if (next === null) return null
+export function rateLimited(
+  pool: Pool,
+  needs: Needs,
+  next = pool.nextInCooldown(needs),
+): RelayError | null {
+  if (!next?.url.cooldown.active) return null
   const retryAfterMs = next.url.cooldown.leftMs
   const message = `${whyNone(pool, needs)}; the cooldown of ${next.upstream.name} after a rate limit ends first`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })

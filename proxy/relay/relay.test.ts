@@ -606,8 +606,24 @@ describe('availability under traffic', () => {
         expect([outcome, call.journal.attempts.length]).toEqual(['rate-limited', 0])
       }
       expect(relay.sent).toEqual({ a: 1 })
+      // One call in two seconds is a trial, and fails in the router's words if it fails.
+      await relay.clock.advance(2_000)
+      for (let each = 0; each < 3; each++) expect((await relay.ask()).outcome).toBe('rate-limited')
+      expect(relay.sent).toEqual({ a: 2 })
     },
   )
+
+  it('ends a cooldown when a trial shows that the limit is over', async () => {
+    let isLimited = true
+    const quota = nodeError(-32005, 'daily request count exceeded, request rate limited')
+    const relay = fixture({ a: { script: () => (isLimited ? quota : ok) } })
+    await relay.ask()
+    isLimited = false
+    expect((await relay.ask()).outcome).toBe('rate-limited')
+    await relay.clock.advance(31_000)
+    expect((await relay.ask()).outcome).toBe(okBody)
+    expect((await relay.ask()).outcome).toBe(okBody)
+  })
 
   it.each([
     ['without Retry-After', [], 'eth_getBalance'],

@@ -4,6 +4,8 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Cancel } from '../clock/clock.ts'
 import { drawCandidates } from '../upstream/candidates.ts'
+import type { Pool } from '../upstream/pool.ts'
+import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
@@ -65,11 +67,11 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   if (signal.aborted) return reject(new CallAborted())
   if (nowMs >= journal.deadlineMs)
     return reject(new RelayError(errorKinds.timeout, 'the deadline of the call has passed'))
-  if (!breaker.admits(call, nowMs)) {
-    const why = 'no upstream is up; calls fail at once until one is'
-    const limited = rateLimited(context.pool, new Needs(call))
-    return reject(limited ?? new RelayError(errorKinds.breakerOpen, why))
-  }
+  // While URLs are in cooldown, one call in a while may try one.
+  if (!breaker.admits(call, nowMs) && !context.pool.nextInCooldown(new Needs(call)))
+    return reject(
+      new RelayError(errorKinds.breakerOpen, 'no upstream is up; calls fail at once until one is'),
+    )
   const answered = (reply: Reply) => {
     breaker.ended(call, !isTrouble(reply))
     resolve(reply)
@@ -111,6 +113,8 @@ class FailoverAttempts implements AttemptOwner {
   #triedMs = 0
   #hedgeDelayMs = 0
   #cancelPause: Cancel | null = null
+  /** The URL in cooldown that it tried. */
+  #trial: ReturnType<Pool['nextInCooldown']> = null
   #isOver = false
   readonly #leave = () => {
     // No second upstream has confirmed or refuted the violation, so nothing is blamed.
@@ -224,8 +228,24 @@ class FailoverAttempts implements AttemptOwner {
     const upstream = pool.pick.next(this.#needs, strategy, journal)
     if (selectionStats && strategy !== 'round-robin')
       journal.candidates = drawCandidates(journal.considered) ?? journal.candidates
-    if (!upstream) return false
-    const attempt = new Attempt(this.#context, this, call, upstream, kind, nowMs)
+    if (!upstream) return kind !== 'hedge' && this.#tryInCooldown(kind, nowMs)
+    return this.#launch(upstream, kind, nowMs)
+  }
+
+  /** Tries a URL in cooldown before the client is refused because all are. */
+  #tryInCooldown(kind: AttemptKind, nowMs: number): boolean {
+    const { journal } = this.#call
+    if (journal.attempts.some(({ result }) => result === null)) return false
+    const found = this.#context.pool.nextInCooldown(this.#needs)
+    if (!found?.url.cooldown.beginTrial()) return false
+    this.#trial = found
+    return this.#launch(found.upstream, kind, nowMs, found.url)
+  }
+
+  #launch(upstream: Upstream, kind: AttemptKind, nowMs: number, trial?: NodeUrl): true {
+    const call = this.#call
+    const { journal } = call
+    const attempt = new Attempt(this.#context, this, call, upstream, kind, nowMs, trial)
     this.#running.push(attempt)
     attempt.start(nowMs)
     if (this.#isHedged && !journal.mayStream) {
@@ -242,6 +262,9 @@ class FailoverAttempts implements AttemptOwner {
     if (empty && !this.#cancelPause && this.#running.every(({ isLate }) => isLate))
       return this.#answered(empty, nowMs)
     if (this.#running.length > 0 || this.#cancelPause || this.#waitsForFloor(nowMs)) return
+    const trial = this.#trial
+    const limited = trial && rateLimited(this.#context.pool, this.#needs, trial)
+    if (limited) return this.#fail(limited, nowMs)
     const reply = this.#best?.fallback
     if (!reply) {
       const { pool, breaker } = this.#context

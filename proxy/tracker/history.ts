@@ -4,7 +4,7 @@ import { firstPoint } from '../chain/finality.ts'
 import type { MethodSpec, DataKind } from '../chain/types.ts'
 
 /** A read of numbered blocks, if it has a kind of data and a first block. */
-export type Read = Pick<MethodSpec, 'data' | 'block'>
+export type Read = Pick<MethodSpec, 'data' | 'block'> & { readonly name?: string }
 
 /** Oldest block of a node per kind of data, as learned since the last health check. */
 export class History {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Candidate } from './candidates.ts'
-import type { Wanted } from './pick.ts'
+import type { Wanted } from './wanted.ts'
 
 /** Record of a selection: `a 0` for a candidate, `b 1 backup` for an excluded upstream. */
 function seen(fixture: PoolFixture, different: Partial<Wanted> = {}): string {

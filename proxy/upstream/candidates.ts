@@ -21,6 +21,8 @@ export type ExclusionReason =
   | 'no-archive'
   | 'lacks-block'
   | 'pruned'
+  /** It has said that it lacks or limits the method. */
+  | 'no-method'
 
 /** One upstream of the pool at the time of a selection. */
 export interface Candidate extends Weighed {

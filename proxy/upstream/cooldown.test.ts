@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import { Cooldown } from './health.ts'
+import { Cooldown, type CooldownKind } from './health.ts'
 import { parseRetryAfter } from './wire.ts'
 
 const noJitter = { next: () => 0.5 }
@@ -14,34 +14,63 @@ function begin(cooldown: Cooldown, retryAfterMs: number | null): number {
 }
 
 describe('Cooldown', () => {
-  it('doubles from 30 s to 30 min, and a success resets it', async () => {
+  it.each<[CooldownKind, number[]]>([
+    ['rate', [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['quota', [300, 600, 1200, 2400, 4800, 9600, 19200, 21600, 21600]],
+  ])('after a %s grows while it repeats, and a success resets it', async (kind, seconds) => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     const lengths: number[] = []
-    for (let round = 0; round < 8; round++) {
-      lengths.push(begin(cooldown, null) / 1000)
-      await clock.advance(30 * 60_000)
+    for (const _ of seconds) {
+      cooldown.begin(null, kind)
+      lengths.push(cooldown.leftMs / 1000)
+      await clock.advance(cooldown.leftMs)
     }
-    expect(lengths).toEqual([30, 60, 120, 240, 480, 960, 1800, 1800])
+    expect(lengths).toEqual(seconds)
     cooldown.end()
-    expect(begin(cooldown, null)).toBe(30_000)
+    cooldown.begin(null, kind)
+    expect(cooldown.leftMs / 1000).toBe(seconds[0])
+  })
+
+  it('starts small again after a minute without limits', async () => {
+    const clock = new VirtualClock()
+    const cooldown = new Cooldown(clock, noJitter)
+    expect(begin(cooldown, null)).toBe(1_000)
+    await clock.advance(61_000)
+    expect(begin(cooldown, null)).toBe(1_000)
   })
 
   it.each([
-    ['no time', [null, null, null, null], [30, 60, 120, 240]],
+    ['no time', [null, null, null, null], [1, 2, 4, 8]],
     ['zero', [0, 0, 0, 0], [1, 1, 1, 1]],
-    ['a time, then none', [5_000, 0, null], [5, 1, 30]],
+    ['a time, then none', [5_000, 0, null], [5, 1, 1]],
   ])('has the right length when Retry-After gives %s', async (_, delaysMs, seconds) => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     const lengths: number[] = []
     for (const retryAfterMs of delaysMs) {
       lengths.push(begin(cooldown, retryAfterMs) / 1_000)
-      await clock.advance(30 * 60_000)
+      await clock.advance(cooldown.leftMs)
     }
     expect(lengths).toEqual(seconds)
     cooldown.end()
     expect([begin(cooldown, 0), cooldown.active]).toEqual([1_000, true])
+  })
+
+  it('of one method leaves the others alone, and ends', async () => {
+    const clock = new VirtualClock()
+    const cooldown = new Cooldown(clock, noJitter)
+    cooldown.beginOf('eth_getLogs', 10_000)
+    expect([cooldown.active, cooldown.leftMsOf('eth_getLogs')]).toEqual([false, 10_000])
+    expect(cooldown.leftMsOf('eth_call')).toBe(0)
+    await clock.advance(10_000)
+    expect(cooldown.leftMsOf('eth_getLogs')).toBe(0)
+  })
+
+  it('is known for the latest 256 methods', () => {
+    const cooldown = new Cooldown(new VirtualClock(), noJitter)
+    for (let each = 0; each < 300; each++) cooldown.beginOf(`m${each}`, 1_000)
+    expect([cooldown.leftMsOf('m0'), cooldown.leftMsOf('m299')]).toEqual([0, 1_000])
   })
 
   it('does not begin for an unavailable node without Retry-After', () => {
@@ -63,7 +92,7 @@ describe('Cooldown', () => {
   it('is not extended by rate limits of earlier calls', () => {
     const cooldown = new Cooldown(new VirtualClock(), noJitter)
     expect([begin(cooldown, null), begin(cooldown, null), begin(cooldown, 60_000)]).toEqual([
-      30_000, 30_000, 30_000,
+      1_000, 1_000, 1_000,
     ])
   })
 
@@ -81,14 +110,14 @@ describe('Cooldown', () => {
     cooldown.begin(null)
     cooldown.end()
     expect(cooldown.active).toBe(true)
-    await clock.advance(30_000)
+    await clock.advance(1_000)
     cooldown.end()
-    expect(begin(cooldown, null)).toBe(30_000)
+    expect(begin(cooldown, null)).toBe(1_000)
   })
 
   it('spreads replicas by up to a tenth', () => {
     const cooldown = new Cooldown(new VirtualClock(), { next: () => 0.999 })
-    expect(begin(cooldown, null)).toBeCloseTo(32_994)
+    expect(begin(cooldown, null)).toBeCloseTo(1_099.8)
   })
 
   it('follows an unavailable node up to 30 s without doubling', async () => {
@@ -101,10 +130,10 @@ describe('Cooldown', () => {
       await clock.advance(30_000)
     }
     expect([left, cooldown.active]).toEqual([[2_000, 30_000], false])
-    expect(begin(cooldown, null)).toBe(30_000)
+    expect(begin(cooldown, null)).toBe(1_000)
     // A pause does not shorten a rate-limit cooldown either.
-    cooldown.pause(1_000)
-    expect(cooldown.leftMs).toBe(30_000)
+    cooldown.pause(500)
+    expect(cooldown.leftMs).toBe(1_000)
   })
 
   it('reports the reason', async () => {
@@ -112,13 +141,13 @@ describe('Cooldown', () => {
     const said: unknown[] = []
     const cooldown = new Cooldown(clock, noJitter, (...began) => said.push(began))
     cooldown.begin(null)
-    await clock.advance(30_000)
-    cooldown.begin(5_000)
+    await clock.advance(1_000)
+    cooldown.begin(5_000, 'quota')
     await clock.advance(5_000)
     cooldown.pause(2_000)
     expect(said).toEqual([
-      [30_000, 'rate limited'],
-      [5_000, 'rate limited, Retry-After'],
+      [1_000, 'rate limited'],
+      [5_000, 'quota exceeded, Retry-After'],
       [2_000, 'unavailable, Retry-After'],
     ])
   })

@@ -99,40 +99,54 @@ export function epochLeftMs(wallMs: number, durationMs: number): number {
   return durationMs - (wallMs % durationMs)
 }
 
-/** Cooldowns after a 429 without `Retry-After`. */
-const unnamed = { firstMs: 30_000, maxMs: 30 * 60_000, jitter: 0.1 }
+/** Cooldowns of a URL whose node does not say how long it limits. */
+const cooldowns = {
+  /** Calls per time: a limit per second is over soon. */
+  rate: { row: { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }, why: 'rate limited' },
+  /** An allowance of hours or months. */
+  quota: { row: { firstMs: 5 * 60_000, maxMs: 6 * 3_600_000, jitter: 0.1 }, why: 'quota exceeded' },
+} as const
+export type CooldownKind = keyof typeof cooldowns
+
 /** Limits for `Retry-After`: quotas are at most daily. */
 const retryAfterLimitsMs = { min: 1_000, max: 24 * 3_600_000 }
 /** Limit for an unavailable node, which may recover sooner and may be the only upstream. */
 export const longestPauseMs = 30_000
+/** Least time between two trials of a URL in cooldown. */
+const minTrialDistanceMs = 1_000
+/** Number of methods of a URL that may be in cooldown. */
+const maxMethods = 256
 
 /**
- * A period without requests to a URL: 30 s doubling to 30 min after a 429, or the `Retry-After`
- * time. A success resets the doubling.
+ * A period without requests to a URL: from 1 s doubling to a minute after a rate limit, from 5
+ * minutes doubling to 6 hours after a quota, or the `Retry-After` time. A success resets the
+ * doubling. A method may have a cooldown of its own.
  */
 export class Cooldown {
   readonly #clock: Clock
   readonly #began: (forMs: number, why: string) => void
-  readonly #backoff: Backoff
-  readonly #maxMs: number
+  readonly #backoffs: Readonly<Record<CooldownKind, Backoff>>
   #untilMs = -Infinity
+  #triedMs = -Infinity
+  #isOnTrial = false
+  readonly #methods = new Map<string, number>()
   /** Duration and reason of the last cooldown. */
   last = { forMs: 0, why: '' }
 
   /**
    * @param began called with the duration and the reason
-   * @param row durations without `Retry-After`
+   * @param rate waits after a rate limit
    */
   constructor(
     clock: Clock,
     random: Random | null,
     began: (forMs: number, why: string) => void = () => {},
-    row: BackoffRow = unnamed,
+    rate: BackoffRow = cooldowns.rate.row,
   ) {
     this.#clock = clock
     this.#began = began
-    this.#backoff = new Backoff(row, random)
-    this.#maxMs = row.maxMs
+    const quota = new Backoff(cooldowns.quota.row, random)
+    this.#backoffs = { rate: new Backoff(rate, random), quota }
   }
 
   get active(): boolean {
@@ -143,14 +157,16 @@ export class Cooldown {
     return Math.max(0, this.#untilMs - this.#clock.nowMs())
   }
 
-  /** Handles a 429. During a cooldown it belongs to an earlier call and is ignored. */
-  begin(retryAfterMs: number | null): void {
+  /** Handles a limit. During a cooldown it belongs to an earlier call and is ignored. */
+  begin(retryAfterMs: number | null, kind: CooldownKind = 'rate'): void {
     if (this.active) return
+    const { row, why } = cooldowns[kind]
+    const backoff = this.#backoffs[kind]
     // An old cooldown does not count towards the doubling.
-    if (this.#clock.nowMs() - this.#untilMs >= this.#maxMs) this.#backoff.reset()
+    if (this.#clock.nowMs() - this.#untilMs >= row.maxMs) backoff.reset()
     const { min, max } = retryAfterLimitsMs
-    if (retryAfterMs === null) this.#start(this.#backoff.next(), 'rate limited')
-    else this.#start(Math.min(Math.max(retryAfterMs, min), max), 'rate limited, Retry-After')
+    if (retryAfterMs === null) this.#start(backoff.next(), why)
+    else this.#start(Math.min(Math.max(retryAfterMs, min), max), `${why}, Retry-After`)
   }
 
   /** Handles `Retry-After` of an unavailable node, which does not affect the doubling. */
@@ -159,15 +175,47 @@ export class Cooldown {
       this.#start(Math.min(retryAfterMs, longestPauseMs), 'unavailable, Retry-After')
   }
 
-  /** Handles an answer. During a cooldown it belongs to an earlier call and is ignored. */
+  /**
+   * Whether one call may try the URL although it is in cooldown, because no other can serve. Trials
+   * keep a distance of a second, or of a tenth of the cooldown.
+   */
+  beginTrial(): boolean {
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#triedMs < Math.max(minTrialDistanceMs, this.last.forMs / 10)) return false
+    this.#triedMs = nowMs
+    this.#isOnTrial = true
+    return true
+  }
+
+  /** Handles an answer. During a cooldown, unless on trial, it belongs to an earlier call. */
   end(): void {
-    if (this.#untilMs === -Infinity || this.active) return
+    if (this.#untilMs === -Infinity || (this.active && !this.#isOnTrial)) return
     this.#untilMs = -Infinity
-    this.#backoff.reset()
+    this.#isOnTrial = false
+    this.#backoffs.rate.reset()
+    this.#backoffs.quota.reset()
+  }
+
+  /** Begins the cooldown of one method, which the node limits or lacks. */
+  beginOf(method: string, forMs: number): void {
+    const [oldest] = this.#methods.keys()
+    if (this.#methods.size >= maxMethods && oldest !== undefined) this.#methods.delete(oldest)
+    this.#methods.set(method, this.#clock.nowMs() + forMs)
+  }
+
+  /** Milliseconds left of a method's own cooldown. */
+  leftMsOf(method: string): number {
+    if (this.#methods.size === 0) return 0
+    const leftMs = (this.#methods.get(method) ?? -Infinity) - this.#clock.nowMs()
+    if (leftMs <= 0) this.#methods.delete(method)
+    return Math.max(0, leftMs)
   }
 
   #start(forMs: number, why: string): void {
-    this.#untilMs = this.#clock.nowMs() + forMs
+    const nowMs = this.#clock.nowMs()
+    this.#untilMs = nowMs + forMs
+    this.#triedMs = nowMs
+    this.#isOnTrial = false
     this.last = { forMs, why }
     this.#began(forMs, why)
   }

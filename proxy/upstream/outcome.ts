@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import type { CooldownKind } from './health.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
 interface Effect {
@@ -11,16 +12,18 @@ interface Effect {
   readonly failures: 'reset' | 'add' | 'add-revocably' | 'keep'
   /** What the score learns from the duration: the latency, or that it is at least as long. */
   readonly latency: 'exact' | 'at-least' | 'ignore'
-  /** `if-requested`: only if the node says for how long. */
-  readonly cooldown: 'begin' | 'if-requested' | 'end' | 'keep'
+  /** `if-requested`: only if the node says for how long. `of-method`: for this method only. */
+  readonly cooldown: 'begin' | 'if-requested' | 'of-method' | 'end' | 'keep'
 }
 
 /** What each outcome of a request or probe does to its URL and upstream. No other code blames. */
 const effects = {
   /** A result, or an error that the node itself returns. */
   answered: { failures: 'reset', latency: 'exact', cooldown: 'end' },
-  /** The provider limits the rate. */
+  /** The provider limits the rate, or a quota is used up. */
   limited: { failures: 'keep', latency: 'ignore', cooldown: 'begin' },
+  /** The node lacks or limits the method. */
+  methodLimited: { failures: 'keep', latency: 'ignore', cooldown: 'of-method' },
   /** No answer, an error that is the upstream's fault, or a wrong answer. */
   failed: { failures: 'add', latency: 'ignore', cooldown: 'if-requested' },
   /** No answer within the budget, but the attempt runs on. */
@@ -34,6 +37,10 @@ export type Outcome = keyof typeof effects
 export interface OutcomeDetails {
   /** For outcomes that count as a failure. */
   readonly failure?: Pick<FailureClass, 'name' | 'weight'>
+  /** For `limited`; default: a rate. */
+  readonly limit?: CooldownKind
+  /** For `methodLimited`: the method, and how long the cooldown lasts if the node does not say. */
+  readonly method?: { readonly name: string; readonly forMs: number }
   /** `Retry-After` of the node, if any. */
   readonly retryAfterMs?: number | null
   /** Null if the latency is not comparable to that of other calls. */
@@ -59,7 +66,9 @@ export function settle(
 ): (() => void) | null {
   const { failures, latency, cooldown }: Effect = effects[outcome]
   // The cooldown begins first, since the probe that a failure may start respects it.
-  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs)
+  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, more.limit)
+  else if (cooldown === 'of-method' && more.method)
+    url.cooldown.beginOf(more.method.name, retryAfterMs ?? more.method.forMs)
   else if (cooldown === 'if-requested' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
   else if (cooldown === 'end') url.cooldown.end()
   if (upstream === null) return null

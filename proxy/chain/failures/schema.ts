@@ -16,7 +16,7 @@ const failureKeys = {
   origin: z.enum(['upstream', 'node', 'caller']),
   retry: z.boolean().optional(),
   cooldown: z.boolean().optional(),
-  /** What a row with `cooldown` limits; default: a rate. */
+  /** What is limited; with `cooldown` a rate by default. `call`: the method at this URL only. */
   limit: z.enum(limitKinds).optional(),
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),

@@ -8,7 +8,7 @@ import type { NodeUrlConfig, Strategy } from '../../config/types.ts'
 import { ChainTracker } from '../../tracker/chain-tracker.ts'
 import { createPool, type Pool, type PoolOptions } from '../pool.ts'
 import type { Upstream } from '../upstream.ts'
-import type { Wanted } from '../pick.ts'
+import type { Wanted } from '../wanted.ts'
 import { nodeUrlConfig } from './node-url-config.ts'
 import { ScriptedTransport } from './scripted-transport.ts'
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, it } from 'vitest'
+import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
+
+const { chain, iface } = await ethereum()
+const ok = result('0x1')
+const perSecond = nodeError(
+  429,
+  'Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.',
+)
+
+it('a limit per second that a burst exceeds costs at most 2 s of refusals', async () => {
+  const windows = new Map<string, number>()
+  const nodeOf = (name: string) => ({
+    script: () => {
+      const second = `${name} ${Math.floor(relay.clock.nowMs() / 1_000)}`
+      windows.set(second, (windows.get(second) ?? 0) + 1)
+      return windows.get(second)! > 20 ? perSecond : ok
+    },
+  })
+  const relay: RelayFixture = new RelayFixture(chain, iface, { a: nodeOf('a'), b: nodeOf('b') })
+  const refusedAtMs: number[] = []
+  const ask = async () => {
+    const startMs = relay.clock.nowMs()
+    const { outcome } = await relay.begin()
+    if (outcome !== ok.body) refusedAtMs.push(startMs)
+  }
+  const startMs = relay.clock.nowMs()
+  const asked = Array.from({ length: 80 }, ask)
+  for (let each = 0; each < 250; each++) {
+    await relay.clock.advance(100)
+    asked.push(ask())
+  }
+  await relay.clock.advance(30_000)
+  await Promise.all(asked)
+  expect((refusedAtMs.at(-1) ?? startMs) - startMs).toBeLessThanOrEqual(2_000)
+})
+
+it.each([
+  ['a limit of one method', nodeError(429, 'Too many requests for a specific RPC call')],
+  ['a method that it lacks', nodeError(-32601, 'the method does not exist/is not available')],
+])('%s keeps only that method away from the node', async (_, error) => {
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: ({ body }) => (String(body).includes('eth_gasPrice') ? error : ok) },
+    b: { script: () => ok },
+  })
+  for (let each = 0; each < 20; each++)
+    expect((await relay.ask({ method: 'eth_gasPrice' })).outcome).toBe(ok.body)
+  expect(relay.sent['a']).toBeLessThanOrEqual(1)
+  for (let each = 0; each < 20; each++) await relay.ask({ method: 'eth_chainId' })
+  expect(relay.sent['a']).toBeGreaterThan(1)
+})
+
+it('a method that every node lacks is answered by a node', async () => {
+  const lacks = nodeError(-32601, 'the method eth_foo does not exist/is not available')
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => lacks },
+    b: { script: () => lacks },
+  })
+  for (let each = 0; each < 5; each++)
+    expect((await relay.ask({ method: 'eth_foo' })).outcome).toBe(lacks.body)
+  expect(relay.events).toEqual([])
+})
