@@ -90,6 +90,7 @@ function tableOf(candidates: NonNullable<Candidates>): readonly string[] {
 
 function amountText(exclusionReason: string | null, amount: number | null): string {
   if (amount === null) return ''
-  if (exclusionReason === 'cooldown' || exclusionReason === 'no-method') return `, ${ms(amount)} left`
+  if (exclusionReason === 'cooldown' || exclusionReason === 'no-method')
+    return `, ${ms(amount)} left`
   return exclusionReason === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
 }
