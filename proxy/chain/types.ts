@@ -74,7 +74,7 @@ export type Question =
 export interface MethodSpec {
   /** The method, or the path pattern that matched. Any text when `known` is false. */
   readonly name: string
-  /** False when the spec does not name it; then it is relayed as a read and never cached. */
+  /** False when the spec does not name it; then it is never cached, and read if it looks like it. */
   readonly known: boolean
   readonly kind: CallKind
   /** Whether only the operator of a node should call it; absent: no. */

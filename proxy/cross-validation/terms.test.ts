@@ -16,7 +16,12 @@ function terms(
 ): string {
   const [participants = 0, agreement = 0] = requested?.split('/').map(Number) ?? []
   const call = {
-    method: { name: 'm', kind, stateful: null },
+    method: {
+      known: true,
+      name: 'm',
+      kind,
+      stateful: null,
+    },
     request: { body: null },
     journal: new Journal(0),
     directives: {

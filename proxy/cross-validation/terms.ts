@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { noPolicy } from '../config/cross-validation.ts'
 import type { PolicyConfig } from '../config/types.ts'
-import { type Call, isWhole } from '../relay/call.ts'
+import { type Call, isRead, isWhole } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Rule } from './vote.ts'
 
@@ -59,6 +59,8 @@ const forbidden = 'may not be cross-validated at the request of callers'
 function unsupportedReason(call: Call): string | null {
   const { method, journal } = call
   if (method.kind === 'write') return 'is a write, which cannot be cross-validated'
+  if (!isRead(call) && method.kind === 'read')
+    return 'is not known to be a read, and cannot be cross-validated'
   if (method.kind !== 'read' || method.stateful !== null)
     return 'is about the state of one node or connection, which cannot be cross-validated'
   const mayStream = journal.mayStream || !isWhole(call)

@@ -85,11 +85,19 @@ export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): bool
 }
 
 /**
+ * Whether it certainly changes nothing, so that it may reach several nodes. A method that the spec
+ * does not name is a read only by its name.
+ */
+export function isRead({ method }: Pick<Call, 'method'>): boolean {
+  return method.kind === 'read' && (method.known || method.looksLikeRead === true)
+}
+
+/**
  * Whether the call may be repeated after a node may have executed it. Writes and calls about the
  * state of one node may not. A filter may be created twice, since unused filters expire.
  */
-export function maySendAgain({ method }: Pick<Call, 'method'>): boolean {
-  return method.kind === 'read' || method.stateful === 'creates'
+export function maySendAgain(call: Pick<Call, 'method'>): boolean {
+  return isRead(call) || call.method.stateful === 'creates'
 }
 
 /** Whether the call is cheap, so that its latency is comparable and it delays no batch. */

@@ -42,7 +42,9 @@ it.each([
   ['a method that it lacks', nodeError(-32601, 'the method does not exist/is not available')],
 ])('%s keeps only that method away from the node', async (_, error) => {
   const relay = new RelayFixture(chain, iface, {
-    a: { script: ({ body }) => (String(body).includes('eth_gasPrice') ? error : ok) },
+    a: {
+      script: ({ body }) => (Buffer.from(body as Uint8Array).includes('eth_gasPrice') ? error : ok),
+    },
     b: { script: () => ok },
   })
   for (let each = 0; each < 20; each++)
@@ -61,4 +63,25 @@ it('a method that every node lacks is answered by a node', async () => {
   for (let each = 0; each < 5; each++)
     expect((await relay.ask({ method: 'eth_foo' })).outcome).toBe(lacks.body)
   expect(relay.events).toEqual([])
+})
+
+it.each([
+  ['no_such', 1],
+  ['evm_mine', 1],
+  ['zks_getBlockDetails', 2],
+])(
+  '%s, which no spec names, reaches %i of two nodes that break the connection',
+  async (method, nodes) => {
+    const broken = { script: () => ({ fault: 'reset' as const }) }
+    const relay = new RelayFixture(chain, iface, { a: broken, b: broken })
+    await relay.ask({ method })
+    expect(Object.values(relay.sent).filter((count) => count > 0)).toHaveLength(nodes)
+  },
+)
+
+it('a slow method that no spec names gets no hedge', async () => {
+  const slow = { script: () => ({ ...ok, afterMs: 5_000 }) }
+  const relay = new RelayFixture(chain, iface, { a: slow, b: slow })
+  expect((await relay.ask({ method: 'anvil_mine' })).outcome).toBe(ok.body)
+  expect(Object.values(relay.sent).toSorted()).toEqual([0, 1])
 })

@@ -10,7 +10,7 @@ import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
 import { Broadcast } from './broadcast.ts'
-import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
+import { type AttemptKind, type Call, isRead, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { learnHistory } from './learn-history.ts'
 import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
@@ -128,8 +128,7 @@ class FailoverAttempts implements AttemptOwner {
     this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
-    this.#isHedged =
-      call.method.kind === 'read' && context.config.now.retryLimit > 0 && isWhole(call)
+    this.#isHedged = isRead(call) && context.config.now.retryLimit > 0 && isWhole(call)
   }
 
   start(nowMs: number): void {

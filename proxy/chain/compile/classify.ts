@@ -128,7 +128,7 @@ function compileRest(
     }
     // An unnamed POST may change the node's state, so it is sent once.
     const unknown = unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
-    return { ...unknown, tipHeader: spec['tip-header'] }
+    return { ...unknown, looksLikeRead: verb === 'GET', tipHeader: spec['tip-header'] }
   }
 }
 
