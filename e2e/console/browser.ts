@@ -56,7 +56,6 @@ export class Browser implements AsyncDisposable {
     await this.#send('Page.navigate', { url })
   }
 
-  /** The value of an expression in the page. */
   async evaluate<T>(expression: string): Promise<T> {
     const options = { expression, awaitPromise: true, returnByValue: true, userGesture: true }
     const { result } = (await this.#send('Runtime.evaluate', options)) as { result: { value: T } }

@@ -106,7 +106,6 @@ async function listen(url: string, stack: AsyncDisposableStack): Promise<Listeni
   ]
 }
 
-/** The node of the router's subscription. */
 async function sourceOf(router: RouterProcess, signal: AbortSignal): Promise<string> {
   let source = ''
   await waitUntil('the router subscribes at a node', eventTimeoutMs, signal, async () => {
