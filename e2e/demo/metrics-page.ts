@@ -8,9 +8,8 @@ export interface MetricValue {
   readonly value: number
 }
 
-export async function getPage(page: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })
-  return { status: response.status, text: await response.text() }
+export async function getPage(page: string): Promise<string> {
+  return (await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })).text()
 }
 
 export function metricValues(page: string, name: string): MetricValue[] {
