@@ -14,7 +14,8 @@ function tallNode(statusAfterMs = 0): Manner {
       '/test.Tall/Height': encode({ 1: '100' }),
     }
     begin(stream)
-    stream.write(framed(answers[String(headers[':path'])] ?? ''))
+    // The router would confirm an empty message with another node.
+    stream.write(framed(answers[String(headers[':path'])] ?? encode({ 1: 'found' })))
     if (statusAfterMs === 0) stream.end()
     else setTimeout(() => stream.end(), statusAfterMs)
   }
