@@ -232,10 +232,6 @@ e2e-images:
 nodes: install ## build geth, btcd, wasmd and test clients into ~/.cache/rpc-router, once, in about ten minutes
 	@$(NODE) e2e/nodes/main.ts
 
-.PHONY: run-nodes
-run-nodes: install ## start one chain of each kind, and print a router config for them
-	@$(NODE) e2e/nodes/main.ts run
-
 .PHONY: test-nodes
 test-nodes: nodes ## tests with real nodes and real clients, byte for byte (TEST_ARGS=path for some)
 	@$(BIN)/vitest run --config vitest.nodes.config.ts $(TEST_ARGS)

@@ -33,7 +33,7 @@ test('the mock upstreams answer every request through the pass-through correctly
 })
 
 test.each(['kept', 'batch', 'logs', 'megabyte'] as const)(
-  'requests of the shape %s are answered byte for byte',
+  'requests of shape %s have exact answers',
   async (shape) => {
     await using children = new ChildProcesses(directory)
     const upstreams = await startUpstreams(1, { children, directory, signal })

@@ -56,7 +56,7 @@ test.each([1, 7, 50])('in batches of %i', async (size) => {
 })
 
 test.each(['1.50', '1e3', '-0', '18446744073709551617', '"\\u00e9"', '" "', 'null'])(
-  'but for an id such as %s, which comes back as it was written',
+  'an id such as %s is returned as written',
   async (id) => {
     const call = (written: string) =>
       `{"jsonrpc":"2.0","id":${written},"method":"eth_chainId","params":[]}`

@@ -12,7 +12,6 @@ export type FirstNode = (typeof firstNodes)[number]
 export interface RoutedChain extends AsyncDisposable {
   readonly url: string
   readonly chain: ChainModel
-  /** The healthy nodes. */
   readonly nodes: readonly SimNode[]
 }
 

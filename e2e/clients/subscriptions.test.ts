@@ -91,7 +91,7 @@ describe('when the subscribed node dies', () => {
     ['that lost its network', (node) => (node.sockets.settings.isHalfOpen = true)],
   ]
   test.each(deaths)(
-    '%s: watchBlocks of viem goes on without a gap',
+    '%s: watchBlocks of viem continues without a gap',
     async (_name, kill) => {
       const routed = await route()
       const { chain, nodes } = routed

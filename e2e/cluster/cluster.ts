@@ -18,7 +18,6 @@ export const imageOf = (name: string, tag = packageJson.version) => `${images}${
 export const system = 'rpc-router-system'
 const operatorPods = 'app.kubernetes.io/component=operator'
 
-/** Commands in a namespace. */
 export function placeIn(namespace: string) {
   const kubectl = kubectlFor(kubeconfig, namespace)
   const run = (...args: string[]) => printed(kubectl(args))
@@ -153,7 +152,6 @@ export async function serve(place: Place, pod: ReturnType<typeof podOf>): Promis
   await place.run('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s')
 }
 
-/** Starts a simulated node of a chain. */
 export async function startNode(place: Place, name: string, chain = 'eth'): Promise<void> {
   const args = ['--host', '0.0.0.0', '--nodes', '1', '--block-time-ms', '2000', '--chain', chain]
   await serve(place, nodePod(name, 'main', ...args))

@@ -46,7 +46,6 @@ export class Load {
     return stretch
   }
 
-  /** The current stretch. */
   now(): Promise<Stretch> {
     return this.#ask('now')
   }

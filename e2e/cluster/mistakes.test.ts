@@ -99,7 +99,7 @@ test.each([
     says: ['Progressing', 'RolloutInProgress'],
   },
 ])(
-  '$mistake: pods that start serve',
+  '$mistake: new pods serve',
   async ({ mistake, bad, right, says }) => {
     const [type = '', reason = ''] = says
     await load.during(mistake, async () => {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -56,7 +56,6 @@ export class Browser implements AsyncDisposable {
     await this.#send('Page.navigate', { url })
   }
 
-  /** The value of an expression in the page. */
   async evaluate<T>(expression: string): Promise<T> {
     const options = { expression, awaitPromise: true, returnByValue: true, userGesture: true }
     const { result } = (await this.#send('Runtime.evaluate', options)) as { result: { value: T } }
@@ -71,11 +70,6 @@ export class Browser implements AsyncDisposable {
   async scheme(name: 'light' | 'dark'): Promise<void> {
     const features = [{ name: 'prefers-color-scheme', value: name }]
     await this.#send('Emulation.setEmulatedMedia', { features })
-  }
-
-  async screenshot(file: string): Promise<void> {
-    const { data } = (await this.#send('Page.captureScreenshot')) as { data: string }
-    await writeFile(file, Buffer.from(data, 'base64'))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

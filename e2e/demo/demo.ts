@@ -11,7 +11,6 @@ import { Devnet } from './devnet.ts'
 import { tourFailure } from './failure-tour.ts'
 import type { HeadCounts } from './received-heads.ts'
 import { Screen } from './screen.ts'
-import { tourSharedState } from './shared-tour.ts'
 import { tourSubscription } from './subscription-tour.ts'
 
 const names = ['node-a', 'node-b', 'node-c']
@@ -54,15 +53,12 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step('Two clients receive each block over WebSocket, and the node that reports them dies')
   const received = await tourSubscription(screen, router, devnet, signal)
 
-  screen.step('Two replicas share a Redis: a session, a cache, and a vote against a node that lies')
-  const shared = await tourSharedState(screen, { children, directory, devnet, signal })
-
   const failures = load.stretches.flatMap((each) => Object.keys(each.failures))
-  for (const failure of [...failures, ...shared.wrong]) screen.note(failure)
-  const total = (load.requests + shared.requests).toLocaleString('en-US')
+  for (const failure of failures) screen.note(failure)
+  const total = load.requests.toLocaleString('en-US')
   const sumOf = (figure: keyof HeadCounts) => received.reduce((sum, each) => sum + each[figure], 0)
   const [missed, doubled, wrong] = [sumOf('missed'), sumOf('doubled'), sumOf('wrong')]
-  const isGood = shared.wrong.length === 0 && load.failed === 0 && missed + doubled + wrong === 0
+  const isGood = load.failed === 0 && missed + doubled + wrong === 0
   screen.verdict(
     isGood,
     `${total} requests, ${load.failed} failed. ` +

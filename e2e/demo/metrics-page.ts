@@ -3,19 +3,15 @@
 
 const timeoutMs = 5_000
 
-/** One series with its value. */
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** Reads a page of the router's admin address. */
-export async function getPage(page: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })
-  return { status: response.status, text: await response.text() }
+export async function getPage(page: string): Promise<string> {
+  return (await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })).text()
 }
 
-/** The series with one name in a metrics page. */
 export function metricValues(page: string, name: string): MetricValue[] {
   const lines = page.split('\n').filter((line) => line.startsWith(`${name}{`))
   return lines.map((line) => ({

@@ -32,7 +32,6 @@ export class Screen {
     this.#write(`${indent}${padded.join('  ').trimEnd()}\n`)
   }
 
-  /** Prints an indented explanation. */
   note(text: string): void {
     for (const line of text.trimEnd().split('\n'))
       this.#write(line === '' ? '\n' : `${indent}${styleText('dim', line)}\n`)

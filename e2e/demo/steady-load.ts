@@ -5,7 +5,6 @@ import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/p
 const timeoutMs = 35_000
 const maxInFlight = 1_000
 
-/** A read with a known answer. */
 export interface Question {
   readonly method: string
   readonly params: readonly unknown[]
@@ -18,7 +17,6 @@ export interface Stretch {
   readonly name: string
   requests: number
   failed: number
-  /** Number of failures by reason. */
   readonly failures: Record<string, number>
   /** Number of answers for which the router used more than one upstream. */
   retried: number

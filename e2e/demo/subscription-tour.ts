@@ -70,8 +70,8 @@ export async function tourSubscription(
     counts = report(`${victim} killed`, source)
     await devnet.revive(victim)
   }
-  const { text } = await getPage(`${router.adminUrl}/metrics`)
-  const filled = metricValues(text, 'router_subscription_filled_blocks_total')
+  const page = await getPage(`${router.adminUrl}/metrics`)
+  const filled = metricValues(page, 'router_subscription_filled_blocks_total')
   const blocks = filled.reduce((sum, { value }) => sum + value, 0)
   screen.note(
     'One subscription at a node serves both clients.\n' +
@@ -106,12 +106,11 @@ async function listen(url: string, stack: AsyncDisposableStack): Promise<Listeni
   ]
 }
 
-/** The node of the router's subscription. */
 async function sourceOf(router: RouterProcess, signal: AbortSignal): Promise<string> {
   let source = ''
   await waitUntil('the router subscribes at a node', eventTimeoutMs, signal, async () => {
-    const { text } = await getPage(`${router.adminUrl}/metrics`)
-    const values = metricValues(text, 'router_upstream_subscriptions')
+    const page = await getPage(`${router.adminUrl}/metrics`)
+    const values = metricValues(page, 'router_upstream_subscriptions')
     source = values.find(({ value }) => value > 0)?.labels['upstream'] ?? ''
     return source !== ''
   })

@@ -6,7 +6,6 @@ import type { ChainInterface, MethodSpec, Question } from '../../proxy/chain/typ
 export interface KnownQuestion {
   /** The path for REST, otherwise the method. */
   readonly text: string
-  /** HTTP verb, for REST. */
   readonly verb: string
 }
 

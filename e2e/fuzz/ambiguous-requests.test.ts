@@ -52,13 +52,13 @@ const requests: readonly (readonly [name: string, sent: string, received: string
   ['JSONRPC', `{${balance},"params":${params},"JSONRPC":"1.0"}`, rebuilt],
   ['an unknown member', `{${balance},"params":${params},"x":{"params":${others}}}`, rebuilt],
   [
-    'a name that every object has',
+    'a property of every object',
     `{${balance},"params":${params},"__proto__":{"params":[]}}`,
     rebuilt,
   ],
   ['an empty name', `{${balance},"params":${params},"":${others}}`, rebuilt],
   [
-    'values as they are written',
+    'values in other notations',
     `{"jsonrpc":"2.0","id":1,"method":"eth\\u005fgetBalance","params":[ "${mine}", "0x10" ],"Params":1}`,
     `{"jsonrpc":"2.0","id":1,"method":"eth\\u005fgetBalance","params":[ "${mine}", "0x10" ]}`,
   ],

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { MirrorNode } from '../rest/mirror-node.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
 import type { Decoder, Reading } from './decoders.ts'
@@ -67,23 +65,19 @@ export async function startDecodingNode(name: string, decode: Decoder): Promise<
     return (await answer.json()) as object
   }
   const node = { decode }
-  const server = createServer((request, response) => {
-    void (async () => {
-      const body = await text(request)
-      const readings = await node.decode(body)
-      if (readings.some((read) => read === null || resultOf(read) !== undefined))
-        received.push(body)
-      const all = await Promise.all(readings.map(answerTo))
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(/^\s*\[/.test(body) ? all : all[0]))
-    })()
+  const mirror = new MirrorNode(name, async (request, response) => {
+    const body = request.body.toString()
+    const readings = await node.decode(body)
+    if (readings.some((read) => read === null || resultOf(read) !== undefined)) received.push(body)
+    const all = await Promise.all(readings.map(answerTo))
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(/^\s*\[/.test(body) ? all : all[0]))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url } = await mirror.start()
   return Object.assign(node, {
-    ...{ name, received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    ...{ name, received, url },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await mirror[Symbol.asyncDispose]()
       await sim[Symbol.asyncDispose]()
     },
   })

@@ -97,7 +97,7 @@ test(
 )
 
 test(
-  'decoders of Go and of other languages read the call that the router has classified',
+  'decoders of Go and other languages read the call that the router classified',
   { timeout: timeoutMs },
   async () => {
     await using go = await startGoDecoder()
@@ -126,7 +126,7 @@ const words = [
 ]
 
 test(
-  'whatever is written to a listener, it answers in HTTP or closes, and goes on',
+  'a listener answers any bytes in HTTP or closes the connection, and survives',
   { timeout: timeoutMs },
   async () => {
     await using stack = new AsyncDisposableStack()
@@ -186,7 +186,7 @@ const yaml = [
 ]
 
 test(
-  'any config gives problems with words, or a config, and never throws',
+  'parsing any text returns a config or readable problems, and never throws',
   { timeout: timeoutMs },
   () => {
     const examples = new URL('../../examples/', import.meta.url)

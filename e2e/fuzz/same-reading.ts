@@ -104,7 +104,6 @@ function put(params: Json, members: Members): Json {
   return all.map((each, index) => (index === at ? { members } : each))
 }
 
-/** Reverses the order of members at every depth. */
 function turned(tree: Json): Json {
   if (typeof tree === 'string') return tree
   if (!isHolder(tree)) return (tree as readonly Json[]).map(turned)

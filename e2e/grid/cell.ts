@@ -51,11 +51,9 @@ export type PoolName = keyof typeof pools
 export interface Badness {
   readonly fromStart?: (node: SimNode) => void
   readonly onceServing?: (node: SimNode) => void | Promise<void>
-  /** Headers of the client's request. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A router over a pool with bad nodes in it. */
 export interface Cell extends AsyncDisposable {
   /** Sends a request and returns the result of `describeAnswer`. */
   ask(kind: Kind): Promise<string>
@@ -65,7 +63,6 @@ export interface Cell extends AsyncDisposable {
   settled(calls: string): Promise<void>
 }
 
-/** Starts the nodes and the router of one cell of the grid. */
 export async function startCell(poolName: PoolName, badness: Badness): Promise<Cell> {
   const pool = pools[poolName]
   const stack = new AsyncDisposableStack()

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Badness, type Kind, type PoolName, startCell } from './cell.ts'
 
-/** The columns of a grid. */
 const poolNames: readonly PoolName[] = ['one of two', 'one of three', 'all of three', 'with backup']
 
 /** The rows of a grid as text: a fault, a kind of call, and the expected outcome in each pool. */

@@ -16,14 +16,14 @@ const always = (fault: Fault, rule?: FaultRule): Badness => ({
 
 test.each<[string, PoolName, Badness, number, string]>([
   [
-    'a node that asks for a cooldown gets it',
+    'a Retry-After starts a cooldown',
     'one of two',
     always({ kind: 'rate-limit', retryAfter: 60 }),
     6,
     '1/6',
   ],
   [
-    'a spent quota starts a cooldown',
+    'an exhausted quota starts a cooldown',
     'one of two',
     always({ kind: 'error', code: -32005, message: 'daily request count exceeded' }),
     6,
@@ -37,28 +37,28 @@ test.each<[string, PoolName, Badness, number, string]>([
     '1/6',
   ],
   [
-    'a node that refuses every request is not asked any more after five',
+    'a node that refuses every request gets no more after five',
     'with backup',
     always({ kind: 'status', status: 400, body: 'html' }),
     9,
     '5/9',
   ],
   [
-    'a request beyond the limit of a node is no fault of the node',
+    'a request beyond the limit of a node does not count against the node',
     'with backup',
     always({ kind: 'status', status: 413, body: 'html' }),
     9,
     '9/9',
   ],
   [
-    'a node that failed five times in a row is not asked any more',
+    'a node with five consecutive failures gets no more requests',
     'with backup',
     always({ kind: 'reset', when: 'before-head' }),
     9,
     '5/9',
   ],
   [
-    'a Retry-After of 0 is a cooldown as well',
+    'a Retry-After of 0 also starts a cooldown',
     'with backup',
     always({ kind: 'rate-limit', retryAfter: 0 }),
     3,

@@ -68,23 +68,23 @@ const rows: Row[] = [
   ['half of a message', [], message.subarray(0, 6), strict, 13],
   ['a message and a half', [], Buffer.concat([message, message.subarray(0, 6)]), strict, 13],
   ['two deadlines', ['grpc-timeout', '1S', 'grpc-timeout', '1n'], message, strict, 13],
-  ['a deadline that is none', ['grpc-timeout', 'soon'], message, strict, 13],
-  ['a deadline that is too short', ['grpc-timeout', '300m'], message, strict, 4],
+  ['an invalid deadline', ['grpc-timeout', 'soon'], message, strict, 13],
+  ['a short deadline', ['grpc-timeout', '300m'], message, strict, 4],
   ['much metadata', ['x-a', 'a'.repeat(20_000)], message, strict, 8],
   [
-    'bytes that are no message of the method',
+    'bytes that are not a message of the method',
     [],
     message,
     answering(13, 'grpc: error unmarshalling request: unexpected EOF'),
     13,
   ],
-  ['metadata for which a node resets its stream', manyEntries, message, resetting, 14],
+  ['metadata that makes a node reset the stream', manyEntries, message, resetting, 14],
   ...tooLarge.map(([server, code, words]): Row => {
     return [`a message that ${server} finds too large`, [], message, answering(code, words), code]
   }),
-  ['what the node does not serve', [], message, answering(12, 'unknown method'), 12],
-  ['what a gateway does not serve', [], message, page(404), null],
-  ['what a gateway finds odd', [], message, page(400), null],
+  ['a method that the node does not serve', [], message, answering(12, 'unknown method'), 12],
+  ['a method that a gateway does not serve', [], message, page(404), null],
+  ['a call that a gateway rejects', [], message, page(400), null],
 ]
 test.each(rows)('%s', async (_name, headers, body, manner, status) => {
   await using own = await served([manner, manner])
@@ -115,7 +115,7 @@ test('a stream that ends in the middle of a message is cancelled at the node', a
 })
 
 test.each(['/', '/Unary', '//', '/test.Echo/', '//Unary', '/Unary?name=1'])(
-  'the path %s names no method: the error says so, and no node is asked',
+  'the path %s without a method is an error, and reaches no node',
   async (path) => {
     const requests: unknown[] = []
     const manner: Manner = (stream, headers) => {

@@ -35,7 +35,7 @@ test.each([
   ['behind its head', busy('too%20busy')],
   ['at once', busyAtOnce],
 ])(
-  'after a limit in answer to another client (%s) a client gets no metadata of that answer',
+  'a refusal by a cooldown hides the metadata of the rate-limit answer to another client (%s)',
   async (_, manner) => {
     await using own = await served([manner])
     const first = await rawCall(own.router.port, unary, ['x-a', 'theirs'])

@@ -17,10 +17,10 @@ const good: Manner = (stream) => {
 
 describe('the other node answers a read when one', () => {
   const faults: [string, Manner][] = [
-    ['sends its head and then nothing', (stream) => begin(stream)],
-    ['says nothing at all', () => {}],
+    ['sends only its head', (stream) => begin(stream)],
+    ['sends nothing', () => {}],
     [
-      'resets behind its head',
+      'resets after its head',
       (stream) => {
         begin(stream)
         setImmediate(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
@@ -47,7 +47,7 @@ describe('the other node answers a read when one', () => {
     ['ends without a status', (stream) => answerWith(stream, ['lost'], { 'x-a': 'b' })],
     ['is unavailable', (stream) => answerWith(stream, [], { 'grpc-status': '14' })],
     [
-      'is unavailable in its head alone',
+      'is unavailable in a trailers-only answer',
       (stream) =>
         stream.respond(
           [':status', '200', 'content-type', 'application/grpc', 'grpc-status', '14'],
@@ -55,7 +55,7 @@ describe('the other node answers a read when one', () => {
         ),
     ],
     [
-      'is a proxy with a page',
+      'is a proxy with an HTML page',
       (stream) => {
         stream.respond([':status', '503', 'content-type', 'text/html'])
         stream.end('<h1>busy</h1>')
@@ -107,7 +107,7 @@ test.each(['1S', '300m', '300000u', '99999999n'])(
 )
 
 test.each(['99999999H', '99999999M', '2147484S', '99999999S'])(
-  'the deadline %s, longer than a timer can run, is as good as none',
+  'the deadline %s, which exceeds the range of timers, equals none',
   async (timeout) => {
     await using own = await served([good])
     const { body, trailers } = await rawCall(own.router.port, unary, ['grpc-timeout', timeout])

@@ -56,7 +56,7 @@ describe('a call through the router equals a direct call', () => {
       Array.from({ length: 30 }, () => Buffer.alloc(1e5)),
       none,
     ],
-    ['messages both ways', 'Both', ['1', '', '333'], some],
+    ['messages in both directions', 'Both', ['1', '', '333'], some],
     ['a failure after a message', 'FailLater', ['x'], none],
   ]
   test.each(cases)('%s', async (_, name, sent, metadata) => {
@@ -68,7 +68,7 @@ describe('a call through the router equals a direct call', () => {
 
 // Some of these start a cooldown of the node, so each has a separate router.
 test.each(Array.from({ length: 16 }, (_, at) => at + 1))(
-  'status %i comes through with its words and its metadata',
+  'status %i is forwarded with its message and its metadata',
   async (code) => {
     await using lone = await serve([node], { 'set-relay-retry-limit': 0 })
     const words = [JSON.stringify([code, `nöt % \n✓`])]

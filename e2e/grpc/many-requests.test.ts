@@ -25,7 +25,7 @@ test.each([
   [1_000, 30_000],
   [500, 200_000],
 ])(
-  '%i requests of %i bytes that wait for their node are all answered, and it is not blamed',
+  '%i requests of %i bytes that wait for their node all get answers, without blame',
   async (count, bytes) => {
     await using own = await served([unreadUntil(count)], {
       'max-calls-per-connection': count,

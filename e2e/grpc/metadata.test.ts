@@ -40,9 +40,9 @@ describe('two nodes that authenticate the operator with a header', () => {
 
   const rows: [string, Record<string, string>, string[]][] = [
     ['one', { 'x-api-key': 'own' }, ['x-api-key', 'junk']],
-    ['one that no table knows', { 'X-Customer': 'own' }, ['x-customer', 'junk']],
-    ['one, sent twice', { 'x-customer': 'own' }, ['x-customer', 'a', 'x-customer', 'b']],
-    ['one that HTTP has once', { 'user-agent': 'own' }, ['user-agent', 'junk']],
+    ['a header outside all tables', { 'X-Customer': 'own' }, ['x-customer', 'junk']],
+    ['a header sent twice', { 'x-customer': 'own' }, ['x-customer', 'a', 'x-customer', 'b']],
+    ['a header that HTTP allows once', { 'user-agent': 'own' }, ['user-agent', 'junk']],
     [
       'several',
       { authorization: 'Bearer own', 'x-token': 'own' },
@@ -64,9 +64,9 @@ describe('two nodes that authenticate the operator with a header', () => {
 
 describe('metadata of a client reaches the node', () => {
   test.each<[string, string[], IncomingHttpHeaders]>([
-    ['without a word on trailers', [], { te: 'trailers' }],
+    ['without a te header', [], { te: 'trailers' }],
     ['with space around a value', ['te', 'trailers', 'x-a', ' \t1 2 '], { 'x-a': '1 2' }],
-    ['with nothing but space', ['te', 'trailers', 'x-a', '  '], { 'x-a': '' }],
+    ['with only space', ['te', 'trailers', 'x-a', '  '], { 'x-a': '' }],
   ])('%s', async (_, sent, expected) => {
     const seen: IncomingHttpHeaders[] = []
     const manner: Manner = (stream, headers) => {
@@ -88,7 +88,7 @@ describe('metadata is bounded by its bytes, not by its entries', () => {
   const entries = (count: number) => Array.from({ length: count }, (_, at) => [`m${at}`, 'v'])
 
   test.each([126, 300, 1_000])(
-    '%i entries come from a node, before and behind its message',
+    '%i entries come from a node, before and after its message',
     async (count) => {
       const manner: Manner = (stream) => {
         stream.resume()

@@ -47,7 +47,6 @@ export function headOf(path: string): string[] {
   ]
 }
 
-/** Reads the answer of a stream. */
 export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
   const pieces: Buffer[] = []
   let head: readonly string[] = []
@@ -62,7 +61,6 @@ export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
   })
 }
 
-/** All values of a header. */
 export function valuesOf(headers: readonly string[], name: string): string[] {
   return headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === name)
 }

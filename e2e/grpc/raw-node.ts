@@ -24,7 +24,6 @@ export function framed(message: string | Buffer, isCompressed = false): Buffer {
 
 const head = [':status', '200', 'content-type', 'application/grpc']
 
-/** Answers with messages and a status. */
 export function answerWith(
   stream: ServerHttp2Stream,
   messages: readonly string[],

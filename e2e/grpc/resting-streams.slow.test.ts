@@ -29,12 +29,12 @@ async function pair() {
 const times = 12
 const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, string[]][] = [
   [
-    'a stream of the node whose first message comes late',
+    'a server stream with a late first message',
     (client, deadline) => client.run('Late', [`${restMs}`], none, { deadline }),
     ['late'],
   ],
   [
-    'a stream of the client that goes on and on',
+    'a long client stream',
     async (client, deadline) => {
       const stream = client.open('Up', none, { deadline })
       for (let at = 0; at < 3; at++) {
@@ -47,7 +47,7 @@ const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, st
     ['9'],
   ],
   [
-    'a stream both ways whose first message comes late',
+    'a bidirectional stream with a late first message',
     async (client, deadline) => {
       const stream = client.open('Both', none, { deadline })
       await sleep(restMs)
@@ -58,7 +58,7 @@ const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, st
     ['hi'],
   ],
   [
-    'a stream both ways of a method that the spec names',
+    'a bidirectional stream of a method in the spec',
     async (client, deadline) => {
       const stream = client.open('Reflect', none, { deadline })
       await sleep(restMs)
@@ -69,7 +69,7 @@ const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, st
     ['hi'],
   ],
   [
-    'two messages, for a method that the spec names, that are answered late',
+    'two messages to a method in the spec with a late answer',
     (client, deadline) => client.run('LateSum', [`${restMs}`, '0'], none, { deadline }),
     [`${restMs}`],
   ],
@@ -77,7 +77,7 @@ const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, st
 test.each(
   rows.flatMap((row) => [Infinity, 30_000].map((deadlineMs) => [...row, deadlineMs] as const)),
 )(
-  '%s is one stream at one node, and no upstream is blamed (%#)',
+  '%s is one stream at one node, without blame for an upstream (%#)',
   async (_, run, messages, deadlineMs) => {
     await using own = await pair()
     const deadline = Date.now() + deadlineMs

@@ -40,17 +40,17 @@ afterAll(async () => {
 const mutual = { 'ca-file': 'ca.pem', 'cert-file': 'client.pem', 'key-file': 'client.key' }
 const named = { 'server-name': 'localhost' }
 const cases: [string, string, Record<string, string>, status][] = [
-  ['both sides prove who they are', 'grpcs', { ...mutual, ...named }, status.OK],
-  ['https is the same', 'https', { ...mutual, ...named }, status.OK],
-  ['a node of another name is refused', 'grpcs', mutual, status.UNAVAILABLE],
+  ['both sides authenticate', 'grpcs', { ...mutual, ...named }, status.OK],
+  ['https works like grpcs', 'https', { ...mutual, ...named }, status.OK],
+  ['a node with another name is refused', 'grpcs', mutual, status.UNAVAILABLE],
   [
-    'a node that another authority vouches for is refused',
+    'a node with a certificate of another authority is refused',
     'grpcs',
     { ...mutual, ...named, 'ca-file': 'stranger-ca.pem' },
     status.UNAVAILABLE,
   ],
   [
-    'the node refuses a router without a certificate',
+    'a node refuses a router without a certificate',
     'grpcs',
     { 'ca-file': 'ca.pem', ...named },
     status.UNAVAILABLE,

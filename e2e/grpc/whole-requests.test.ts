@@ -83,7 +83,7 @@ test('no node receives part of a long stream that a slow node answers', async ()
 })
 
 test.each([100_000, 1_048_571, 1_048_572, 1_200_000])(
-  'a write of %i bytes, as much as a transaction may have, goes whole to every node',
+  'every node gets the whole of a write of %i bytes, within the size of a transaction',
   async (size) => {
     const log = received()
     const nodes = [counting('a', log, 0, '14'), counting('b', log), counting('c', log)] as const

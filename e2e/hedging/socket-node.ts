@@ -10,9 +10,7 @@ const answer = '{"jsonrpc":"2.0","id":1,"result":"0x2a"}'
 /** A minimal HTTP server that counts connections and requests. */
 export interface SocketNode extends AsyncDisposable {
   readonly url: string
-  /** Number of open connections. */
   readonly open: number
-  /** Number of requests so far. */
   readonly requests: number
 }
 

@@ -30,7 +30,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** A Go module of this project that pins the version of some of the programs. */
 export interface PinnedModule {
   readonly folder: string
-  /** `1.34.4` */
   readonly version: string
 }
 

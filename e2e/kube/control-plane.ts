@@ -16,7 +16,6 @@ const readyMs = 60_000
 
 export interface ControlPlaneOptions {
   readonly assets: Assets
-  /** Empty folder for the cluster. */
   readonly folder: string
   /**
    * Limit of requests per second for each controller. Clusters have 20. The default here is 1,000,

@@ -47,7 +47,6 @@ export class FleetScript {
     this.#signal = signal
   }
 
-  /** Makes one random change. */
   async act(random: Random): Promise<void> {
     const one = (names: readonly string[]) => pick(names, random)
     const lot = random.next()

@@ -21,9 +21,15 @@ async function compareOne(say: (side: Side, time: number) => Partial<WireAnswer>
 
 test.each<[string, Partial<WireAnswer>]>([
   ['nothing', {}],
-  ['what the router adds', { headers: { ...answer.headers, 'rpc-guid': 'a', 'rpc-retries': '0' } }],
-  ['how it travelled', { headers: { ...answer.headers, date: 'now', connection: 'close' } }],
-  ['what is withheld', { headers: { ...answer.headers, 'x-clock': '12' } }],
+  [
+    'headers that the router adds',
+    { headers: { ...answer.headers, 'rpc-guid': 'a', 'rpc-retries': '0' } },
+  ],
+  [
+    'headers of the connection',
+    { headers: { ...answer.headers, date: 'now', connection: 'close' } },
+  ],
+  ['withheld headers', { headers: { ...answer.headers, 'x-clock': '12' } }],
 ])('an answer that differs in %s is equal', async (_what, routed) => {
   const found = await compareOne((side) => (side === 'router' ? routed : {}))
   expect(found).toEqual({ equal: 1, differences: [], restless: [] })
@@ -33,10 +39,10 @@ test.each<[string, Partial<WireAnswer>]>([
   ['the status', { status: 502 }],
   ['a byte', { bodies: [Buffer.from('{"id":2}')] }],
   ['white space', { bodies: [Buffer.from('{"id": 1}')] }],
-  ['a byte that is no text', { bodies: [Buffer.from([0xff])] }],
+  ['a byte outside UTF-8', { bodies: [Buffer.from([0xff])] }],
   ['the content type', { headers: { 'content-type': 'text/plain' } }],
-  ['a header less', { headers: {} }],
-  ['a header more', { headers: { ...answer.headers, 'x-more': '1' } }],
+  ['a missing header', { headers: {} }],
+  ['an additional header', { headers: { ...answer.headers, 'x-more': '1' } }],
   ['a trailer', { trailers: { 'grpc-status': '1' } }],
   ['the number of messages', { bodies: [] }],
 ])('an answer that differs in %s is a difference', async (_what, routed) => {

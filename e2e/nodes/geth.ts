@@ -25,7 +25,6 @@ export interface GethOptions {
   readonly flags?: readonly string[]
 }
 
-/** Starts geth and waits until it answers over HTTP. */
 export async function startGeth(site: NodeSite, options: GethOptions): Promise<GethNode> {
   const { name, periodSeconds, flags = [] } = options
   const [port, webSocketPort, enginePort] = await freePorts(3)

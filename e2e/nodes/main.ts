@@ -9,27 +9,18 @@ import { buildPrograms } from './build/build-programs.ts'
 import { type NodeCache, nodeCache } from './build/node-cache.ts'
 import { lackingTools } from './build/toolchain.ts'
 import { prepareHubChain } from './hub-chain.ts'
-import { runNodes } from './run-nodes.ts'
 
-const usage = 'usage: node e2e/nodes/main.ts [run]'
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const complain = (line: string) => void process.stderr.write(`rpc-router: ${line}\n`)
 
 const signal = interruptSignal()
 
-const [command, ...rest] = process.argv.slice(2)
-if (rest.length > 0 || (command !== undefined && command !== 'run')) {
-  complain(usage)
-  process.exitCode = 2
-} else
-  try {
-    if (await prepare(nodeCache(process.env), signal)) {
-      if (command === 'run') await runNodes(signal, say)
-    } else process.exitCode = 1
-  } catch (error) {
-    process.exitCode = signal.aborted ? interruptedExitCode : 1
-    complain(signal.aborted ? 'stopped' : wordsOf(error))
-  }
+try {
+  if (!(await prepare(nodeCache(process.env), signal))) process.exitCode = 1
+} catch (error) {
+  process.exitCode = signal.aborted ? interruptedExitCode : 1
+  complain(signal.aborted ? 'stopped' : wordsOf(error))
+}
 
 /** Builds missing programs. Returns false, with a message, if the machine lacks a tool. */
 async function prepare(cache: NodeCache, signal: AbortSignal): Promise<boolean> {

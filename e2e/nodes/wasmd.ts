@@ -65,7 +65,6 @@ export async function startWasmd(site: NodeSite, options: WasmdOptions): Promise
   }
 }
 
-/** The height of the node. */
 export async function heightOf({
   tendermintUrl,
 }: Pick<WasmdNode, 'tendermintUrl'>): Promise<number> {

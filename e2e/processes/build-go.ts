@@ -5,9 +5,7 @@ import { spawn } from 'node:child_process'
 const progressMs = 15_000
 
 export interface GoBuild {
-  /** Name for messages. */
   readonly name: string
-  /** Arguments of `go build`. */
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   /** Reports progress, with or without a terminal. */

@@ -93,7 +93,6 @@ export class ChildProcesses implements AsyncDisposable {
     }
   }
 
-  /** Ends all children. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()))
     process.removeListener('exit', this.#onExit)

@@ -13,7 +13,6 @@ const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {
   readonly child: Child
-  /** URL of the listener. */
   readonly url: string
   /** URL of metrics and health. */
   readonly adminUrl: string
@@ -31,7 +30,6 @@ export interface RouterUpstream {
 
 export interface RouterOptions {
   readonly children: ChildProcesses
-  /** Directory of the config file. */
   readonly directory: string
   readonly upstreams: readonly RouterUpstream[]
   readonly signal: AbortSignal

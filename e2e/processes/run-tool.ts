@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers'
 /** Long enough for Helm, which waits for pods. */
 const timeoutMs = 180_000
 
-/** The result of a command line tool. */
 export interface ToolRun {
   readonly code: number | null
   readonly stdout: string

@@ -194,7 +194,7 @@ test('kill -9 of one of three nodes under load fails no request and corrupts no 
 })
 
 test.runIf(process.platform === 'linux')(
-  'neither memory nor open files grow with the requests',
+  'neither memory nor open files grow with requests',
   async () => {
     await using program = await startProgram(workspace, ethereumConfig(nodes))
     const [url = ''] = program.urls

@@ -53,7 +53,7 @@ const programs: Readonly<Record<string, (url: string) => { file: unknown; args: 
 const isAlive = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
 
 test.each(Object.keys(programs))(
-  '%s lives through SIGHUP and SIGUSR2, and opens no inspector at SIGUSR1',
+  '%s survives SIGHUP and SIGUSR2, and opens no inspector on SIGUSR1',
   async (name) => {
     await using workspace = await createWorkspace()
     const { url, server, requestCount } = await silentServer()

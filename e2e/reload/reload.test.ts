@@ -106,7 +106,7 @@ const other = () => (upstreamsOf('b') as { 'direct-rpc': object[] })['direct-rpc
 
 test.each<[string, () => unknown, string[]]>([
   ['broken YAML', () => 'endpoints: [', ['not valid YAML']],
-  ['no file at all', () => null, ['there is no such file']],
+  ['a missing file', () => null, ['there is no such file']],
   ['an unknown key', () => ({ ...upstreamsOf('b'), stratgy: 'latency' }), ['stratgy']],
   [
     'a variable that is not set',
@@ -141,7 +141,7 @@ test.each<[string, () => unknown, string[]]>([
     ['endpoints', 'Restart the router.'],
   ],
   [
-    'a listener less, and another chain',
+    'a removed listener, and another chain',
     () => ({
       ...good,
       endpoints: [{ ...chainOf('HOODI'), 'network-address': '127.0.0.1:1' }],
@@ -150,7 +150,7 @@ test.each<[string, () => unknown, string[]]>([
     ['endpoints'],
   ],
   [
-    'two changes at once, of which one needs a new process',
+    'two changes at once, one of which needs a new process',
     () => ({ ...upstreamsOf('b'), 'drain-timeout': '1s', integrity: 'off' }),
     ['drain-timeout', 'integrity'],
   ],

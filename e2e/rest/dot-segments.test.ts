@@ -23,7 +23,7 @@ async function get(path: string) {
 }
 
 test.each(['/../../admin', '/%2e%2e/x', '/a/../x', '/a/..%2fx', '/..;/x', 'http://x/..\\x'])(
-  '%s may leave the path of the URL, and is refused with a reason',
+  '%s may escape the path of the URL, and is refused with a reason',
   async (path) => {
     const { answer, requests } = await get(path)
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"reason":"unsendable"[^]*above the root/)
@@ -34,7 +34,7 @@ test.each(['/../../admin', '/%2e%2e/x', '/a/../x', '/a/..%2fx', '/..;/x', 'http:
 )
 
 test.each(['/a%2Fb/./c', '/...', '/a..b/c?x=/../..'])(
-  '%s is for the node as it was sent',
+  '%s reaches the node unchanged',
   async (path) => {
     const { answer, requests } = await get(path)
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)

@@ -57,22 +57,22 @@ for (const pack of [gzipSync, brotliCompressSync, zstdCompressSync]) packed(pack
 
 test.each<[string, (response: ServerResponse) => void, Awaited<ReturnType<typeof ask>>]>([
   [
-    'well, in chunks',
+    'valid, in chunks',
     (response) => inPieces(json(response), text),
     { got: 'the long one', blamed: false, length: null },
   ],
   [
-    'well, with its length',
+    'valid, with a length',
     (response) => json(response).setHeader('content-length', text.length).end(text),
     { got: 'the long one', blamed: false, length: String(text.length) },
   ],
   [
-    'JSON that is cut',
+    'truncated JSON',
     (response) => inPieces(json(response), text.slice(0, -100)),
     { got: 'broken off', blamed: true, length: null },
   ],
   [
-    'no JSON from its beginning',
+    'invalid JSON from the beginning',
     (response) => inPieces(json(response), `<html>${text}`),
     { got: 'the short one', blamed: true, length: String(short.length) },
   ],

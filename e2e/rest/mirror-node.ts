@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 
 /** A request that a node received. */
 export interface ReceivedRequest {
@@ -12,16 +13,14 @@ export interface ReceivedRequest {
   readonly body: Buffer
 }
 
-type Answer = (asked: ReceivedRequest, response: ServerResponse) => void
+type Answer = (request: ReceivedRequest, response: ServerResponse) => unknown
 
 /** An HTTP node that records its requests, with answers from the test. */
 export class MirrorNode implements AsyncDisposable {
   readonly name: string
   readonly requests: ReceivedRequest[] = []
   answer: Answer
-  readonly #server = createServer((request, response) => {
-    void this.#receive(request, response)
-  })
+  readonly #server = createServer((request, response) => void this.#receive(request, response))
 
   constructor(name: string, answer: Answer) {
     this.name = name
@@ -38,12 +37,10 @@ export class MirrorNode implements AsyncDisposable {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece as Buffer)
-    const { method = '', url = '', headers } = request
-    const asked = { verb: method, target: url, headers, body: Buffer.concat(pieces) }
-    this.requests.push(asked)
-    this.answer(asked, response)
+    const { method: verb = '', url: target = '', headers } = request
+    const received = { verb, target, headers, body: await buffer(request) }
+    this.requests.push(received)
+    await this.answer(received, response)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

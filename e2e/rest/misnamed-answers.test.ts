@@ -66,7 +66,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
 const octets = { 'content-type': 'application/octet-stream' }
 
 test.each<[string, Answer, string | null]>([
-  ['another block without a name', { body: other }, 'wrong'],
+  ['another block without a content type', { body: other }, 'wrong'],
   ['another block as text', { headers: { 'content-type': 'text/plain' }, body: other }, 'wrong'],
   ['another block as octets', { headers: octets, body: other }, 'wrong'],
   ['half a document', { headers: { 'content-type': 'text/plain' }, body: truth.slice(9) }, 'wrong'],
@@ -78,7 +78,11 @@ test.each<[string, Answer, string | null]>([
     { status: 206, headers: { ...json, 'content-range': 'bytes 0-1/9' }, body: '{}' },
     'wrong',
   ],
-  ['half of it as HTTP 206', { status: 206, headers: octets, body: truth.slice(0, 9) }, 'wrong'],
+  [
+    'half a document as HTTP 206',
+    { status: 206, headers: octets, body: truth.slice(0, 9) },
+    'wrong',
+  ],
   ['a long page', { headers: octets, body: '<'.repeat(2 * 2 ** 20) }, 'wrong'],
   ['elsewhere', { status: 302, headers: { location: 'https://a.example/' }, body: '' }, null],
 ])('%s: another node is asked', async (_, wrong, reported) => {
@@ -110,7 +114,7 @@ test('only clients that accept a binary form get it', async () => {
 })
 
 test.each(['/spec', '/spec.yaml', '/no-spec-names-it'])(
-  '%s is a page or anything',
+  '%s may be an HTML page or anything else',
   async (path) => {
     answer = { headers: { 'content-type': 'text/html' }, body: '<h1>spec</h1>' }
     expect(await get(path)).toEqual({ status: 200, reported: null, text: '<h1>spec</h1>' })

@@ -49,10 +49,10 @@ const range = { 'content-type': 'application/octet-stream', 'content-range': 'by
 const ranges = { 'content-type': 'multipart/byteranges; boundary=x' }
 
 test.each<[string, string, string, Part]>([
-  ['of a path that the spec names', 'MOVECHAIN', '/accounts/0x1', { headers: range, body: '1234' }],
+  ['of a path in the spec', 'MOVECHAIN', '/accounts/0x1', { headers: range, body: '1234' }],
   ['of any other path', 'MOVECHAIN', '/unnamed', { headers: range, body: '1234' }],
-  ['of a path that may say anything', 'MIRROR', '/things/a', { headers: range, body: '1234' }],
-  ['that is several', 'MIRROR', '/things/a', { headers: ranges, body: '--x--' }],
+  ['of a path with any content', 'MIRROR', '/things/a', { headers: range, body: '1234' }],
+  ['with several parts', 'MIRROR', '/things/a', { headers: ranges, body: '--x--' }],
 ])('after a part %s another node is asked', async (_, chainId, path, part) => {
   const { router } = await serve(chainId, 'rest', part, () => account)
   const response = await fetch(`${router.url}${path}`, { headers: select })
@@ -64,7 +64,7 @@ test.each([
   ['MOVECHAIN', '/accounts/0x1'],
   ['MIRROR', '/things/latest'],
 ])(
-  'a request for a range by %s gets the whole answer, whatever headers the spec allows',
+  'a range request by %s gets the whole answer, whatever headers the spec allows',
   async (chainId, path) => {
     const { router, partial } = await serve(
       chainId,

@@ -118,7 +118,7 @@ describe('the client gets the answer of the node', () => {
     ['a refusal in JSON', 400, json, '{"message":"bad","error_code":"invalid_input"}'],
     ['not found in JSON', 404, json, '{"message":"gone","error_code":"resource_not_found"}'],
     ['not found as a page', 404, { 'content-type': 'text/html' }, '<h1>404</h1>'],
-    ['a refusal without words', 405, {}, ''],
+    ['a refusal without a body', 405, {}, ''],
     ['a failure in JSON', 500, json, '{"message":"odd","error_code":"vm_error"}'],
     ['a failure as a page', 500, { 'content-type': 'text/html' }, '<h1>500</h1>'],
   ]
@@ -211,13 +211,13 @@ describe('when a node fails', () => {
       },
     ],
     [
-      'JSON that ends early',
+      'truncated JSON',
       (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end('{"a":')
       },
     ],
-    ['a path that it alone does not serve', (_, response) => response.writeHead(404).end()],
+    ['a path that only this node does not serve', (_, response) => response.writeHead(404).end()],
   ]
   test.each(failures)('%s: the other node answers a read', async (_, answer) => {
     await using pair = await pairOf(answer)

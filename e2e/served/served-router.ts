@@ -45,7 +45,6 @@ export interface ServedRouterOptions {
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Destination of spans. Default: none. */
   readonly tracing?: CallSpans
-  /** Observers of client calls. */
   readonly observers?: Parameters<typeof combineObservers>[0]
   /** Environment variables for placeholders in the config. */
   readonly environment?: Readonly<Record<string, string>>

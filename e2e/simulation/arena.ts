@@ -10,22 +10,21 @@ import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { WrongKind } from './wrong-answers.ts'
 import {
   type Fault,
-  keptBlocks,
+  retainedBlocks,
   type RequestPlan,
   type Schedule,
   type Span,
   type UrlPlan,
 } from './schedule.ts'
 
-/** What a URL did with a request: the decision of the simulation, not the engine's view. */
+/** What a URL did with a request, by the simulation's plan rather than the engine's view. */
 export type Fate =
   | { readonly kind: 'honest' }
   | { readonly kind: 'wrong'; readonly wrong: WrongKind }
-  /** Another fault. */
   | { readonly kind: 'faulty'; readonly fault: Exclude<Fault['kind'], 'wrong'> }
 
 /** One URL of one upstream. */
-export interface Place {
+export interface Target {
   readonly upstream: string
   readonly url: number
   /** The URL as the engine prints it. */
@@ -34,7 +33,7 @@ export interface Place {
 
 /** One request that the engine sent to one URL. */
 export interface Exchange {
-  readonly place: Place
+  readonly target: Target
   /** The client's call; null for the router's own probes. */
   readonly callId: string | null
   readonly method: string
@@ -43,26 +42,26 @@ export interface Exchange {
   fate: Fate
   /** When its answer is due; null: never. */
   readonly dueMs: number | null
-  /** The node's newest block when it was asked. */
+  /** The node's newest block when it got the request. */
   readonly head: number
-  /** The cooldown that it asks for; null: none. */
+  /** Cooldown that the answer requests; null: none. */
   readonly limitMs: number | null
-  /** It sends an error, honest or not. */
-  readonly saysError: boolean
-  /** Its node says that it is syncing, if asked. */
+  /** Whether the answer is an error, honest or not. */
+  readonly isError: boolean
+  /** Whether its node reports that it is syncing. */
   readonly isSyncing: boolean
-  /** Its node has pruned the block, and gives an empty answer. */
+  /** Whether its node has pruned the block, and returns an empty answer. */
   readonly isPruned: boolean
-  /** Null while it is under way. */
+  /** Null while it is in flight. */
   endedMs: number | null
-  /** The router aborted it. */
+  /** Whether the router aborted it. */
   isAborted: boolean
 }
 
-/** Answers, and the exchanges that they came by. */
+/** Exchanges by their answers. */
 export type Answered = WeakMap<object, Exchange>
 
-/** The params of a request, and the lowest head of a node that can answer it. */
+/** The params of a request, and the lowest head that can answer it. */
 export interface Question {
   readonly params: readonly unknown[]
   /** Height of the newest block that the answer needs; null when any node can answer. */
@@ -74,7 +73,7 @@ export type Outcome =
   | { readonly kind: 'reply'; readonly reply: Reply }
   | { readonly kind: 'error'; readonly error: RelayError }
   | { readonly kind: 'abandoned' }
-  /** The connection broke after a part of the answer: the client saw that it is not whole. */
+  /** The connection broke in the middle of the answer, and the client noticed. */
   | { readonly kind: 'broken-off'; readonly reply: Reply }
   /** The relay threw an unexpected error. */
   | { readonly kind: 'defect'; readonly thrown: unknown }
@@ -87,26 +86,26 @@ export interface ClientCall {
   readonly call: Call
   readonly startedMs: number
   readonly deadlineMs: number
-  /** Printed URLs that were verified when it began. */
+  /** Printed URLs that were verified when the call began. */
   readonly verified: ReadonlySet<string>
-  /** In the order of their sending. */
+  /** In send order. */
   readonly exchanges: Exchange[]
   leftMs: number | null
   endedMs: number | null
   outcome: Outcome | null
 }
 
-/** A URL with its plan, its state in the engine and the referee's record. */
+/** A URL with its plan, its state in the engine and the simulation's record. */
 export interface Seat {
   readonly upstream: Upstream
   readonly plan: UrlPlan
   readonly url: NodeUrl
-  /** As the pool reported it, not as it remembers it. */
+  /** From the pool's report, independent of the pool's state. */
   cooldownUntilMs: number
-  /** As the URL itself asked for. */
+  /** From the answers of the URL. */
   limitedUntilMs: number
-  /** When it first reported that it is syncing. */
-  saidSyncingMs: number
+  /** Time of its first report that it is syncing. */
+  syncingSinceMs: number
 }
 
 /** A running simulation, as its checks see it. */
@@ -116,7 +115,7 @@ export interface Arena {
   readonly chain: ChainModel
   readonly floors: {
     floorOf(plan: RequestPlan): number | null
-    look(): void
+    followTip(): void
     ended(client: ClientCall): void
   }
   /** The head of the chain at a time in the past. */
@@ -124,32 +123,32 @@ export interface Arena {
   readonly allowedLagBlocks: number
   readonly pool: Pool
   readonly answered: Answered
-  /** By the URL as it is printed. */
+  /** By printed URL. */
   readonly seats: ReadonlyMap<string, Seat>
   readonly calls: ReadonlyMap<string, ClientCall>
   /** Reports a broken rule; `docs/testing.md` lists the rules. */
   readonly report: (rule: string, what: string) => void
 }
 
-/** The exchange that an answer came by. */
+/** The exchange that returned the client's answer. */
 export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
   if (outcome?.kind !== 'reply') return undefined
   const { incoming } = outcome.reply
   return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
-/** Whether a node of the upstream has pruned the call's block, or misled the router about it. */
+/** Whether a node of the upstream has pruned the call's block, or appears to lack it. */
 export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
   const depth = client.plan.depth ?? 0
-  // A node whose head fell far refuses an old block, as a pruned node does.
-  const hasMisled = ({ kind }: Fault) =>
+  // A node whose head fell far refuses an old block, like a pruned node.
+  const seemsPruned = ({ kind }: Fault) =>
     kind === 'wrong' || (kind === 'lag' && upstream.lacks(client.call.method))
-  const isSuch = ({ isPruned, faults }: UrlPlan) =>
-    (isPruned && depth > keptBlocks) || (depth > 0 && faults.some(hasMisled))
-  return [...seats.values()].some((each) => each.upstream === upstream && isSuch(each.plan))
+  const lacksBlock = ({ isPruned, faults }: UrlPlan) =>
+    (isPruned && depth > retainedBlocks) || (depth > 0 && faults.some(seemsPruned))
+  return [...seats.values()].some((each) => each.upstream === upstream && lacksBlock(each.plan))
 }
 
-/** Whether an upstream is up to date and, for some time, none of its URLs has had a fault. */
+/** Whether an upstream is current, and its URLs have had no recent fault. */
 export function isSound({ seats, clock, schedule, allowedLagBlocks }: Arena, { urls }: Upstream) {
   const nowMs = clock.nowMs()
   const sinceMs = nowMs - 4 * schedule.chain.blockTimeMs
@@ -162,7 +161,7 @@ export function isSound({ seats, clock, schedule, allowedLagBlocks }: Arena, { u
   })
 }
 
-/** Whether a block counts as new by its timestamp. */
+/** Whether a block is fresh by its timestamp. */
 export function isFresh({ chain, clock, allowedLagBlocks }: Arena, block: number): boolean {
   const freshMs = Math.max((allowedLagBlocks + 1) * chain.blockTimeMs, 30_000)
   return clock.wallMs() - chain.wallMsOf(block) <= freshMs

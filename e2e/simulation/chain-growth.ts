@@ -5,10 +5,10 @@ import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { Dice } from './dice.ts'
 import type { Schedule } from './schedule.ts'
 
-/** All schedules share one chain, so that a block is built once for thousands of them. */
+/** All schedules share one chain, so that each block is built only once. */
 export const chainSeed = 'simulation'
 
-/** A chain that grows, halts and reorganises by the schedule. `stop` ends its timers. */
+/** A chain that grows, halts and reorganises on schedule. `stop` ends its timers. */
 export function growChain(
   { seed, chain: plan }: Pick<Schedule, 'seed' | 'chain'>,
   clock: Clock,

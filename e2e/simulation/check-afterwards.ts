@@ -3,12 +3,12 @@
 import type { Arena, ClientCall } from './arena.ts'
 import { checkAborted, slowestMs } from './check-ending.ts'
 
-/** Time without faults until an upstream is in service: the watch's longest wait, and a probe. */
+/** Recovery time of an upstream without faults: the watch's longest wait, and a probe. */
 export const recoveryMs = 45_000
-/** The time of a probe. */
+/** Timeout of a probe. */
 const probeMs = 5_000
 
-/** Rules for each call once the schedule is over and everything had time to end. */
+/** Checks each call after the schedule, when everything had time to end. */
 export function checkCalls(arena: Arena): void {
   for (const client of arena.calls.values()) {
     if (client.endedMs === null)
@@ -18,7 +18,7 @@ export function checkCalls(arena: Arena): void {
   }
 }
 
-/** Rules after the engine was stopped. `open` requests are under way. */
+/** Checks the stopped engine. `open` is the number of requests in flight. */
 export function checkRemains(arena: Arena, open: number): void {
   const { clock, pool } = arena
   if (clock.pending > 0) arena.report('leaves-nothing', `${clock.pending} timers are left`)
@@ -27,7 +27,7 @@ export function checkRemains(arena: Arena, open: number): void {
     if (usedSlots !== 0) arena.report('leaves-nothing', `${name} has ${usedSlots} sessions left`)
 }
 
-/** The journal equals what went over the wire, and honest answers count as answers. */
+/** The journal matches the wire, and honest answers count as answers. */
 function checkJournal(arena: Arena, client: ClientCall): void {
   const { id, call, exchanges } = client
   const { attempts } = call.journal
@@ -38,34 +38,34 @@ function checkJournal(arena: Arena, client: ClientCall): void {
     )
   for (const [index, exchange] of exchanges.entries()) {
     const { upstream, startedMs, endedMs, result } = attempts[index]!
-    const { place, fate, saysError, isAborted } = exchange
-    // Instants of the virtual clock are sums of fractions.
-    const isThen = Math.abs(startedMs - exchange.sentMs) < 1e-6
-    if (upstream !== place.upstream || !isThen || endedMs === null)
+    const { target, fate, isError, isAborted } = exchange
+    // Times of the virtual clock are inexact sums of fractions.
+    const isSameTime = Math.abs(startedMs - exchange.sentMs) < 1e-6
+    if (upstream !== target.upstream || !isSameTime || endedMs === null)
       arena.report('journal-is-true', `attempt ${index + 1} of ${id} is recorded wrongly`)
-    else if (fate.kind === 'honest' && !isAborted && !saysError && result !== 'answer') {
+    else if (fate.kind === 'honest' && !isAborted && !isError && result !== 'answer') {
       const what = typeof result === 'object' && result ? result.name : String(result)
       arena.report('honest-accepted', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }
 }
 
-/** Rules after `recoveryMs` without any fault. */
+/** Checks that upstreams serve again after `recoveryMs` without any fault. */
 export function checkRecovery(arena: Arena): void {
   const nowMs = arena.clock.nowMs()
   for (const { name, availability } of arena.pool.upstreams) {
     const seats = [...arena.seats.values()].filter(({ upstream }) => upstream.name === name)
-    const isWell = seats.every(
+    const isHealthy = seats.every(
       ({ plan, cooldownUntilMs }) =>
         !plan.isForeign &&
         slowestMs(plan) < (plan.timeoutMs ?? probeMs) &&
         cooldownUntilMs <= nowMs - recoveryMs &&
         plan.faults.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
     )
-    if (isWell && availability.standing !== 'eligible')
+    if (isHealthy && availability.standing !== 'eligible')
       arena.report(
         'comes-back',
-        `${name} is ${availability.standing}, ${recoveryMs} ms after all was well with it`,
+        `${name} is ${availability.standing}, ${recoveryMs} ms after its last fault`,
       )
   }
 }

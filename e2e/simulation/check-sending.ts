@@ -15,10 +15,10 @@ import {
 } from './arena.ts'
 import { triesOf, wasSent } from './check-ending.ts'
 
-/** Rules at each request of the engine. `exchange` is already among the call's. */
+/** Checks a request when the engine sends it. The call's exchanges already include it. */
 export function checkSending(arena: Arena, exchange: Exchange): void {
   const { clock, calls, seats } = arena
-  const seat = seats.get(exchange.place.printable) as Seat
+  const seat = seats.get(exchange.target.printable) as Seat
   if (Math.max(seat.cooldownUntilMs, seat.limitedUntilMs) > clock.nowMs())
     arena.report('cooldown-kept', `${nameOf(exchange)} is in cooldown`)
   const client = exchange.callId === null ? undefined : calls.get(exchange.callId)
@@ -35,7 +35,7 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   const floor = call.method.kind === 'write' ? null : call.directives.minBlock
   if (clock.nowMs() >= client.deadlineMs) arena.report('ends-in-time', `${where} after its budget`)
   if (isRead && (client.endedMs !== null || client.leftMs !== null))
-    arena.report('ends-with-its-client', `${where}, whose client no longer waits`)
+    arena.report('ends-with-its-client', `${where}, but the client no longer waits`)
   if (isRetried && exchanges.length > schedule.settings.relay.maxAttempts)
     arena.report('attempts-bounded', `${where} is attempt ${exchanges.length}`)
   if (seat.plan.isForeign || seat.url.verified !== true)
@@ -56,34 +56,34 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   const { retryLimit } = schedule.settings.relay
   // A call with a floor is retried for as long as it may wait.
   if (isRetried && floor === null && kind === 'retry' && triesOf(client, 'every') > retryLimit)
-    arena.report('attempts-bounded', `${where} is a retry too many`)
+    arena.report('attempts-bounded', `${where} exceeds the retry limit`)
   if (kind !== 'failover') checkChoice(arena, exchange, client, where)
   if (kind === 'hedge' && !isRead) arena.report('only-reads-again', `${where} as a hedge`)
 }
 
-/** Another attempt is made only if it may help, and only as often as the config allows. */
+/** A further attempt needs a reason: the last answer was missing, or another node may do better. */
 function checkReason(arena: Arena, client: ClientCall, where: string): void {
   const { call, exchanges } = client
   const { attempts } = call.journal
   const kind = attempts.at(-1)?.kind
   const last = exchanges.at(-2)
-  // With attempts side by side it is not known which of them this one follows.
+  // Among concurrent attempts it is unknown which one this attempt follows.
   const isNewTry = (each: AttemptKind) => each === 'first' || each === 'retry'
   const before = attempts.slice(0, -1).map((each) => each.kind)
   if (!last || before.includes('broadcast')) return
   if (before.slice(before.findLastIndex(isNewTry)).includes('hedge')) return
   if (kind === 'failover' && last.isAborted)
-    arena.report('attempt-in-its-time', `${where}, after another URL had used the time up`)
+    arena.report('attempt-in-its-time', `${where}, after another URL had used up the time`)
   if (kind !== 'retry' && kind !== 'failover') return
   // A late attempt has no answer yet.
   const hasAnswered = last.endedMs !== null && !last.isAborted
   // A transaction whose answer is too long may go to another node.
   if (call.method.kind === 'write') return
   if (hasAnswered && last.fate.kind === 'faulty' && last.fate.fault === 'too-large')
-    arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
+    arena.report('only-where-it-helps', `${where} after a failure that every upstream would repeat`)
 }
 
-/** A write goes to each URL once; a local call that may have run is repeated only if it creates. */
+/** A write goes to each URL once. A local call that may have run is repeated only if it creates. */
 function checkRepetition(
   arena: Arena,
   exchange: Exchange,
@@ -94,25 +94,25 @@ function checkRepetition(
   const { kind, stateful } = call.method
   if (kind === 'write') {
     const again = before.find(
-      (each) => each.place.printable === exchange.place.printable && wasSent(each),
+      (each) => each.target.printable === exchange.target.printable && wasSent(each),
     )
     if (again) arena.report('writes-once', `${where} again`)
   }
   const isOnce = kind === 'local' && stateful !== 'creates'
   if (isOnce && before.some((each) => wasSent(each) && !isOverLimit(each)))
-    arena.report('only-reads-again', `${where} after it was sent already`)
+    arena.report('only-reads-again', `${where} after an earlier attempt`)
 }
 
 /**
- * The choice among upstreams: untried before tried, primary before backup, fresh before lagging,
- * with the block before without it.
+ * The order of upstreams: untried before tried, primary before backup, fresh before lagging, with
+ * the block before without it.
  */
 function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where: string): void {
   const { call, exchanges, plan } = client
-  const chosen = upstreamNamed(arena, exchange.place.upstream)
+  const chosen = upstreamNamed(arena, exchange.target.upstream)
   const before = exchanges.slice(0, -1)
   const isTried = (upstream: Upstream) =>
-    before.some(({ place }) => place.upstream === upstream.name)
+    before.some(({ target }) => target.upstream === upstream.name)
   const addons = call.method.addon === null ? [] : [call.method.addon]
   const able = arena.pool.upstreams.filter(
     (each) =>
@@ -134,31 +134,31 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
   if (call.method.kind === 'write') return
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
-  // A hedge at a lagging upstream could answer before a fresh one that is still asked.
-  const isAsked = ({ name }: Upstream) =>
-    before.some(({ place, endedMs }) => place.upstream === name && endedMs === null)
+  // A hedge at a lagging upstream could answer before the request to a fresh one.
+  const isInFlight = ({ name }: Upstream) =>
+    before.some(({ target, endedMs }) => target.upstream === name && endedMs === null)
   const peers = isHedge
-    ? able.filter((each) => isAsked(each) || !isTried(each))
+    ? able.filter((each) => isInFlight(each) || !isTried(each))
     : untried.filter(({ tier }) => tier === chosen.tier)
-  // A node with the start of a range, or a block known by its hash, precedes a fresh one without
-  // it.
+  // An upstream with the start of a range, or with the block of a hash, precedes a fresh one
+  // without it.
   const start = startOf(arena, client)
   const hasStart = ({ latest }: Upstream) => (latest?.block ?? Infinity) >= start
   const fresher = peers.find(
-    (each) => hasWanted(each, client) && each.latest !== null && hasStart(each) >= hasStart(chosen),
+    (each) => hasBlock(each, client) && each.latest !== null && hasStart(each) >= hasStart(chosen),
   )
-  if (fresher && !hasWanted(chosen, client))
+  if (fresher && !hasBlock(chosen, client))
     arena.report('fresh-first', `${where}, which lags, before ${fresher.name}`)
   const current = peers.find((each) => isSound(arena, each) && each.latest !== null)
   if (current && isFromSyncing(arena, exchange, client))
     arena.report('not-from-syncing', `${where}, which is syncing, before ${current.name}`)
 }
 
-/** A read of the latest state goes to a node that reports that it is syncing, with an old head. */
-function isFromSyncing(arena: Arena, { place, head, isSyncing }: Exchange, { call }: ClientCall) {
-  const { upstream, saidSyncingMs } = arena.seats.get(place.printable) as Seat
+/** Whether a read of the latest state goes to a node that reports that it is syncing. */
+function isFromSyncing(arena: Arena, { target, head, isSyncing }: Exchange, { call }: ClientCall) {
+  const { upstream, syncingSinceMs } = arena.seats.get(target.printable) as Seat
   const isLatest = JSON.stringify(call.method.block).includes('"latest"')
-  const isLearnt = upstream.urls.length === 1 && (upstream.status?.atMs ?? -1) >= saidSyncingMs
+  const isLearnt = upstream.urls.length === 1 && (upstream.status?.atMs ?? -1) >= syncingSinceMs
   return isLatest && isSyncing && isLearnt && !isFresh(arena, head)
 }
 
@@ -170,8 +170,8 @@ function startOf({ pool }: Arena, { call: { method } }: ClientCall): number {
   return point.kind === 'number' ? point.number : 0
 }
 
-/** Whether an upstream's own head has the call's block, or it does not lag if the block is new. */
-function hasWanted({ latest, lags }: Upstream, { call: { method } }: ClientCall): boolean {
+/** Whether an upstream has reached the call's block or, for a new block, does not lag. */
+function hasBlock({ latest, lags }: Upstream, { call: { method } }: ClientCall): boolean {
   const { block, byHash } = method
   const point = block.kind === 'range' ? block.to : block
   if (point.kind === 'number') return latest === null || latest.block >= point.number
@@ -182,26 +182,26 @@ function hasWanted({ latest, lags }: Upstream, { call: { method } }: ClientCall)
   return !isAboutTip || !lags
 }
 
-/** Whether an upstream has the block by every head that it reported. */
+/** Whether every head that an upstream reported has reached the block. */
 function isAt({ latest, urls }: Upstream, floor: number): boolean {
   const heads = [latest, ...urls.map(({ head }) => head ?? latest)]
   return heads.every((head) => (head?.block ?? 0) >= floor)
 }
 
-/** Refused by a rate limit or a quota: not executed. */
+/** Whether a rate limit or a quota prevented the execution. */
 function isOverLimit({ fate }: Exchange): boolean {
   return fate.kind === 'faulty' && (fate.fault === 'rate-limit' || fate.fault === 'quota')
 }
 
-function nameOf({ place }: Exchange): string {
-  return `${place.upstream}/${place.url}`
+function nameOf({ target }: Exchange): string {
+  return `${target.upstream}/${target.url}`
 }
 
-/** Extra calls of a new listener, and those that it earns by time, beside a tenth of its reads. */
+/** Extra calls of a new listener, and those earned over time, on top of a tenth of its reads. */
 const credit = 10
 const earnedPerMs = 1 / 10_000
 
-/** Extra calls stay within a tenth of the reads so far, the credit, and the earnings by time. */
+/** Extra calls stay within a tenth of the reads, the credit, and the earnings over time. */
 export function checkHedges(arena: Arena): void {
   let reads = 0
   let hedges = 0

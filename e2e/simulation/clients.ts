@@ -11,7 +11,7 @@ import type { Arena, ClientCall, Outcome, Question } from './arena.ts'
 import type { Spec } from './engine.ts'
 import type { RequestPlan } from './schedule.ts'
 
-/** Starts a client's call as a listener would; the client leaves when its plan says so. */
+/** Starts a client's call like a listener. The client may leave early, according to its plan. */
 export function beginCall(
   id: string,
   plan: RequestPlan,
@@ -87,7 +87,7 @@ export function beginCall(
   return client
 }
 
-/** A client reads a whole stream. @returns false when the connection breaks */
+/** Reads a whole stream. @returns false when the connection breaks */
 async function readToEnd(body: BodyStream): Promise<boolean> {
   try {
     for await (const piece of body) void piece
@@ -122,7 +122,7 @@ function questionOf(plan: RequestPlan, chain: ChainModel): Question {
       return { params: [account, block], neededBlock }
     case 'eth_call':
     case 'eth_estimateGas': {
-      // One in eight asks a contract that always reverts.
+      // One call in eight is to a contract that always reverts.
       const to = pick === 0 ? population.revertingContract : population.contracts[pick]
       return { params: [{ to, data: '0x18160ddd' }, block], neededBlock }
     }
@@ -134,9 +134,9 @@ function questionOf(plan: RequestPlan, chain: ChainModel): Question {
       return { params: [chain.block(height).hash, false], neededBlock: height }
     case 'eth_getTransactionByHash':
     case 'eth_getTransactionReceipt': {
-      const place = withTransactions(chain, height)
-      const { hash } = place.transactions[pick % place.transactions.length]!
-      return { params: [hash], neededBlock: place.height }
+      const block = withTransactions(chain, height)
+      const { hash } = block.transactions[pick % block.transactions.length]!
+      return { params: [hash], neededBlock: block.height }
     }
     case 'eth_getLogs': {
       const fromBlock = hex(height - pick)
@@ -152,7 +152,7 @@ function questionOf(plan: RequestPlan, chain: ChainModel): Question {
   }
 }
 
-/** The newest block up to `height` that holds a transaction. */
+/** The newest block up to `height` with a transaction. */
 function withTransactions(chain: ChainModel, height: number) {
   for (let at = height; ; at -= 1) {
     const { transactions } = chain.block(at).block

@@ -3,7 +3,7 @@
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import type { Random } from '../../proxy/clock/random.ts'
 
-/** Draws from a seed; each `stream` of a seed is independent of the others. */
+/** Random draws from a seed. Each `stream` of a seed is independent of the others. */
 export class Dice implements Random {
   readonly #random: Random
 
@@ -24,7 +24,7 @@ export class Dice implements Random {
     return least + Math.floor(this.next() * (most - least + 1))
   }
 
-  /** A number of any size between the two, each order of magnitude as likely as the other. */
+  /** A number between the two; all orders of magnitude are equally likely. */
   scaled(least: number, most: number): number {
     return least * (most / least) ** this.next()
   }
@@ -44,14 +44,14 @@ export class Dice implements Random {
   }
 }
 
-/** The kinds that can be drawn, and further draws for each. */
+/** Kinds, each with the draw of its properties. */
 type Table = Readonly<Record<string, (dice: Dice) => object>>
 
 export type Drawn<T extends Table> = {
   [Kind in keyof T]: Readonly<{ kind: Kind } & ReturnType<T[Kind]>>
 }[keyof T]
 
-/** One of `kinds`; a kind that is listed twice is twice as likely. */
+/** Draws one of `kinds`; a kind that is listed twice is twice as likely. */
 export function drawKind<T extends Table>(
   dice: Dice,
   table: T,
@@ -65,5 +65,5 @@ export function kindsOf<T extends object>(table: T): readonly (keyof T)[] {
   return Object.keys(table) as (keyof T)[]
 }
 
-/** A kind without further draws. */
+/** Draws no properties. */
 export const alone = () => ({})

@@ -21,7 +21,7 @@ export interface Spec {
   readonly iface: ChainInterface
 }
 
-/** A URL as the engine prints it: its key here and in reports. */
+/** A URL as the engine prints it, which is its key here and in reports. */
 export function printableOf({ name }: Pick<NodePlan, 'name'>, url: number | 'socket'): string {
   return `${url === 'socket' ? 'ws' : 'http'}://${name}-${url}.test`
 }
@@ -36,11 +36,11 @@ export interface EngineOptions {
   readonly wire: Wire
   readonly poolObserver: PoolObserver
   readonly relayObserver: RelayObserver
-  /** By the URL as it is printed. */
+  /** Returns the socket of a printed URL. */
   readonly createSocket?: (printable: string) => SocketTransport
 }
 
-/** The real pool, relay and watch, over simulated URLs. */
+/** The real pool, relay and watch over simulated URLs. */
 export function createEngine(options: EngineOptions): {
   readonly pool: Pool
   readonly relay: Relay
@@ -51,10 +51,10 @@ export function createEngine(options: EngineOptions): {
   const transports = new Map<string, SimulatedUrl>()
   for (const node of nodes)
     for (const [url, plan] of node.urls.entries()) {
-      const place = { upstream: node.name, url, printable: printableOf(node, url) }
-      // The stream depends on the name: it draws the same without the other nodes.
+      const target = { upstream: node.name, url, printable: printableOf(node, url) }
+      // The stream depends on the name alone, so other nodes do not affect the draws.
       const dice = new Dice(seed, 100 + Number(node.name.slice('node-'.length)) * 10 + url)
-      transports.set(place.printable, new SimulatedUrl(place, plan, wire, dice))
+      transports.set(target.printable, new SimulatedUrl(target, plan, wire, dice))
     }
   const pool = createPool(
     nodes.map((node) => configOf(node, chain)),
@@ -95,7 +95,7 @@ export function createEngine(options: EngineOptions): {
   return { pool, relay: withWake(relay, watch), watch }
 }
 
-/** The config of an upstream as the parser would return it. */
+/** The config of an upstream, as the parser returns it. */
 function configOf(node: EngineOptions['nodes'][number], chain: Chain): UpstreamConfig {
   const { name, tier } = node
   const nodeUrls: NodeUrlConfig[] = node.urls.map(({ timeoutMs, addons }, at) =>

@@ -3,9 +3,9 @@
 import { type Arena, type ClientCall, type Exchange, exchangeOf } from './arena.ts'
 import type { RequestPlan } from './schedule.ts'
 
-/** A call waits for its floor only if the floor is not further above every head. */
+/** A call waits for a floor that is at most this far above the highest head. */
 const maxAheadBlocks = 1_000
-/** The longest wait for heads after a rest. */
+/** The longest wait for heads after an idle period. */
 export const maxWakeMs = 1_000
 /** A chain may grow by this many blocks between two reports. */
 export const maxGrowth = 10
@@ -15,20 +15,23 @@ export function floorWaitMs({ chain }: Arena['schedule']): number {
   return Math.max(2 * chain.blockTimeMs, 1_000)
 }
 
-/** The number that replaced `latest`; the node's head if `latest` stays. Null without the tag. */
-export function blockAsked({ question }: ClientCall, { params, head }: Exchange): number | null {
+/** The number that replaced `latest`, or the node's head if none did. Null without the tag. */
+export function requestedBlock(
+  { question }: ClientCall,
+  { params, head }: Exchange,
+): number | null {
   const at = JSON.stringify(question.params).indexOf('latest')
   return at < 0 ? null : Number.parseInt(JSON.stringify(params).slice(at), 16) || head
 }
 
-/** Records the blocks that clients have seen, and checks that later answers are not older. */
+/** Records the blocks that clients have seen, and checks that no later answer is older. */
 export class FloorWatch {
   readonly #arena: Arena
   /** The highest block that each client has seen. */
   readonly #seen = new Map<number, number>()
-  /** The highest number of the latest block that a node itself returned. */
+  /** The highest number of a latest block that a node returned. */
   #newest = { block: 0, atMs: -Infinity }
-  /** The tip at the last look. */
+  /** The tip at the last check. */
   #tip = 0
 
   constructor(arena: Arena) {
@@ -40,22 +43,22 @@ export class FloorWatch {
     return floor === null ? null : this.#arena.chain.head + floor
   }
 
-  /** After a deep fall of the tip, the router starts anew from there. */
-  look(): void {
+  /** After a deep fall of the tip, the router restarts from there. */
+  followTip(): void {
     const { tip } = this.#arena.pool
     if (tip === null) return
-    // The fall counts from the last tip, which may be above every number that a client has seen.
+    // The last tip may be above every number that a client has seen.
     if (this.#isDeep(Math.max(this.#newest.block, this.#tip), tip)) this.#newest.atMs = -Infinity
     this.#tip = tip
   }
 
   ended(client: ClientCall): void {
     const { outcome, plan, call } = client
-    this.look()
+    this.followTip()
     if (outcome?.kind === 'error' && outcome.error.kind.reason === 'min-block')
       this.#checkWait(client)
     const exchange = exchangeOf(this.#arena, client)
-    if (outcome?.kind !== 'reply' || exchange?.fate.kind !== 'honest' || exchange.saysError) return
+    if (outcome?.kind !== 'reply' || exchange?.fate.kind !== 'honest' || exchange.isError) return
     const number = numberIn(client)
     if (call.method.kind !== 'write') this.#checkFloor(client, exchange, number)
     if (plan.method === 'eth_blockNumber') this.#checkNumber(client, exchange, number)
@@ -64,14 +67,14 @@ export class FloorWatch {
     this.#seen.set(plan.client, seen)
   }
 
-  /** The answer shows no older block, from a node with the floor unless its head may fall. */
+  /** The answer is not below the floor, and its node has the floor unless its head may fall. */
   #checkFloor(client: ClientCall, exchange: Exchange, number: number): void {
     const { seats, report } = this.#arena
     const floor = client.call.directives.minBlock ?? 0
-    const { upstream } = exchange.place
+    const { upstream } = exchange.target
     const where = `${client.id} ${client.plan.method} with floor ${floor}`
     const isNumber = client.plan.method === 'eth_blockNumber'
-    const shown = isNumber ? number : (blockAsked(client, exchange) ?? floor)
+    const shown = isNumber ? number : (requestedBlock(client, exchange) ?? floor)
     if (shown < floor && !(isNumber && this.#isDeep(floor, shown)))
       report('floor-is-kept', `${where} shows ${shown} of ${upstream}`)
     const plans = [...seats.values()].filter(({ upstream: { name } }) => name === upstream)
@@ -80,7 +83,7 @@ export class FloorWatch {
       report('floor-is-kept', `${where} is answered by ${upstream} at ${exchange.head}`)
   }
 
-  /** A call fails for its floor after the whole wait, or at once if every head is far behind. */
+  /** A call fails for its floor after the full wait, or at once if every head is far behind. */
   #checkWait({ call, id, plan, startedMs, deadlineMs }: ClientCall): void {
     const { schedule, clock, pool, report } = this.#arena
     const floor = call.directives.minBlock ?? 0
@@ -94,7 +97,7 @@ export class FloorWatch {
       report('floor-is-kept', `${id} with floor ${floor} failed after ${tookMs} ms`)
   }
 
-  /** The latest block's number never falls soon after a node returned it, except by a reorg. */
+  /** Without a reorg, the latest block's number does not fall soon after a node returned it. */
   #checkNumber({ id, plan }: ClientCall, { head }: Exchange, number: number): void {
     const { clock, schedule, report } = this.#arena
     const nowMs = clock.nowMs()
@@ -118,7 +121,7 @@ export class FloorWatch {
   }
 }
 
-/** The number of the latest block, or of the block of a receipt, in a result; 0 in others. */
+/** The latest block's number in a result, or that of a receipt's block; 0 in others. */
 function numberIn({ plan, outcome }: ClientCall): number {
   const body = outcome?.kind === 'reply' ? outcome.reply.incoming.body : null
   if (!/^eth_(?:blockNumber|getTransactionReceipt)$/.test(plan.method)) return 0

@@ -4,14 +4,12 @@ import { strategies, type RelayConfig, type Tier } from '../../proxy/config/type
 import { alone, Dice, drawKind, kindsOf, type Drawn } from './dice.ts'
 import { wrongContents, wrongKinds } from './wrong-answers.ts'
 
-/*
- * The schedule of a seed: everything that happens outside the engine, as plain data.
- */
+/* The events of one seed outside the engine, as plain data. */
 
-/** The schedule of a seed: the same on every machine. */
+/** The schedule of a seed, which is the same on every machine. */
 export function drawSchedule(seed: number) {
   const dice = new Dice(seed, 0)
-  /** Virtual time in which clients ask. */
+  /** Virtual time in which clients send calls. */
   const durationMs = Math.round(dice.scaled(3_000, 75_000))
   const settings = drawSettings(dice)
   const chain = drawChain(dice, durationMs)
@@ -89,7 +87,7 @@ export interface NodePlan {
   readonly urls: readonly UrlPlan[]
 }
 
-/** Streams of their own, so that each seed keeps its other draws. */
+/** Later streams are separate, so that they do not change the other draws of a seed. */
 type Later = Readonly<Record<'past' | 'progress', Dice>>
 
 function drawNodes(dice: Dice, later: Later, durationMs: number): NodePlan[] {
@@ -116,7 +114,7 @@ function drawUrl(dice: Dice, later: Later, durationMs: number, mood: Mood, outag
   return {
     timeoutMs: dice.chance(0.1) ? Math.round(dice.scaled(100, 5_000)) : null,
     addons: dice.chance(0.3) ? ['debug'] : [],
-    /** It reports another chain. */
+    /** Whether it reports another chain. */
     isForeign: dice.chance(0.03),
     lagBlocks: dice.pick([0, 0, 0, 0, 0, 0, 1, 2, 6, 40]),
     /** Log-normal around the median, with a share of answers that take many times as long. */
@@ -127,23 +125,23 @@ function drawUrl(dice: Dice, later: Later, durationMs: number, mood: Mood, outag
       tailFactor: dice.scaled(5, 100),
     },
     faults,
-    /** It lacks blocks more than `keptBlocks` below the head at the start. */
+    /** Whether it lacks blocks more than `retainedBlocks` below the head at the start. */
     isPruned: past.chance(0.15),
     /** It starts this many blocks behind, reports that it is syncing, and catches up. */
     syncing: progress.chance(0.08)
       ? { blocks: progress.whole(100, 500), perSecond: progress.scaled(2, 40) }
       : null,
-    /** Its receipts include those of the next block. */
+    /** Whether its receipts include those of the next block. */
     preconfirms: progress.chance(0.3),
   }
 }
-/** Number of blocks that a pruned node has at the start; no simulated chain grows by as many. */
-export const keptBlocks = 150
+/** Number of blocks that a pruned node has at the start. No simulated chain grows by as many. */
+export const retainedBlocks = 150
 
 /** One URL and the machine behind it. */
 export type UrlPlan = ReturnType<typeof drawUrl>
 
-/** A fault of a URL for a while. It affects a `share` of the requests. */
+/** A temporary fault of a URL. It affects a `share` of the requests. */
 export type PlannedFault = Span & { readonly share: number } & Fault
 
 export function drawFaults(
@@ -163,7 +161,7 @@ export function drawFaults(
   })
 }
 
-/** Up and down and up again, in a row. */
+/** Alternates between up and down. */
 export function flapping<Kind extends string = 'crash'>(
   dice: Dice,
   turns: number,
@@ -182,14 +180,14 @@ const statuses = [500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200, 205, 30
 const faultTable = {
   /** The connection is refused. */
   refuse: alone,
-  /** Requests under way are reset, then connections are refused. */
+  /** In-flight requests are reset, then connections are refused. */
   crash: alone,
   reset: alone,
   truncated: alone,
   protocol: alone,
-  /** More bytes than the router takes: no other upstream could do better. */
+  /** More bytes than the router accepts, which every upstream would return. */
   'too-large': alone,
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   hang: alone,
   slow: (dice: Dice) => ({ addMs: dice.scaled(50, 20_000) }),
   /** HTTP 429; `retryAfterSeconds` as seconds or as a date. */
@@ -198,9 +196,9 @@ const faultTable = {
     asDate: dice.chance(0.2),
     body: dice.pick(['json', 'html'] as const),
   }),
-  /** The quota is spent, with HTTP 200. */
+  /** The quota is exhausted, with HTTP 200. */
   quota: alone,
-  /** `retryAfterSeconds`: how long it is unavailable. */
+  /** `retryAfterSeconds` is the length of the outage. */
   status: (dice: Dice) => ({
     ...dice.pick<{ status: number; retryAfterSeconds: number | null }>([
       ...statuses.map((status) => ({ status, retryAfterSeconds: null })),
@@ -210,8 +208,8 @@ const faultTable = {
     body: dice.pick(['html', 'empty'] as const),
   }),
   /**
-   * An internal error with HTTP 200: in words of a node, in unknown words, in words of a node that
-   * could not read the request, or of a gateway.
+   * An internal error with HTTP 200: the message of a node, an unknown message, that of a node that
+   * could not read the request, or that of a gateway.
    */
   error: (dice: Dice) => ({
     words: dice.pick(['internal', 'unknown', 'unread', 'gateway'] as const),
@@ -219,7 +217,7 @@ const faultTable = {
   lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
   /** Its head does not move. */
   freeze: alone,
-  /** The first of the kinds that has a wrong answer for a call. */
+  /** Sends the first of `wrongs` that applies to the call. */
   wrong: (dice: Dice) => {
     const from = dice.whole(0, wrongContents.length - 1)
     const all = [...wrongContents.slice(from), ...wrongContents.slice(0, from)]
@@ -252,7 +250,7 @@ const methods = {
 }
 const methodLots = kindsOf(methods).flatMap((method) => Array<string>(methods[method]).fill(method))
 
-/** The calls of the clients: single ones over the whole time, and bursts. */
+/** The clients' calls: single calls and bursts. */
 function drawRequests(dice: Dice, durationMs: number, names: readonly string[]) {
   const count = Math.round(dice.scaled(6, 70))
   const requests: ReturnType<typeof drawRequest>[] = []
@@ -269,11 +267,11 @@ function drawRequest(dice: Dice, atMs: number, method: string, names: readonly s
   return {
     atMs,
     method,
-    /** Depth of its block below the head of that moment; null: `latest`. */
+    /** Depth of its block below the current head; null: `latest`. */
     depth: dice.chance(0.5) ? null : dice.pick([0, 0, 1, 2, 5, 20, 300]),
-    /** Chooses among addresses, transactions and the like. */
+    /** Selects the address or the transaction. */
     pick: dice.whole(0, 7),
-    /** The client gives up after this time; null: it waits. */
+    /** The client leaves after this time; null: it waits. */
     leavesAfterMs: dice.chance(0.07) ? dice.scaled(1, 3_000) : null,
     selectProvider: dice.chance(0.04) ? dice.pick(names) : null,
     blockProviders: dice.chance(0.04) ? [dice.pick(names)] : [],
@@ -290,7 +288,7 @@ function drawFloor(progress: Dice, method: string) {
     client: progress.whole(1, 3),
     /** The highest block that its client has seen, or this many above the head; null: no floor. */
     floor: progress.chance(0.4) ? progress.pick(floors) : null,
-    /** It asks about the next block, whose receipts some nodes know. */
+    /** Whether it is about the next block, whose receipts some nodes have. */
     isEarly: method === 'eth_getTransactionReceipt' && progress.chance(0.5),
   }
 }

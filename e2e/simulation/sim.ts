@@ -16,23 +16,23 @@ make sim SEED=17 TRACE=1         and print every step of it
 make sim-subscriptions ...       the same for subscriptions
 `
 
-/** Failing seeds whose violations are printed; further ones are only named. */
-const shownInFull = 3
+/** Number of failing seeds with printed violations; of the others only the number is printed. */
+const maxPrinted = 3
 
 interface Named extends Simulation<unknown> {
-  readonly usualSeeds: number
+  readonly defaultSeeds: number
 }
 
 const simulations: Readonly<Record<string, Named>> = {
-  engine: { draw: drawSchedule, run: simulate, usualSeeds: 5_000 },
+  engine: { draw: drawSchedule, run: simulate, defaultSeeds: 5_000 },
   subscriptions: {
     draw: drawSubscriptionSchedule,
     run: simulateSubscriptions,
-    usualSeeds: 500,
+    defaultSeeds: 500,
   },
 }
 
-/** The part of the seeds that one thread runs. */
+/** The seeds of one thread. */
 interface Share {
   readonly name: string
   readonly from: number
@@ -42,7 +42,7 @@ interface Share {
 
 if (isMainThread) process.exitCode = (await main(process.argv[2] ?? 'engine')) ? 0 : 1
 else {
-  // No stack of the thousands of errors is read, and writing them takes a tenth of the time.
+  // Nothing reads the stacks of thousands of errors, and they take a tenth of the time.
   Error.stackTraceLimit = 0
   const share = workerData as Share
   const report = await runSeeds(simulations[share.name]!, share, await ethereum())
@@ -52,14 +52,14 @@ else {
 
 /** @returns true if no rule is broken */
 async function main(name: string): Promise<boolean> {
-  const { draw, run, usualSeeds } = simulations[name]!
+  const { draw, run, defaultSeeds } = simulations[name]!
   const seed = wholeNumber('SEED', 0)
-  if (seed === 0) return runMany(name, wholeNumber('SEEDS', usualSeeds), wholeNumber('FROM', 1))
+  if (seed === 0) return runMany(name, wholeNumber('SEEDS', defaultSeeds), wholeNumber('FROM', 1))
   const ran = await run(draw(seed), await ethereum())
   if (process.env['TRACE'] === '1') print(...ran.trace())
   print(...ran.violations.map(lineOf))
   const isFine = ran.violations.length === 0
-  print(`seed ${seed}: ${isFine ? 'nothing is wrong' : 'FAILED'}`)
+  print(`seed ${seed}: ${isFine ? 'no violation' : 'FAILED'}`)
   return isFine
 }
 
@@ -77,7 +77,7 @@ async function runMany(name: string, seeds: number, first: number): Promise<bool
   const sorted = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
   print(sorted.map(([what, times]) => `${what} ${times}`).join(', '))
   const failures = reports.flatMap((each) => each.failures).toSorted((a, b) => a.seed - b.seed)
-  for (const { seed, violations } of failures.slice(0, shownInFull))
+  for (const { seed, violations } of failures.slice(0, maxPrinted))
     print(`\nseed ${seed} breaks:`, ...violations.map(lineOf), `SEED=${seed} TRACE=1 shows how`)
   if (failures.length === 0) print('no violation')
   else print(`${failures.length} seeds FAILED: ${failures.map(({ seed }) => seed).join(' ')}`)
@@ -96,7 +96,7 @@ function lineOf({ rule, what }: Violation): string {
   return `${rule}: ${what}`
 }
 
-/** A whole number from 1 on, from the environment; ends the process if it is another text. */
+/** A positive whole number from the environment. Exits on any other text. */
 function wholeNumber(name: string, fallback: number): number {
   const text = process.env[name]
   if (text === undefined || text === '') return fallback

@@ -10,26 +10,25 @@ import { blockOrHash, data, hash as hashOf, method } from '../upstream-sim/param
 import type { Method } from '../upstream-sim/rpc-node.ts'
 import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import type { NodeCall } from './wrong-answers.ts'
-import { keptBlocks, type PlannedFault, type UrlPlan } from './schedule.ts'
+import { retainedBlocks, type PlannedFault, type UrlPlan } from './schedule.ts'
 
 type Methods = Readonly<Record<string, Method<ChainView>>>
 
-/** The faults of a node come from the schedule, not from here. */
+/** The schedule applies faults outside the node. */
 const noFaults = new FaultSwitch(seededRandom(0))
 
-/** One machine: its view of the chain, and its answers. */
+/** One machine with its view of the chain. */
 export class SimulatedNode {
   readonly #node: EthereumNode
   readonly #plan: UrlPlan
   readonly #oldestBlock: number
-
-  /** How many blocks it still lacks while it is syncing. */
+  /** Number of missing blocks while it is syncing. */
   #missing = 0
 
   constructor(plan: UrlPlan, chain: ChainModel) {
     const { isPruned, lagBlocks, addons } = plan
     this.#plan = plan
-    const earliestState = isPruned ? chain.head - keptBlocks : 0
+    const earliestState = isPruned ? chain.head - retainedBlocks : 0
     this.#oldestBlock = earliestState
     const methods = {
       ...ownMethods(plan),
@@ -47,8 +46,8 @@ export class SimulatedNode {
     return this.#missing > 0
   }
 
-  /** Applies the faults of its view of the chain. `branch`: null for the canonical one. */
-  be(faults: readonly PlannedFault[], branch: number | null, nowMs: number): void {
+  /** Applies the faults to its view of the chain. `branch`: null for the canonical branch. */
+  apply(faults: readonly PlannedFault[], branch: number | null, nowMs: number): void {
     const { syncing, lagBlocks } = this.#plan
     const { blocks, perSecond } = syncing ?? { blocks: 0, perSecond: 0 }
     this.#missing = Math.max(0, Math.ceil(blocks - (perSecond * nowMs) / 1_000))
@@ -60,30 +59,30 @@ export class SimulatedNode {
     else settings.frozenAt ??= this.#node.view.head
   }
 
-  /** Whether it gives an empty answer although the chain has the block. */
+  /** Whether it returns an empty answer although the chain has the block. */
   hasPruned({ method: name, params: [first] }: NodeCall): boolean {
     const block = (first as { fromBlock?: unknown } | undefined)?.fromBlock ?? first
-    return name in nothing && Number(block) < this.#oldestBlock
+    return name in emptyAnswers && Number(block) < this.#oldestBlock
   }
 
-  /** The honest answer, as this node sees the chain. */
+  /** The honest answer from this node's view of the chain. */
   answer(call: NodeCall): string {
     if (this.hasPruned(call))
-      return JSON.stringify({ jsonrpc: '2.0', id: call.id, result: nothing[call.method] })
+      return JSON.stringify({ jsonrpc: '2.0', id: call.id, result: emptyAnswers[call.method] })
     return this.#node.reply({ isBatch: false, items: [call] }) as string
   }
 }
 
-/** Answers of a pruned node about blocks that it lacks. Requests for their state fail. */
-const nothing: Readonly<Record<string, unknown>> = {
+/** A pruned node's answers about blocks that it lacks. Requests for their state fail. */
+const emptyAnswers: Readonly<Record<string, unknown>> = {
   eth_getBlockByNumber: null,
   eth_getBlockReceipts: null,
   eth_getLogs: [],
 }
 
 /**
- * Methods that differ from those of a node on a wire: transactions are not decoded, which would
- * cost more than all the rest, and are recognized by their bytes.
+ * Methods that replace those of a served node. They recognise transactions by their bytes, since
+ * decoding would cost more than all the rest.
  */
 function ownMethods({ isForeign, preconfirms }: UrlPlan): Methods {
   const received = new Set<string>()

@@ -7,21 +7,21 @@ import { TransportError } from '../../proxy/upstream/wire.ts'
 import type { BodyStream, Incoming, Outgoing, Transport } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Dice } from './dice.ts'
-import type { Answered, Exchange, Fate, Place } from './arena.ts'
+import type { Answered, Exchange, Fate, Target } from './arena.ts'
 import { wrongAnswerTo, type NodeCall } from './wrong-answers.ts'
 import { SimulatedNode } from './simulated-node.ts'
 import type { PlannedFault, UrlPlan } from './schedule.ts'
 
-/** How long a refusal takes. */
+/** Latency of a refusal. */
 const refusalMs = 1
-/** The least cooldown after a 429 without a time. */
-const usualLimitMs = 27_000
+/** The least cooldown after a 429 without `Retry-After`. */
+const defaultLimitMs = 27_000
 /** The least cooldown after a 429 with `Retry-After: 0`. */
 const soonLimitMs = 900
 /** The longest cooldown of an unavailable URL. */
 const maxPauseMs = 30_000
 
-/** From this length on an answer is a stream: less than on a wire, to save time. */
+/** An answer of this length is a stream. The limit is lower than on a wire, to save time. */
 const longBytes = 32 * 1024
 
 /** Shared by the URLs of one simulation. */
@@ -31,25 +31,25 @@ export interface Wire {
   readonly answered: Answered
   sent?(exchange: Exchange): void
   ended?(exchange: Exchange): void
-  /** The branch of an upstream, if not all are on the canonical one. */
+  /** The branch of an upstream; null for the canonical branch. */
   readonly branchOf?: (upstream: string) => number | null
-  /** The extra time of a client's call on every node. */
+  /** Extra time of a client's call on every node. */
   readonly heavyMs?: (callId: string) => number
 }
 
 /** The planned outcome of one request. */
 interface Outcome {
   readonly fate: Fate
-  /** Null: never. */
+  /** Delay of the end; null: never. */
   readonly afterMs: number | null
-  /** The cooldown that it asks for. */
+  /** Cooldown that the answer requests. */
   readonly limitMs?: number
   readonly end: TransportFault | { readonly status: number; headers: string[]; body: string }
 }
 
-/** The wire to one URL and the machine behind it, in virtual time: a transport without sockets. */
+/** A transport to one URL and its machine in virtual time, without sockets. */
 export class SimulatedUrl implements Transport {
-  readonly place: Place
+  readonly target: Target
   readonly plan: UrlPlan
   readonly #wire: Wire
   readonly #dice: Dice
@@ -57,8 +57,8 @@ export class SimulatedUrl implements Transport {
   readonly #open = new Set<() => void>()
   readonly #crashes: readonly Cancel[]
 
-  constructor(place: Place, plan: UrlPlan, wire: Wire, dice: Dice) {
-    this.place = place
+  constructor(target: Target, plan: UrlPlan, wire: Wire, dice: Dice) {
+    this.target = target
     this.plan = plan
     this.#wire = wire
     this.#dice = dice
@@ -77,7 +77,7 @@ export class SimulatedUrl implements Transport {
     const call = JSON.parse(Buffer.from(request.body as Uint8Array).toString()) as NodeCall
     const { fate, afterMs, end, limitMs = null } = this.#decide(call)
     const exchange: Exchange = {
-      place: this.place,
+      target: this.target,
       callId: typeof call.id === 'string' ? call.id : null,
       method: call.method,
       params: call.params,
@@ -86,7 +86,7 @@ export class SimulatedUrl implements Transport {
       dueMs: afterMs === null ? null : clock.nowMs() + afterMs,
       head: this.#node.head,
       limitMs,
-      saysError: typeof end !== 'string' && end.body.includes('"error":'),
+      isError: typeof end !== 'string' && end.body.includes('"error":'),
       isSyncing: this.#node.isSyncing,
       isPruned: this.#node.hasPruned(call),
       endedMs: null,
@@ -120,7 +120,7 @@ export class SimulatedUrl implements Transport {
         const incoming = incomingOf(end)
         answered.set(incoming, exchange)
         answered.set(incoming.body, exchange)
-        // A stream passes through another.
+        // Another stream may wrap the body, so the headers identify the answer too.
         answered.set(incoming.headers, exchange)
         resolve(incoming)
       }
@@ -150,9 +150,9 @@ export class SimulatedUrl implements Transport {
     let afterMs = this.#latencyMs()
     for (const fault of faults) if (fault.kind === 'slow') afterMs += fault.addMs
     if (typeof call.id === 'string') afterMs += this.#wire.heavyMs?.(call.id) ?? 0
-    const branch = this.#wire.branchOf?.(this.place.upstream) ?? null
-    this.#node.be(faults, branch, this.#wire.clock.nowMs())
-    // Only once: a second time the node would know the transaction.
+    const branch = this.#wire.branchOf?.(this.target.upstream) ?? null
+    this.#node.apply(faults, branch, this.#wire.clock.nowMs())
+    // A second answer would say that the transaction is already known.
     let answer: string | null = null
     const honest = () => (answer ??= this.#node.answer(call))
     for (const fault of faults) {
@@ -186,7 +186,7 @@ export class SimulatedUrl implements Transport {
           }
         case 'status': {
           const { status, retryAfterSeconds: seconds } = fault
-          // Under such a status the body is no answer.
+          // With such a status the body is not an answer.
           if (status > 203 && status < 400) {
             const body = JSON.stringify({ jsonrpc: '2.0', id: call.id, result: '0x1' })
             return { fate, afterMs, end: { ...ok(body), status } }
@@ -215,7 +215,7 @@ export class SimulatedUrl implements Transport {
 
 type RateLimit = Extract<PlannedFault, { kind: 'rate-limit' }>
 
-/** Errors of a node; `unknown`: a message that no table has. */
+/** Errors of a node. No table has the message of `unknown`. */
 const errors = {
   quota: { code: -32005, message: 'daily request count exceeded' },
   internal: { code: -32603, message: 'internal error' },
@@ -228,11 +228,11 @@ const json = ['content-type', 'application/json']
 const html = ['content-type', 'text/html']
 const ok = (body: string) => ({ status: 200, headers: json, body })
 
-/** The least cooldown of the URL after the answer. */
+/** The URL's least cooldown after the answer. */
 function limitMsOf({ retryAfterSeconds, asDate }: RateLimit, afterMs: number): number {
-  if (retryAfterSeconds === null) return usualLimitMs
+  if (retryAfterSeconds === null) return defaultLimitMs
   if (retryAfterSeconds === 0) return soonLimitMs
-  // A date has whole seconds, and is fixed when the answer is written.
+  // A date has whole seconds, and is computed when the request arrives.
   return retryAfterSeconds * 1_000 - (asDate ? afterMs + 1_000 : 0)
 }
 

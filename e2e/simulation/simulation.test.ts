@@ -11,18 +11,18 @@ import { simulate } from './simulation.ts'
 const spec: Spec = await ethereum()
 const engine = { draw: drawSchedule, run: simulate }
 
-// A busy machine may need minutes for what takes seconds.
+// A busy machine may need minutes instead of seconds.
 vi.setConfig({ testTimeout: 600_000 })
 
 describe('the engine in virtual time', () => {
-  it('keeps every invariant over some seeds', async () => {
+  it('keeps every invariant over 60 seeds', async () => {
     const { counts, failures } = await runSeeds(engine, { from: 1, until: 60 }, spec)
     expect(failures).toEqual([])
     expect(counts['schedules']).toBe(60)
     expect(counts['answer']).toBeGreaterThan(300)
   }, 600_000)
 
-  it.each([1, 7, 16, 48, 705])('leaves the same trace for seed %i each time', async (seed) => {
+  it.each([1, 7, 16, 48, 705])('produces the same trace for seed %i each time', async (seed) => {
     const first = await simulate(drawSchedule(seed), spec)
     const second = await simulate(drawSchedule(seed), spec)
     expect(first.trace().length).toBeGreaterThan(10)
@@ -42,7 +42,7 @@ describe('the engine in virtual time', () => {
 })
 
 describe('an engine that gives up too early', () => {
-  /** Failures of the transport are not retried. */
+  /** Does not retry failures of the transport. */
   const stubborn: Spec = {
     ...spec,
     chain: {

@@ -19,12 +19,12 @@ import { Run } from './runner/run.ts'
 import type { Schedule } from './schedule.ts'
 import { TipWatch } from './tip-watch.ts'
 
-/** Step of the wait for calls. */
+/** Step of the wait for the last calls. */
 const stepMs = 1_000
-/** More requests than any schedule needs. */
+/** Limit of requests, which no correct run reaches. */
 const maxSent = 20_000
 
-/** Runs the real engine through a schedule, in virtual time, and checks every step. */
+/** Runs the real engine through a schedule in virtual time, and checks every step. */
 export async function simulate(schedule: Schedule, spec: Spec): Promise<Run> {
   return new Simulation(schedule, spec).run()
 }
@@ -56,7 +56,7 @@ class Simulation implements Arena {
     this.#spec = { ...spec, chain }
     this.schedule = schedule
     this.allowedLagBlocks = chain.allowedLagBlocks
-    const growth = growChain(schedule, clock, (event) => this.#run.say(event))
+    const growth = growChain(schedule, clock, (event) => this.#run.log(event))
     this.chain = growth.chain
     this.headAt = growth.headAt
     this.#stopChain = growth.stop
@@ -90,7 +90,7 @@ class Simulation implements Arena {
           url,
           cooldownUntilMs: -Infinity,
           limitedUntilMs: -Infinity,
-          saidSyncingMs: Infinity,
+          syncingSinceMs: Infinity,
         })
     this.#tip = new TipWatch(this)
   }
@@ -103,13 +103,13 @@ class Simulation implements Arena {
         const client = beginCall(`c${index + 1}`, plan, this, this.#spec, this.#relay, (ended) =>
           this.#ended(ended),
         )
-        this.#run.say(`${client.id} asks ${plan.method} ${JSON.stringify(client.question.params)}`)
+        this.#run.log(`${client.id} calls ${plan.method} ${JSON.stringify(client.question.params)}`)
       })
     await clock.advance(schedule.durationMs)
     const maxMs = schedule.settings.relay.processingTimeoutMs + stepMs
     for (let waitedMs = 0; this.#isBusy && waitedMs < maxMs; waitedMs += stepMs)
       await clock.advance(stepMs)
-    await this.#quieten()
+    await this.#recover()
     checkCalls(this)
     this.#watch.stop()
     this.#stopChain()
@@ -119,6 +119,7 @@ class Simulation implements Arena {
     this.#run.count('schedules')
     return this.#run
   }
+
   #requestSent(exchange: Exchange): void {
     this.#open += 1
     this.#sent += 1
@@ -128,20 +129,20 @@ class Simulation implements Arena {
     const client = exchange.callId === null ? undefined : this.calls.get(exchange.callId)
     client?.exchanges.push(exchange)
     const kind = client ? client.call.journal.attempts.at(-1)?.kind : 'probe'
-    const { place, fate, callId, method } = exchange
-    this.#run.say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${wrongOf(fate)}`)
+    const { target, fate, callId, method } = exchange
+    this.#run.log(`${callId ?? method} > ${target.upstream}/${target.url} ${kind} ${wrongOf(fate)}`)
     checkSending(this, exchange)
-    this.#tip.look()
+    this.#tip.check()
     if (kind === 'hedge') checkHedges(this)
   }
 
   #requestEnded(exchange: Exchange): void {
     this.#open -= 1
-    const { place, callId, method, isAborted, fate } = exchange
+    const { target, callId, method, isAborted, fate } = exchange
     this.#run.count('requests to upstreams')
     if (fate.kind !== 'honest') this.#run.count(`fault: ${wrongOf(fate)}`)
     const how = isAborted ? 'aborted' : 'ended'
-    this.#run.say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
+    this.#run.log(`${callId ?? method} < ${target.upstream}/${target.url} ${how}`)
     checkExchange(this, exchange)
     this.#tip.ended(exchange)
   }
@@ -152,54 +153,54 @@ class Simulation implements Arena {
     return this.calls.size < this.schedule.requests.length
   }
 
-  /** A quiet time follows one schedule in sixteen; after it all healthy upstreams must serve. */
-  async #quieten(): Promise<void> {
+  /** In one schedule of sixteen, all healthy upstreams must serve after a time without faults. */
+  async #recover(): Promise<void> {
     if (this.schedule.seed % 16 !== 0) return
     const lastMs = this.schedule.nodes
       .flatMap(({ urls }) => urls.flatMap(({ faults }) => faults))
       .reduce((latest, { untilMs }) => Math.max(latest, untilMs), 0)
-    const wellMs = Math.min(Math.max(lastMs, this.clock.nowMs()), this.clock.nowMs() + 60_000)
-    await this.clock.advance(wellMs + recoveryMs - this.clock.nowMs())
+    const faultlessMs = Math.min(Math.max(lastMs, this.clock.nowMs()), this.clock.nowMs() + 60_000)
+    await this.clock.advance(faultlessMs + recoveryMs - this.clock.nowMs())
     checkRecovery(this)
   }
 
   #ended(client: ClientCall): void {
-    this.#run.say(`${client.id} = ${outcomeOf(client)}`)
+    this.#run.log(`${client.id} = ${outcomeOf(client)}`)
     this.#run.count(outcomeOf(client))
     checkEnding(this, client)
     this.floors.ended(client)
-    this.#tip.look()
+    this.#tip.check()
   }
 
-  /** Records the engine's reports. */
+  /** Records the engine's events. */
   #observers(): { readonly poolObserver: PoolObserver; readonly relayObserver: RelayObserver } {
     return {
       relayObserver: {
         attemptEnded() {},
-        breakerChanged: (open) => this.#run.say(open ? 'breaker open' : 'breaker closed'),
+        breakerChanged: (open) => this.#run.log(open ? 'breaker open' : 'breaker closed'),
       },
       poolObserver: {
         stateChanged: (upstream, from, { state, why }) =>
-          this.#run.say(`${upstream}: ${from} to ${state}, ${why}`),
+          this.#run.log(`${upstream}: ${from} to ${state}, ${why}`),
         cooldownBegan: (_, url, cooldownMs) => {
           const seat = this.seats.get(url)
           if (seat) seat.cooldownUntilMs = this.clock.nowMs() + cooldownMs
-          this.#run.say(`${url} in cooldown for ${cooldownMs} ms`)
+          this.#run.log(`${url} in cooldown for ${cooldownMs} ms`)
         },
         verificationFailed: (_, url, verification, why) =>
-          this.#run.say(`${url} fails ${verification}: ${why}`),
+          this.#run.log(`${url} fails ${verification}: ${why}`),
       },
     }
   }
 }
 
-/** The fault of a request, in a word. */
+/** The fault of a request; empty for none. */
 function wrongOf(fate: Fate): string {
   if (fate.kind === 'honest') return ''
   return fate.kind === 'wrong' ? fate.wrong : fate.fault
 }
 
-/** How a call ended, in a word or two. */
+/** The outcome of a call, for the trace and the counts. */
 function outcomeOf({ outcome, call }: ClientCall): string {
   if (outcome === null) return 'never ended'
   if (outcome.kind === 'error') return outcome.error.kind.reason

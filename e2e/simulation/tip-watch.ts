@@ -4,69 +4,68 @@ import { type Arena, type Exchange, isFresh, isSound, type Seat } from './arena.
 import { slowestMs } from './check-ending.ts'
 import { maxGrowth } from './floor-watch.ts'
 
-/** A head reported this long before the newest one does not count for the tip. */
+/** A head that was reported this long before the newest report does not count for the tip. */
 const memoryMs = 60_000
 
-/** A head that one upstream reported over the wire. */
+/** The head of one upstream in its last report. */
 interface Reported {
   readonly head: number
   readonly sentMs: number
   readonly endedMs: number
-  /** The printable form of the URL. */
   readonly printable: string
 }
 
-/** Records the heads that went over the wire, and compares the engine's heads and tip with them. */
+/** Compares the engine's heads and tip with the heads that went over the wire. */
 export class TipWatch {
   readonly #arena: Arena
   readonly #reported = new Map<string, Reported>()
-  /** Since when the tip has been behind; null if it is not. */
+  /** Time since which the tip is behind; null if it is not. */
   #behindMs: number | null = null
 
   constructor(arena: Arena) {
     this.#arena = arena
   }
 
-  ended({ place, callId, method, fate, saysError, isAborted, ...exchange }: Exchange): void {
+  ended({ target, callId, method, fate, isError, isAborted, ...exchange }: Exchange): void {
     const { head, sentMs, endedMs, isSyncing } = exchange
-    if (callId !== null || fate.kind !== 'honest' || saysError || isAborted || endedMs === null)
+    if (callId !== null || fate.kind !== 'honest' || isError || isAborted || endedMs === null)
       return
-    const { upstream, printable } = place
+    const { upstream, printable } = target
     const seat = this.#arena.seats.get(printable) as Seat
     if (method === 'eth_syncing' && isSyncing)
-      seat.saidSyncingMs = Math.min(seat.saidSyncingMs, endedMs)
+      seat.syncingSinceMs = Math.min(seat.syncingSinceMs, endedMs)
     if (method !== 'eth_blockNumber') return
     this.#reported.set(upstream, { head, sentMs, endedMs, printable })
   }
 
-  look(): void {
+  check(): void {
     const { pool, clock } = this.#arena
     const nowMs = clock.nowMs()
     for (const { name, latest, urls } of pool.upstreams) {
-      // A head that jumped counts once its URL is verified again.
+      // After a jump, a head does not count until its URL is verified again.
       if (urls.some(({ head }) => head === null)) continue
       const reported = this.#reported.get(name)
-      // In the moment of its end the engine may not have read it yet.
+      // The engine may not have read an answer that ends right now.
       if (!reported || reported.endedMs >= nowMs) continue
       const isKnown = latest !== null && latest.atMs >= reported.endedMs
-      // A later report overtakes it: the upstream's, or the URL's if the URLs have different heads.
+      // A later report of the upstream or of the URL replaces it.
       const own = urls.find(({ printable }) => printable === reported.printable)
-      const isOvertaken = [latest, own?.head].some(
+      const isReplaced = [latest, own?.head].some(
         (later) => later && reported.head <= later.block && reported.sentMs < later.atMs,
       )
-      // A report from before a jump is not the head.
+      // A report from before a jump does not count.
       const isFromBefore = own && reported.sentMs < own.jumpedMs
-      if (!isKnown && !isOvertaken && !isFromBefore)
+      if (!isKnown && !isReplaced && !isFromBefore)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
-    this.#arena.floors.look()
+    this.#arena.floors.followTip()
     this.#compareTip()
     this.#compareTruth()
   }
 
   /**
-   * The tip reaches within two block times what upstreams without faults report, unless one
-   * upstream alone reports it and is old or outvoted. Without calls the router polls less often.
+   * Within two block times the tip reaches the head of upstreams without faults, unless a single
+   * upstream reports that head and is stale or outvoted. Without calls the router polls less often.
    */
   #compareTruth(): void {
     const { pool, clock, schedule, seats, headAt, calls, allowedLagBlocks } = this.#arena
@@ -75,18 +74,18 @@ export class TipWatch {
     const heads = pool.upstreams.flatMap((upstream) => {
       const plans = upstream.urls.map(({ printable }) => seats.get(printable)!.plan)
       const atMs = nowMs - 5 * Math.max(...plans.map(slowestMs))
-      const isAsked = calls
+      const isPolled = calls
         .values()
         .some(({ startedMs }) => startedMs > atMs - waitMs && startedMs <= atMs)
-      if (!isAsked || !upstream.isInService || !isSound(this.#arena, upstream)) return []
+      if (!isPolled || !upstream.isInService || !isSound(this.#arena, upstream)) return []
       return headAt(atMs - waitMs) - Math.max(...plans.map(({ lagBlocks }) => lagBlocks))
     })
     const [highest = 0, second = 0] = heads.toSorted((a, b) => b - a)
-    const isSeconded = second >= highest - allowedLagBlocks
-    const counts = isSeconded || (isFresh(this.#arena, highest) && !this.#isOutvoted())
+    const isConfirmed = second >= highest - allowedLagBlocks
+    const counts = isConfirmed || (isFresh(this.#arena, highest) && !this.#isOutvoted())
     const isBehind = counts && (pool.tip ?? 0) < highest
     this.#behindMs = isBehind ? (this.#behindMs ?? nowMs) : null
-    // It may be for a moment, when an upstream enters or leaves service.
+    // The tip may be behind briefly when an upstream enters or leaves service.
     if (this.#behindMs !== null && nowMs - this.#behindMs > waitMs)
       this.#arena.report('tip-keeps-up', `the tip is ${pool.tip}, a node has ${highest}`)
   }
@@ -103,9 +102,9 @@ export class TipWatch {
   }
 
   /**
-   * The tip is one of the heads. With three or more, it is at least the highest that two nodes have
-   * reached within the allowed lag. Heads with an old timestamp do not count, and a fresh head wins
-   * until all nodes have reported their status.
+   * The tip is one of the heads. With three or more, it is at least the highest head that two nodes
+   * have reached within the allowed lag. Heads with an old timestamp do not count, and a fresh head
+   * wins until all nodes have reported their status.
    */
   #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IntegrityLevel } from '../../proxy/config/types.ts'
 
-/** A call as a node reads it. */
+/** A call as a node parses it. */
 export interface NodeCall {
   readonly id: unknown
   readonly method: string
@@ -12,15 +12,15 @@ export interface NodeCall {
 /** The input of a wrong answer. */
 interface Known {
   readonly call: NodeCall
-  /** The honest result, parsed anew. Null when the honest answer is an error. */
+  /** The parsed honest result. Null if it is null. */
   readonly result: unknown
   /** The honest answer as text. */
   readonly honest: string
-  /** The honest result of another call of the method; null when there is none. */
+  /** The honest result of another call; null if there is none. */
   other(call: NodeCall): unknown
 }
 
-/** The wrong body; null if it has none for this call: then the honest answer is sent. */
+/** Returns the wrong body; null if the kind does not apply to the call. */
 type MakeWrong = (known: Known) => string | null
 
 const reply = (call: NodeCall, result: unknown) =>
@@ -28,10 +28,10 @@ const reply = (call: NodeCall, result: unknown) =>
 
 type Json = any
 export type Path = readonly (string | number)[]
-/** Changes a value; undefined: it cannot. */
+/** Changes a value. Returns undefined if it cannot. */
 export type Change = (own: Json) => unknown
 
-/** A copy with a changed value at a path; -1 is the last of a list. Undefined without a value. */
+/** A copy with a changed value at a path; -1 is the last item. Undefined if no value is there. */
 export function changedAt(value: Json, [key, ...path]: Path, change: Change): unknown {
   if (key === undefined) return value === null ? undefined : change(value)
   if (typeof value !== 'object' || value === null) return undefined
@@ -45,8 +45,8 @@ const nextNumber = (hex: string) => `0x${(Number(hex) + 1).toString(16)}`
 const farNumber = (hex: string) => `0x${(Number(hex) + 10_000).toString(16)}`
 const otherHash = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
 
-/** The answer about the block before. */
-function aboutTheBlockBefore({ call, other }: Known): string | null {
+/** The answer about the parent block. */
+function aboutParent({ call, other }: Known): string | null {
   const [block, ...more] = call.params
   if (!isNumber(String(block))) return null
   const params = [`0x${(Number(block) - 1).toString(16)}`, ...more]
@@ -76,15 +76,15 @@ const transactions = /^eth_getTransactionBy/
 const logs = /^eth_getLogs$/
 const isNumber = (param: string) => /^0x[0-9a-f]{1,12}$/.test(param)
 
-/** Not in the form of an answer. */
+/** Bodies that are not a valid answer. */
 const malformed = {
-  /** HTTP 200 and half a document. */
+  /** Half a document with HTTP 200. */
   'cut-json': ({ honest }) => honest.slice(0, Math.max(1, honest.length >> 1)),
   'empty-body': () => '',
   'html-page': () => '<html><body>Welcome</body></html>',
   'two-documents': ({ honest }) => honest + honest,
   'no-result': ({ call }) => JSON.stringify({ jsonrpc: '2.0', id: call.id }),
-  /** With a result of null it would be an error in the old form. */
+  /** With a null result it would be a JSON-RPC 1.0 error. */
   'result-and-error': ({ call, result }) =>
     result === null
       ? null
@@ -94,30 +94,28 @@ const malformed = {
 } as const satisfies Record<string, MakeWrong>
 
 /** Answers to another request. */
-const ofOtherThings = {
-  'wrong-block': (known) =>
-    blockByNumber.test(known.call.method) ? aboutTheBlockBefore(known) : null,
+const mismatches = {
+  'wrong-block': (known) => (blockByNumber.test(known.call.method) ? aboutParent(known) : null),
   'wrong-number': changed(blockByNumber, ['number'], nextNumber, isNumber),
   'wrong-hash': changed(/^eth_getBlockByHash$/, ['hash'], otherHash),
   'wrong-transaction': changed(/^eth_getTransactionByHash$/, ['hash'], otherHash),
   'wrong-receipt': changed(/^eth_getTransactionReceipt$/, ['transactionHash'], otherHash),
-  'receipts-of-parent': (known) =>
-    receipts.test(known.call.method) ? aboutTheBlockBefore(known) : null,
+  'receipts-of-parent': (known) => (receipts.test(known.call.method) ? aboutParent(known) : null),
   'receipts-mixed': changed(receipts, [-1, 'blockNumber'], nextNumber, isNumber),
   'receipts-mixed-by-hash': changed(receipts, [-1, 'blockHash'], otherHash, (block) =>
     /^0x.{64}$/.test(block),
   ),
-  /** Not with `latest`: its block depends on the node. */
+  /** Does not apply to `latest`, whose block depends on the node. */
   'log-out-of-range': changed(logs, [-1, 'blockNumber'], farNumber, ({ toBlock }) =>
     isNumber(toBlock),
   ),
   'log-of-other-block': changed(logs, [-1, 'blockHash'], otherHash, (filter) => filter.blockHash),
   'log-of-other-address': changed(logs, [-1, 'address'], otherHash, (filter) => filter.address),
-  /** The right address, and another event than the filter names. */
+  /** The right address, but another event than that of the filter. */
   'log-of-other-event': changed(logs, [0, 'topics', 0], otherHash, (filter) => filter.topics?.[0]),
 } as const satisfies Record<string, MakeWrong>
 
-/** Changed values from which a hash is computed. */
+/** Changes of hashed values. */
 const unproven = {
   'other-time': changed(blocks, ['timestamp'], nextNumber),
   'other-state-root': changed(blocks, ['stateRoot'], otherHash),
@@ -126,7 +124,7 @@ const unproven = {
   'transaction-with-other-value': changed(blocks, ['transactions', -1, 'value'], nextNumber),
 } as const satisfies Record<string, MakeWrong>
 
-const makers = { ...malformed, ...ofOtherThings, ...unproven }
+const makers = { ...malformed, ...mismatches, ...unproven }
 
 export type WrongKind = keyof typeof makers
 
@@ -134,17 +132,17 @@ const kindsOf = (of: Partial<typeof makers>) => Object.keys(of) as WrongKind[]
 
 export const wrongKinds: readonly WrongKind[] = kindsOf(makers)
 
-/** Wrong answers in the right form, each for some methods only. */
-export const wrongContents: readonly WrongKind[] = [...kindsOf(ofOtherThings), ...kindsOf(unproven)]
+/** Wrong but well-formed answers. Each applies to some methods only. */
+export const wrongContents: readonly WrongKind[] = [...kindsOf(mismatches), ...kindsOf(unproven)]
 
-/** Wrong answers that only `full` detects; they pass if no other upstream can be asked. */
+/** Wrong answers that only `full` detects. They pass if no other upstream is available. */
 export const unprovenContents: readonly WrongKind[] = kindsOf(unproven)
 
 /**
- * A wrong answer of the first of the kinds that has one for the call.
+ * A wrong answer of the first kind that applies to the call.
  * @param honest the honest answer's text
  * @param answer returns the honest answer to another call
- * @returns null when no kind has one
+ * @returns null if no kind applies
  */
 export function wrongAnswerTo(
   kinds: readonly WrongKind[],
@@ -165,9 +163,9 @@ export function wrongAnswerTo(
 }
 
 const enveloped = new Set(kindsOf(malformed))
-const checked = new Set([...enveloped, ...kindsOf(ofOtherThings)])
+const checked = new Set([...enveloped, ...kindsOf(mismatches)])
 
-/** Wrong answers that no client gets while another upstream has a better one, by check level. */
+/** Wrong answers by the check level that replaces them if another upstream has a better one. */
 export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<WrongKind>>> = {
   off: new Set(),
   envelope: enveloped,

@@ -20,7 +20,7 @@ const cacheOf = async ({ program }: Replica, block: number) => {
 }
 
 test.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'a cache service that gets %s fails sessions, and no other request; then all is as before',
+  'a cache service under %s fails only sessions, which then recover',
   async (harm) => {
     await using workspace = await createWorkspace()
     await using children = new ChildProcesses(workspace.directory)

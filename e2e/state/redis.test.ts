@@ -200,7 +200,7 @@ test('an ACL user needs only the keys and channels of the prefix, and few comman
 })
 
 test.each(['standalone', 'cluster', 'without INFO'] as const)(
-  'sessions are claimed in a generation, which ends with the data: %s',
+  'session claims belong to a generation, which ends with the data: %s',
   async (kind) => {
     const config = kind === 'without INFO' ? ['user default on nopass ~* &* +@all -info'] : []
     const nodes =
@@ -217,7 +217,7 @@ test.each(['standalone', 'cluster', 'without INFO'] as const)(
 /** Ways in which a Redis loses data. */
 const losses: Readonly<Record<string, (redis: RedisProcess) => Promise<unknown>>> = {
   'is flushed': (redis) => redis.cli('flushall'),
-  'evicts the generation alone': (redis) => redis.cli('del', 'p:sticky:generation'),
+  'evicts only the generation': (redis) => redis.cli('del', 'p:sticky:generation'),
   'restarts without its data': async (redis) => {
     await redis.kill()
     return redis.restart()
@@ -230,7 +230,7 @@ const losses: Readonly<Record<string, (redis: RedisProcess) => Promise<unknown>>
 }
 
 test.each(Object.entries(losses))(
-  'a Redis that %s begins another generation, and says so',
+  'a Redis that %s starts another generation, and reports it',
   async (_, lose) => {
     const redis = await startRedis(options())
     const client = open([redis])
@@ -254,7 +254,7 @@ test.each(Object.entries(losses))(
 )
 
 test.each(['standalone', 'sentinel'] as const)(
-  'a database that the user may not select, or that is not there, is a fault, and no other one is used: %s',
+  'a forbidden or missing database is a fault, without a fallback to another: %s',
   async (topology) => {
     const fleet = topology === 'sentinel' ? await startSentinels(options()) : null
     const redis = fleet?.master ?? (await startRedis(options()))

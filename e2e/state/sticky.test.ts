@@ -266,12 +266,12 @@ describe('when the store', () => {
       () => redis.cli('config', 'set', 'maxmemory', '0'),
     ],
     [
-      'has become a replica that takes no writes',
+      'has become a read-only replica',
       () => redis.cli('replicaof', '127.0.0.1', '1'),
       () => redis.cli('replicaof', 'no', 'one'),
     ],
     [
-      'wants another password',
+      'requires another password',
       async () => {
         await redis.cli('config', 'set', 'requirepass', 'another')
         await redis.cli('-a', 'another', 'client', 'kill', 'type', 'normal', 'skipme', 'yes')
@@ -321,7 +321,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['neither', {}, 'resp-cache or cache-be, shared-state'],
   ['no store', { 'shared-state': true }, 'resp-cache or cache-be'],
 ])(
-  'a router with %s says at its start that it shares no sessions, and serves them alone',
+  'a router with %s logs at start that it does not share sessions, and serves them alone',
   async (_, settings, missing) => {
     await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
     expect(program.stdout).toMatch(

@@ -97,7 +97,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
         return redis
       }),
   ],
-  'a node of a Cluster restarts without its data': [
+  'a cluster node restarts without its data': [
     1,
     async () => {
       const cluster = await startCluster(options())
@@ -129,7 +129,7 @@ async function untilServed(replica: Replica, session: string): Promise<string> {
 }
 
 test.each(Object.entries(losses))(
-  '%s: of 60 sessions that one replica has, none moves at the other one',
+  '%s: none of 60 sessions of one replica moves at the other',
   async (_, [most, start]) => {
     const { store, lose } = await start()
     await using fleet = await startFleet(workspace, nodes, store)

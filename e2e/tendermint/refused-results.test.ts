@@ -87,7 +87,7 @@ test.each(wires)('over %s the answer of the accepting node counts', async (wire,
 })
 
 test.each(wires)(
-  'over %s the most specific refusal is passed on as it is',
+  'over %s the most specific refusal is forwarded unchanged',
   async (wire, inForm) => {
     await using own = await served(wire, [
       [inForm(full), 0],
@@ -103,7 +103,7 @@ test.each(wires)(
 )
 
 test.each(wires)(
-  'over %s the answer of the accepting node is given again',
+  'over %s a repetition gets the answer of the accepting node',
   async (wire, inForm) => {
     await using own = await served(wire, [[inForm(taken), 0, inForm(known)]])
     for (const id of [1, 2, 3])
@@ -118,7 +118,7 @@ test.each(wires)(
 )
 
 test.each(wires)(
-  'over %s no words in it blame a node, or start a cooldown',
+  'over %s text in a result neither blames a node nor starts a cooldown',
   async (wire, inForm) => {
     await using own = await served(wire, [[inForm(tricky), 0]])
     for (let times = 1; times <= 12; times++) {

@@ -138,7 +138,7 @@ const replacements: readonly (readonly [string, (snapshot: unknown) => readonly 
   ['evm_revert', (snapshot) => [['evm_revert', snapshot], ['evm_mine']]],
 ]
 test.each(replacements)(
-  '%s: the block that was replaced is read by no number, tag or hash',
+  '%s: no number, tag or hash returns the replaced block',
   async (_, replace) => {
     for (let round = 1; round <= 10; round++) {
       await ask(['evm_mine'])

@@ -87,20 +87,17 @@ test('the doctor finds nothing to change in a config of router init for a test n
   }
 })
 
-test.each(chains)(
-  'router doctor warns where %s is served by a chain that caches',
-  async (node, chain) => {
-    const served = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' }
-    const url = { url: urls.get(node), 'skip-verifications': ['*'] }
-    const file = await workspace.write('doctor.yml', {
-      endpoints: [{ 'network-address': '127.0.0.1:3360', ...served }],
-      'direct-rpc': [{ name: 'local', ...served, 'node-urls': [url] }],
-      'skip-websocket-verification': 'true',
-    })
-    const { code, stdout } = await router('doctor', file)
-    const warning = `note: is a test node \\(.+\\): its state changes without a block, and ETH1 caches answers; write chain-id: ${chain}\n`
-    expect(code).toBe(0)
-    if (chain === null) expect(stdout).not.toContain('test node')
-    else expect(stdout).toMatch(new RegExp(warning))
-  },
-)
+test.each(chains)('router doctor warns if a caching chain serves %s', async (node, chain) => {
+  const served = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' }
+  const url = { url: urls.get(node), 'skip-verifications': ['*'] }
+  const file = await workspace.write('doctor.yml', {
+    endpoints: [{ 'network-address': '127.0.0.1:3360', ...served }],
+    'direct-rpc': [{ name: 'local', ...served, 'node-urls': [url] }],
+    'skip-websocket-verification': 'true',
+  })
+  const { code, stdout } = await router('doctor', file)
+  const warning = `note: is a test node \\(.+\\): its state changes without a block, and ETH1 caches answers; write chain-id: ${chain}\n`
+  expect(code).toBe(0)
+  if (chain === null) expect(stdout).not.toContain('test node')
+  else expect(stdout).toMatch(new RegExp(warning))
+})

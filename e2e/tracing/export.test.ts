@@ -88,7 +88,7 @@ test('the log line of a failed call has its trace id', async () => {
 })
 
 test.each(['nobody', 'a silent one'])(
-  'a collector that is down (%s) costs a line, and no time',
+  'a collector that is down (%s) costs one log line, and no time',
   async (which) => {
     await using collector = await startOtlpReceiver(true)
     const down = `http://127.0.0.1:${await freePort()}`

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
+import { MirrorNode } from '../rest/mirror-node.ts'
 
 interface KeyValue {
   readonly key: string
@@ -63,20 +60,9 @@ export function metricNamesOf(messages: readonly OtlpMessage[]): readonly string
 /** Receives OTLP/HTTP JSON on loopback. With `silent` it never answers. */
 export async function startOtlpReceiver(silent = false) {
   const messages: OtlpMessage[] = []
-  const server = createServer((request, response) => {
-    void json(request).then((message) => {
-      messages.push(message as OtlpMessage)
-      if (!silent) response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    })
+  const receiver = new MirrorNode('otlp', ({ body }, response) => {
+    messages.push(JSON.parse(body.toString()) as OtlpMessage)
+    if (!silent) response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    messages,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await once(server.close(), 'close')
-    },
-  }
+  return Object.assign(await receiver.start(), { messages })
 }

@@ -20,7 +20,7 @@ const lagBlocks = 10
  * one is honest. No answer may be wrong or missing.
  */
 test.each(['balanced', 'round-robin', 'latency'])(
-  'four nodes, one of them honest, by %s: nothing is wrong and nothing fails',
+  'four nodes, one of them honest, by %s: no answer is wrong or missing',
   async (strategy) => {
     const chain = createChainModel({ seed: `four ${strategy}` })
     const truth = truthOf(chain)

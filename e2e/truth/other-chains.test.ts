@@ -57,7 +57,7 @@ describe.each(chainCases)('$name', (under) => {
   }
 
   test(
-    'for every wrong value that its checks know another node is asked, and the upstream is reported',
+    'every detectable wrong value causes a retry and a report of the upstream',
     async () => {
       await using stack = new AsyncDisposableStack()
       const names = ['wrong', 'honest']
@@ -85,7 +85,7 @@ describe.each(chainCases)('$name', (under) => {
   )
 
   test(
-    'four nodes, one of them honest: nothing is wrong and nothing fails',
+    'four nodes, one of them honest: no answer is wrong or missing',
     async () => {
       await using stack = new AsyncDisposableStack()
       const names = ['wrong', 'lagging', 'dying', 'honest']

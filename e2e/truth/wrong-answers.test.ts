@@ -102,7 +102,7 @@ test.each(shown)('the wrong answer %s is forwarded if all nodes return it', asyn
 })
 
 test.each(shown)(
-  'after the wrong answer %s of a primary a backup has the right one',
+  'after the wrong answer %s of a primary a backup answers correctly',
   async (kind) => {
     wrongNode.faults.clear()
     await using router = await serveRouter({

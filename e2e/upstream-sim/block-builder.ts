@@ -8,7 +8,6 @@ const zeroHash: Hex = `0x${'0'.repeat(64)}`
 const emptyRoot: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 const noUnclesHash: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 
-/** Position and content of a block. */
 export interface BlockPlan {
   readonly seed: string
   readonly height: number

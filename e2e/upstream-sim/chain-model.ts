@@ -99,7 +99,6 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     return this.#build(this.branchAt(height), height + 1, this.waiting, false)
   }
 
-  /** Finds a block or a transaction by its hash. */
   find(text: string): Found | null {
     const hash = text.toLowerCase()
     const height = this.sent(hash)?.height ?? null

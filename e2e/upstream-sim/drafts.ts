@@ -21,7 +21,6 @@ export interface DraftLog {
   readonly data: Hex
 }
 
-/** The effects of a transaction. */
 interface Effects {
   readonly gasUsed: number
   readonly logs: readonly DraftLog[]

@@ -25,7 +25,6 @@ const overrides = z.unknown().optional()
 const transactionIn = (found: ReturnType<ChainView['block']>, index: number) =>
   found?.transactions[index] ?? null
 
-/** The methods of an Ethereum node. */
 export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
   /** Transactions that this node received. */
   const received = new Set<string>()

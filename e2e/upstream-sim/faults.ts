@@ -82,7 +82,6 @@ export class FaultSwitch {
     return () => this.#active.delete(active)
   }
 
-  /** Removes all faults. */
   clear(): void {
     this.#active.clear()
   }

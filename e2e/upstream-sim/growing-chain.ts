@@ -6,7 +6,6 @@ export interface ChainOptions {
   /** The same seed gives the same chain in every process. Default: `upstream-sim`. */
   readonly seed?: string
   readonly blockTimeMs?: number
-  /** Height of the newest block at the start. */
   readonly head?: number
   /** Clock by which the head rises. Without it only `mine` moves the head. */
   readonly clock?: Clock
@@ -44,7 +43,6 @@ export class GrowingChain<Sent> {
     this.#originMs = headWallMs - this.#head * this.blockTimeMs
   }
 
-  /** Height of the newest block. */
   get head(): number {
     this.#follow()
     return this.#head
@@ -106,7 +104,6 @@ export class GrowingChain<Sent> {
     return this.#sentWhere((at) => at !== null && at <= height)
   }
 
-  /** Pending client transactions. */
   get waiting(): readonly Sent[] {
     this.#follow()
     return this.#sentWhere((at) => at === null)

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 
-/** Text that starts with `0x`. */
 export type Hex = `0x${string}`
 
 /** SHA-256 over the parts: the source of all pseudorandom values in the chain. */
@@ -15,7 +14,6 @@ export function keccak256(bytes: Uint8Array): Buffer {
   return hash('keccak-256', bytes, 'buffer')
 }
 
-/** Bytes as hex data. */
 export function toData(bytes: Buffer): Hex {
   return `0x${bytes.toString('hex')}`
 }

@@ -73,7 +73,6 @@ function retryHeader(after: string | number | undefined): Readonly<Record<string
   return after === undefined ? {} : { 'retry-after': String(after) }
 }
 
-/** Sends a whole reply. */
 export function send(
   response: ServerResponse,
   status: number,

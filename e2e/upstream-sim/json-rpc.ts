@@ -9,13 +9,11 @@ export interface RpcCall {
   readonly params?: unknown
 }
 
-/** A parsed request body. */
 export interface RpcRequest {
   readonly isBatch: boolean
   readonly items: readonly RpcCall[]
 }
 
-/** The outcome of a call. */
 export type Outcome = { readonly result: unknown } | RpcError
 
 /** An error that a node returns instead of a result. */

@@ -26,7 +26,6 @@ const logParts = z.object({
     .transform((topics) => topics ?? []),
 })
 
-/** The criteria of `eth_getLogs`. */
 export const logCriteria = logParts.extend({
   fromBlock: block.nullish(),
   toBlock: block.nullish(),
@@ -36,7 +35,6 @@ export const logCriteria = logParts.extend({
 /** Addresses and topics that a log must match, as a client writes them. */
 export type LogFilter = z.input<typeof logParts>
 
-/** Reports whether a log matches a filter. */
 export function fitsFilter(log: Pick<Log, 'address' | 'topics'>, filter: LogFilter = {}): boolean {
   return fits(log, logParts.parse(filter))
 }

@@ -4,7 +4,6 @@ import type { ChainView } from './chain-view.ts'
 import { fitsFilter, type LogFilter } from './log-filter.ts'
 import type { Log, MinedBlock } from './block-builder.ts'
 
-/** An event that a node sends to its subscribers. */
 export type NodeEvent =
   | { readonly kind: 'head'; readonly head: object; readonly mined: MinedBlock }
   | { readonly kind: 'log'; readonly log: Log }
@@ -57,7 +56,6 @@ export class NodeEvents {
   }
 }
 
-/** Reports whether an event belongs to a topic. */
 export function isOfTopic(event: NodeEvent, params: readonly unknown[]): boolean {
   if (event.kind === 'head') return params[0] === 'newHeads'
   return params[0] === 'logs' && fitsFilter(event.log, params[1] as LogFilter | undefined)

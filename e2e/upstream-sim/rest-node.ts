@@ -3,7 +3,6 @@
 import type { ChainNode, NodeRequest } from './served-node.ts'
 import type { NodeReply } from './http-reply.ts'
 
-/** One call of a route. */
 export interface RouteCall<View> extends NodeRequest {
   readonly view: View
   /** The raw value of `{name}` in the path, with its percent-encoding. */
@@ -25,7 +24,6 @@ export class RestReply extends Error {
   }
 }
 
-/** The REST interface of a chain's nodes. */
 export interface RestDialect<View> {
   readonly prefix: string
   /** Routes by verb and path below the prefix: `GET /blocks/{height}`. The first match wins. */
@@ -34,7 +32,6 @@ export interface RestDialect<View> {
   readonly notFound: RestReply
 }
 
-/** A node that speaks REST. */
 export class RestNode<View> implements ChainNode {
   readonly view: View
   readonly #dialect: RestDialect<View>

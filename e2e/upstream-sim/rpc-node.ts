@@ -7,13 +7,11 @@ import type { ChainNode, NodeRequest } from './served-node.ts'
 import type { SocketFeed } from './socket-face.ts'
 import type { NodeReply } from './http-reply.ts'
 
-/** Params of one call by position. */
 export type RpcParams = readonly unknown[]
 
 /** Returns the result of a call. @throws RpcError for the node's own errors */
 export type Method<View> = (view: View, params: RpcParams) => unknown
 
-/** The JSON-RPC interface of a chain's nodes. */
 export interface RpcDialect<View> {
   readonly methods: Readonly<Record<string, Method<View>>>
   /** Order of the named params, by method. */

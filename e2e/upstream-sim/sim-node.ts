@@ -31,7 +31,6 @@ export class EthereumNode extends RpcNode<ChainView> {
   }
 }
 
-/** The feed of `newHeads` and `logs`. */
 function feedOf(view: ChainView): SocketFeed {
   let events: NodeEvents | null = null
   return {

@@ -10,7 +10,6 @@ import type { RpcCall, RpcRequest } from './json-rpc.ts'
 /** Interval at which the node polls its chain for new blocks. */
 const pollMs = 10
 
-/** One subscription. */
 export interface Topic {
   /** Method of the notifications. */
   readonly notification: string
@@ -30,7 +29,6 @@ export interface SocketFeed {
   idOf(number: number): string | number
 }
 
-/** A node that may have WebSockets. */
 export interface SocketNode {
   /** Null or absent: no WebSockets. */
   readonly feed?: SocketFeed | null
@@ -48,11 +46,9 @@ export interface SocketSettings {
 
 interface Client {
   readonly socket: WebSocket
-  /** Topics by subscription id. */
   readonly topics: Map<unknown, Topic>
 }
 
-/** The WebSockets of a node. */
 export class SocketFace {
   readonly settings: SocketSettings = { isStalled: false, isHalfOpen: false }
   readonly #node: SocketNode

@@ -39,7 +39,7 @@ test.each([
   ['verify and a test failed', report(6, 1, [withFailure]), 2, 1, '6 passed, 2 failed'],
   ['an empty report', '', 0, 1, '0 passed, 1 failed'],
   ['a report cut short', report(7, 0).slice(0, -9), 0, 0, '0 passed, 1 failed'],
-  ['a report of something else', '{"ok":true}', 0, 0, '0 passed, 1 failed'],
+  ['a report of another kind', '{"ok":true}', 0, 0, '0 passed, 1 failed'],
   ['no test at all', report(0, 0), 0, 0, '0 passed, 1 failed'],
 ])('%s', (_, text, verifyCode, testCode, last) => {
   const summary = summarize({ report: text, verifyCode, testCode })

@@ -59,8 +59,8 @@ test('an up-to-date page has no drift', () => {
 test.each([
   ['missing', null, 'a\n', /^docs\/x\.md is missing$/],
   ['another line', 'a\nb\n', 'a\nc\n', /first at line 2:\n {2}is {9}b\n {2}should be {2}c$/],
-  ['a line less', 'a\n', 'a\nb\n', /line 2:\n {2}is {9}\n {2}should be {2}b$/],
-  ['a line more', 'a\nb\n', 'a\n', /line 2:\n {2}is {9}b\n {2}should be {2}$/],
+  ['a missing line', 'a\n', 'a\nb\n', /line 2:\n {2}is {9}\n {2}should be {2}b$/],
+  ['an additional line', 'a\nb\n', 'a\n', /line 2:\n {2}is {9}b\n {2}should be {2}$/],
   ['text after the end', 'a\n\nb', 'a\n', /line 3:\n {2}is {9}b\n {2}should be {2}\(nothing\)$/],
 ])('drift: %s', (_, found, wanted, described) => {
   expect(describeDrift('docs/x.md', found, wanted)).toMatch(described)

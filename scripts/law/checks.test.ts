@@ -100,7 +100,7 @@ describe('a violation has the file, the line and a remedy', () => {
     ['I/O in config', 'proxy/config/a.ts', "import { readFileSync } from 'node:fs'", 'does no I/O'],
     ['the time of day', 'proxy/relay/a.ts', 'export const a = Date.now()', 'Take a Clock'],
     [
-      'the time of day by another way',
+      'the time of day by another name',
       'proxy/relay/a.ts',
       'export const a = globalThis.Date.now()',
       'Take a Clock',

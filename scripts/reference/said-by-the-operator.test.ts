@@ -16,20 +16,15 @@ function below(text: string, heading: string): string {
 test.each([
   ['RpcRouter', rpcRouterConditions],
   ['UpstreamProvider', upstreamProviderConditions],
-])(
-  'conditions.md has the conditions of %s, each with its reasons, their status and a meaning',
-  (kind, table) => {
-    const section = below(page, `## ${kind}`)
-    const types = [...section.matchAll(/^### (\w+)$/gm)].map(([, type]) => type)
-    expect(types).toEqual(Object.keys(table))
-    for (const [type, reasons] of Object.entries(table)) {
-      const rows = below(section, `### ${type}`).matchAll(/^\| `(\w+)` +\| (\w+) +\| \S.*\|$/gm)
-      expect([...rows].map(([, reason, status]) => [reason, status])).toEqual(
-        Object.entries(reasons),
-      )
-    }
-  },
-)
+])('conditions.md has each condition of %s with reasons, status and meaning', (kind, table) => {
+  const section = below(page, `## ${kind}`)
+  const types = [...section.matchAll(/^### (\w+)$/gm)].map(([, type]) => type)
+  expect(types).toEqual(Object.keys(table))
+  for (const [type, reasons] of Object.entries(table)) {
+    const rows = below(section, `### ${type}`).matchAll(/^\| `(\w+)` +\| (\w+) +\| \S.*\|$/gm)
+    expect([...rows].map(([, reason, status]) => [reason, status])).toEqual(Object.entries(reasons))
+  }
+})
 
 test('events.md has type, kinds, action, cause and runbook of each event', () => {
   const rows = projectText('docs/reference/events.md').matchAll(

@@ -33,10 +33,8 @@ export interface FaultSource {
   watch(): WatchFault | null
 }
 
-/** No faults. */
 export const noFaults: FaultSource = { answer: () => null, watch: () => null }
 
-/** The probability of a fault. */
 const answerRate = 0.35
 const watchRate = 0.9
 

@@ -50,12 +50,10 @@ export class ChaosProxy implements AsyncDisposable {
     this.#stop.abort()
   }
 
-  /** Sets the faults for later requests. */
   disturb(faults: FaultSource): void {
     this.#faults = faults
   }
 
-  /** Cuts every connection. */
   cutAll(): void {
     this.#server.closeAllConnections()
   }

@@ -3,10 +3,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 
-/** An open watch. */
 interface Watching {
   readonly response: ServerResponse
-  /** The last sent event. */
   readonly last: string
   /** The version at which the watch started. */
   readonly version: string
@@ -23,13 +21,10 @@ const halfOf = (text: string) => text.slice(0, text.length / 2)
 
 /** Faults inside a watch. All except `twice` end its events. */
 export const watchFaults = {
-  /** The connection breaks. */
   cut: ({ response }: Watching) => void response.destroy(),
   /** The server ends the watch cleanly. */
   end: ({ response }: Watching) => void response.end(),
-  /** An ERROR event: the version is too old. */
   expired: (watching: Watching) => sendError(watching, 410, 'Expired'),
-  /** An ERROR event: an internal error. */
   failed: (watching: Watching) => sendError(watching, 500, 'InternalError'),
   /** A bookmark for the version at which the watch started, and then a cut. */
   'stale-bookmark': ({ response, version }: Watching) => {

@@ -33,7 +33,7 @@ const objectsOf = (text = '') =>
     .filter((object) => object !== null)
 
 test.each(globSync(join(chart, 'ci/*-values.yaml')).map((path) => [basename(path), path]))(
-  '%s renders to the same objects, and passes its linter',
+  '%s renders to the same objects, and passes the linter',
   async (_, path = '') => {
     const values = ['--values', path]
     const [four, three] = await Promise.all(

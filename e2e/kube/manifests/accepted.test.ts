@@ -27,7 +27,7 @@ describe.each([
   })
 
   test.each(rows.map(({ name, manifest }) => [name, manifest] as const))(
-    'our own schema reads: %s',
+    'our schema accepts: %s',
     (_, manifest) => {
       expect(schema.safeParse(manifest).error?.message).toBeUndefined()
     },

@@ -91,9 +91,9 @@ async function isEmpty(fleet: Fleet): Promise<boolean> {
 
 test.each([
   ['all namespaces', null],
-  ['its namespaces, whose Roles go first', 'own'],
+  ['its namespaces, whose Roles are deleted first', 'own'],
 ] as const)(
-  'a namespace that is deleted is no failure, for an operator of %s',
+  'the deletion of a namespace is not a failure for an operator of %s',
   async (_, where) => {
     // An operator for all namespaces would also work on those of other test files.
     const cluster = where === null ? await ownCluster() : null

@@ -132,7 +132,7 @@ describe('a router', () => {
       ],
     ],
   ])(
-    '%s whose name %s has taken touches nothing, and reports it',
+    '%s whose name %s occupies changes nothing, and reports it',
     async (name, _, ownerReferences) => {
       const labels = { app: 'theirs' }
       const theirs = {

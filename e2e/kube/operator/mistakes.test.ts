@@ -134,7 +134,7 @@ test.each([
     says: ['Accepted', 'InvalidConfig'],
   },
 ])(
-  '$mistake takes no pod down, and a pod that starts serves',
+  '$mistake takes no pod down, and new pods serve',
   async (each) => {
     const { router, bad, right, says } = each
     await fleet.provider(router, `${router}-a`)

@@ -25,7 +25,6 @@ export interface RunningOperator extends AsyncDisposable {
   readonly metrics: Metrics
   /** Every request, including reads and watches. */
   readonly requests: readonly ReceivedRequest[]
-  /** Failures of reconciles. */
   readonly failures: readonly string[]
   /** @throws Error if the RBAC rules denied a request */
   stop(): Promise<void>
@@ -120,7 +119,6 @@ export async function quiet({ operator, requests }: RunningOperator): Promise<vo
   }, 30_000)
 }
 
-/** Filters the writes among the requests. */
 export function writes(requests: readonly ReceivedRequest[]): readonly ReceivedRequest[] {
   const verbs = ['create', 'update', 'patch', 'delete']
   return requests.filter(({ verb }) => verbs.includes(verb))

@@ -4,7 +4,6 @@
 export interface GoProgram {
   /** Folder under `../modules` that pins the versions of the program and its dependencies. */
   readonly module: string
-  /** Package of `main`. */
   readonly source: string
   /** Whether the build needs a C compiler. */
   readonly usesC: boolean
@@ -15,9 +14,7 @@ export interface GoProgram {
 /** A file inside a Go module. */
 export interface ModuleFile {
   readonly module: string
-  /** Path in the module. */
   readonly path: string
-  /** Path in the cache. */
   readonly to: string
 }
 

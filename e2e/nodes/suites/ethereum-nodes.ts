@@ -14,7 +14,6 @@ const oneThousandCoins = `0x${(1_000n * 10n ** 18n).toString(16)}`
 export interface EthereumNode {
   /** Chain in the router. */
   readonly chain: 'ETH1' | 'PERPEVM'
-  /** Result of `eth_chainId`. */
   readonly chainId: number
   readonly name: string
   /** URL entry of the upstream. */

@@ -59,7 +59,7 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     const heads = new Gathered<{ number: string; hash: string; parentHash: string }>()
     const onData = (data: { result?: unknown }) => heads.add(data.result as never)
     const subscribed = await client.transport.subscribe({ params: ['newHeads'], onData })
-    const received = await heads.take(4)
+    const received = await heads.first(4)
     for (const [at, { number, hash, parentHash }] of received.entries()) {
       const before = received[at - 1]
       if (before)
@@ -93,8 +93,8 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
       sent.push(hash)
       await client.waitForTransactionReceipt({ hash })
     }
-    expect(await amounts.take(3)).toEqual([3n, 1n, 2n])
-    expect(await pending.take(3)).toEqual(sent)
+    expect(await amounts.first(3)).toEqual([3n, 1n, 2n])
+    expect(await pending.first(3)).toEqual(sent)
   })
 
   test('ethers deploys, pays, and receives blocks, events and pending transactions', async () => {
@@ -111,7 +111,7 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     await (till as BaseContract).on('Paid', (amount: bigint) => amounts.add(amount))
     const pending = new Gathered<string>()
     await provider.on('pending', pending.add)
-    const [first = 0, ...later] = await heights.take(3)
+    const [first = 0, ...later] = await heights.first(3)
     expect(later).toEqual([first + 1, first + 2])
     const to = await till.getAddress()
     const sent: string[] = []
@@ -120,8 +120,8 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
       sent.push(transaction.hash)
       await transaction.wait()
     }
-    expect(await amounts.take(2)).toEqual([5n, 4n])
-    expect(await pending.take(2)).toEqual(sent)
+    expect(await amounts.first(2)).toEqual([5n, 4n])
+    expect(await pending.first(2)).toEqual(sent)
     await expect(
       provider.send('eth_call', [{ to: recipient, data: '0x' }, '0xfffffff']),
     ).rejects.toThrow()
@@ -149,9 +149,9 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     const transactions = await web3.eth.subscribe('pendingTransactions')
     transactions.on('data', pending.add)
     const receipt = await web3.eth.sendTransaction({ from: address, to, value: 9, gas: 1_000_000 })
-    expect(await paid.take(1)).toEqual([receipt.transactionHash])
-    expect(await pending.take(1)).toEqual([receipt.transactionHash])
-    const [first = 0n, ...later] = await heads.take(3)
+    expect(await paid.first(1)).toEqual([receipt.transactionHash])
+    expect(await pending.first(1)).toEqual([receipt.transactionHash])
+    const [first = 0n, ...later] = await heads.first(3)
     expect(later).toEqual([first + 1n, first + 2n])
     await newHeads.unsubscribe()
     await logs.unsubscribe()

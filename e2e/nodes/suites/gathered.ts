@@ -12,8 +12,8 @@ export class Gathered<T> {
     this.all.push(one)
   }
 
-  /** Returns the first `count` events, once there are so many. */
-  async take(count: number): Promise<T[]> {
+  /** Resolves with the first `count` events when all have arrived. */
+  async first(count: number): Promise<T[]> {
     await waitUntil(`${count} events`, timeoutMs, undefined, () => this.all.length >= count)
     return this.all.slice(0, count)
   }

@@ -71,7 +71,7 @@ test('cosmjs sends batches', async () => {
 })
 
 test.each(['http', 'ws'])(
-  'the client of cosmjs for Tendermint 0.37 gets the answers of the node through the router, by %s',
+  'the Tendermint 0.37 client of cosmjs gets the answers of the node by %s',
   async (scheme) => {
     const connect = (url: string) => Tendermint37Client.connect(url.replace('http', scheme))
     const clients = await Promise.all([validator.tendermintUrl, tendermintUrl].map(connect))

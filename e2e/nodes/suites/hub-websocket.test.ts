@@ -60,7 +60,7 @@ test('cosmjs receives blocks, headers and transactions, even after the subscribe
   })
   client.subscribeNewBlockHeader().subscribe({ next: ({ height }) => headers.add(height), error })
   client.subscribeTx().subscribe({ next: ({ hash }) => transactions.add(hash), error })
-  await blocks.take(2)
+  await blocks.first(2)
 
   const wallet = await DirectSecp256k1HdWallet.fromMnemonic(hubAccounts.user, { prefix: 'wasm' })
   const settings = {
@@ -80,10 +80,10 @@ test('cosmjs receives blocks, headers and transactions, even after the subscribe
     expect(code).toBe(0)
     sent.push(transactionHash)
   }
-  const hashes = await transactions.take(3)
+  const hashes = await transactions.first(3)
   expect(hashes.map((hash) => Buffer.from(hash).toString('hex').toUpperCase())).toEqual(sent)
   const seen = blocks.all.length
-  const received = await blocks.take(seen + 3)
+  const received = await blocks.first(seen + 3)
   const [{ height: first } = { height: 0 }] = received
   expect(received.map(({ height }) => height)).toEqual(received.map((_each, at) => first + at))
   const [header = 0] = headers.all

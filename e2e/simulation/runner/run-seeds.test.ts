@@ -8,7 +8,7 @@ import { Run, type Simulation } from './run.ts'
 
 const spec = await ethereum()
 
-/** Numbers; those of a seed must be absent. */
+/** A schedule without events. Some seeds break a rule. */
 interface Numbers {
   readonly seed: number
   readonly groups: readonly (readonly number[])[]
@@ -16,47 +16,50 @@ interface Numbers {
 
 const broken = [3, 11]
 
-/** @param traces of the first run, the second, and so on */
+/** @param traces trace of each run, in order */
 function simulation(...traces: readonly string[][]): Simulation<Numbers> {
   let runs = 0
   return {
     draw: (seed) => ({ seed, groups: [Array.from({ length: 16 }, (_, at) => at), [1, 2], [5]] }),
     run({ seed, groups }) {
       const ran = new Run(new VirtualClock())
-      for (const event of traces[runs++] ?? []) ran.say(event)
+      for (const event of traces[runs++] ?? []) ran.log(event)
       ran.count(`seed ${seed}`)
       if (seed % 10 === 7 && broken.every((each) => groups.flat().includes(each)))
-        ran.report('sound', 'they are there')
+        ran.report('sound', 'both are present')
       return Promise.resolve(ran)
     },
   }
 }
 
-test('all seeds are run, and those that break a rule are reported', async () => {
+test('all seeds run, and violations are reported', async () => {
   const { counts, failures } = await runSeeds(simulation(), { from: 6, until: 17 }, spec)
   expect(Object.keys(counts)).toHaveLength(12)
-  const violations = [{ rule: 'sound', what: 'they are there' }]
+  const violations = [{ rule: 'sound', what: 'both are present' }]
   expect(failures).toEqual([
     { seed: 7, violations },
     { seed: 17, violations },
   ])
 })
 
-test('a thread runs its own part of the seeds', async () => {
+test('a step skips seeds', async () => {
   const { counts } = await runSeeds(simulation(), { from: 2, until: 9, step: 3 }, spec)
   expect(counts).toEqual({ 'seed 2': 1, 'seed 5': 1, 'seed 8': 1 })
 })
 
 test.each<[string, string[], number | null]>([
-  ['the same', ['a', 'b', 'c'], null],
+  ['an equal trace', ['a', 'b', 'c'], null],
   ['another line', ['a', 'x', 'c'], 2],
-  ['a beginning of the first', ['a', 'b'], 3],
-  ['nothing', [], 1],
-  ['the first and something more', ['a', 'b', 'c', 'd'], 4],
-])('of each fiftieth seed a second run is to leave the same trace: %s', async (_, again, line) => {
-  const twice = simulation(['a', 'b', 'c'], again)
-  const { failures } = await runSeeds(twice, { from: 50, until: 50 }, spec)
-  const what = `the second run differs at line ${line}`
-  const violations = [{ rule: 'same-trace', what }]
-  expect(failures).toEqual(line === null ? [] : [{ seed: 50, violations }])
-})
+  ['a shorter trace', ['a', 'b'], 3],
+  ['an empty trace', [], 1],
+  ['a longer trace', ['a', 'b', 'c', 'd'], 4],
+])(
+  'a second run of every fiftieth seed must produce the same trace: %s',
+  async (_, again, line) => {
+    const twice = simulation(['a', 'b', 'c'], again)
+    const { failures } = await runSeeds(twice, { from: 50, until: 50 }, spec)
+    const what = `the second run differs at line ${line}`
+    const violations = [{ rule: 'same-trace', what }]
+    expect(failures).toEqual(line === null ? [] : [{ seed: 50, violations }])
+  },
+)

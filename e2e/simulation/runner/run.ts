@@ -17,7 +17,7 @@ export interface Violation {
   readonly what: string
 }
 
-/** The record of a running schedule. */
+/** The trace, the counts and the violations of one run. */
 export class Run {
   readonly violations: Violation[] = []
   readonly counts: Counts = {}
@@ -28,20 +28,20 @@ export class Run {
     this.#clock = clock
   }
 
-  say(what: string): void {
+  log(what: string): void {
     this.#events.push({ atMs: this.#clock.nowMs(), what })
   }
 
   report(rule: string, what: string): void {
     this.violations.push({ rule, what })
-    this.say(`VIOLATION of ${rule}: ${what}`)
+    this.log(`VIOLATION of ${rule}: ${what}`)
   }
 
   count(name: string, times = 1): void {
     this.counts[name] = (this.counts[name] ?? 0) + times
   }
 
-  /** One line an event, in the order of time: the same for the same schedule. Few are ever read. */
+  /** One line per event, in order. Lines are formatted late, because few runs are ever read. */
   trace(): readonly string[] {
     return this.#events.map(({ atMs, what }) => `${atMs.toFixed(3).padStart(11)}  ${what}`)
   }

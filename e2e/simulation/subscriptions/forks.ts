@@ -5,10 +5,10 @@ import type { ChainModel } from '../../upstream-sim/chain-model.ts'
 import type { Dice } from '../dice.ts'
 import type { SubscriptionNodePlan } from './schedule.ts'
 
-/** A left branch grows by this share of the blocks of the others. */
+/** An abandoned branch grows by this share of the canonical chain's blocks. */
 const growth = 0.7
 
-/** Nodes on a branch that the others have left, as when a network splits for a while. */
+/** Nodes on an abandoned branch, as after a temporary network split. */
 export class Forks {
   readonly #branches = new Map<string, number>()
 
@@ -24,17 +24,17 @@ export class Forks {
         clock.after(fromMs, () => void this.#branches.set(name, chain.branch))
         clock.after(untilMs, () => {
           this.#branches.delete(name)
-          changed(`${name} is on the branch of the others`)
+          changed(`${name} returns to the canonical branch`)
         })
       }
   }
 
-  /** Null for the canonical one. */
+  /** The branch of a node; null for the canonical branch. */
   branchOf(name: string): number | null {
     return this.#branches.get(name) ?? null
   }
 
-  /** The others have mined a block. */
+  /** Call it after each block of the canonical chain. */
   mined(chain: ChainModel, dice: Dice): void {
     for (const branch of new Set(this.#branches.values()))
       if (dice.chance(growth)) chain.mineOnLeft(branch)

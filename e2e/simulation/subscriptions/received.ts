@@ -5,13 +5,13 @@ import { fitsFilter, type LogFilter } from '../../upstream-sim/log-filter.ts'
 import { headOf } from '../../upstream-sim/node-events.ts'
 import type { Log } from '../../upstream-sim/block-builder.ts'
 
-/** Receives a broken rule: `once`, `in-order`, `no-hole` or `true`. */
+/** Receives a violation of a rule: `once`, `in-order`, `no-hole` or `true`. */
 type Report = (rule: string, what: string) => void
 
-/** The events of one client, checked against the chain as they come and at the end. */
+/** Checks the events of one client against the chain, on arrival and at the end. */
 export abstract class Received<Item extends { readonly number: number } = { number: number }> {
   count = 0
-  /** What it received and was not taken back. */
+  /** Received and not removed. */
   protected readonly items: Item[] = []
   protected readonly chain: ChainModel
   protected readonly report: Report
@@ -21,14 +21,14 @@ export abstract class Received<Item extends { readonly number: number } = { numb
     this.report = report
   }
 
-  /** The newest block that it received; null for none. */
+  /** Number of the newest received block; null for none. */
   get newest(): number | null {
     return this.items.at(-1)?.number ?? null
   }
 
   abstract event(text: string): void
 
-  /** After the faults and a wait: all blocks from `from` to `to` must have been received. */
+  /** At the end, the client must have received all blocks from `from` to `to`. */
   abstract checkWhole(from: number, to: number): void
 }
 
@@ -51,15 +51,15 @@ export class ReceivedHeads extends Received<{ readonly number: number; readonly 
       this.report('true', `no node has this head: ${text}`)
     this.#first ??= number
     while ((this.newest ?? -1) >= number) {
-      if (this.items.pop()?.hash === hash) this.report('once', `block ${number} came twice`)
+      if (this.items.pop()?.hash === hash) this.report('once', `block ${number} arrived twice`)
     }
     const parent = this.items.at(-1)
     if (parent && parent.number < number - 1)
-      this.report('no-hole', `block ${number} came behind ${parent.number}`)
+      this.report('no-hole', `block ${number} arrived after ${parent.number}`)
     else if (parent && parent.hash !== parentHash)
-      this.report('in-order', `block ${number} came without its parent`)
+      this.report('in-order', `block ${number} arrived without its parent`)
     else if (!parent && number > this.#first)
-      this.report('no-hole', `block ${number} came, but not those before`)
+      this.report('no-hole', `block ${number} arrived without those before`)
     this.items.push({ number, hash })
   }
 
@@ -67,7 +67,7 @@ export class ReceivedHeads extends Received<{ readonly number: number; readonly 
     const received = new Map(this.items.map(({ number, hash }) => [number, hash]))
     for (let number = from; number <= to; number++)
       if (received.get(number) !== this.chain.block(number).hash)
-        this.report('no-hole', `block ${number} of ${from} to ${to} never came`)
+        this.report('no-hole', `block ${number} of ${from} to ${to} is missing`)
   }
 }
 
@@ -106,9 +106,9 @@ export class ReceivedLogs extends Received<ReceivedLog> {
       return
     }
     this.#checkTrue(log, text)
-    if (this.#keys.has(key)) this.report('once', `log ${key} came twice`)
+    if (this.#keys.has(key)) this.report('once', `log ${key} arrived twice`)
     else if (newest && (newest.number - number || newest.index - index) >= 0)
-      this.report('in-order', `log ${key} came behind ${newest.key}`)
+      this.report('in-order', `log ${key} arrived after ${newest.key}`)
     this.#first = Math.min(this.#first, number)
     this.#keys.add(key)
     this.items.push({ key, number, index })
@@ -123,7 +123,7 @@ export class ReceivedLogs extends Received<ReceivedLog> {
       .filter(({ number }) => number >= from && number <= to)
       .map(({ key }) => key)
     const at = wanted.findIndex((key, index) => key !== logs[index])
-    if (at >= 0) this.report('no-hole', `log ${wanted[at]} is missing; there is ${logs[at]}`)
+    if (at >= 0) this.report('no-hole', `log ${wanted[at]} is missing; its place has ${logs[at]}`)
     else if (logs.length > wanted.length)
       this.report('once', `log ${logs[wanted.length]} was never removed`)
   }

@@ -17,7 +17,7 @@ type Mood = keyof typeof moods
 /** One seed in this many is a series of forced failovers. */
 const failoversEach = 500
 
-/** The schedule of a seed: the same on every machine. */
+/** The schedule of a seed, which is the same on every machine. */
 export function drawSubscriptionSchedule(seed: number) {
   if (seed % failoversEach === 0) return forcedFailovers(seed, 200)
   const dice = new Dice(seed, 50)
@@ -55,7 +55,7 @@ const within = (durationMs: number, { fromMs, untilMs }: Span): Span => ({
   untilMs: Math.min(untilMs, durationMs),
 })
 
-/** Cuts every subscribed upstream, many times in a row, while the chain grows and reorganises. */
+/** Cuts every subscribed upstream many times, while the chain grows and reorganises. */
 export function forcedFailovers(seed: number, count: number) {
   const dice = new Dice(seed, 51)
   const eachMs = 3_000
@@ -74,11 +74,11 @@ export function forcedFailovers(seed: number, count: number) {
       reorgs: times
         .filter((_, at) => at % 3 === 0)
         .map((atMs) => ({ atMs: atMs + dice.next() * eachMs, depth: dice.whole(1, 6) }))
-        // And some while no upstream reports.
+        // Further reorganisations happen while no upstream reports.
         .concat(unreported.map((atMs) => ({ atMs: atMs + 500, depth: dice.whole(1, 6) }))),
     },
     nodes: dice.times(3, (index): SubscriptionNodePlan => {
-      // All at once, for a moment: the subscribed upstream is among them.
+      // All sockets go down together, so that the subscribed upstream is among them.
       const faults = times.map((fromMs) => {
         const untilMs = fromMs + (unreported.includes(fromMs) ? 1_000 : 1)
         return { kind: 'down' as const, fromMs, untilMs }
@@ -138,9 +138,9 @@ function drawNode(
   return {
     ...nodeNamed(index),
     urls: [url],
-    /** During a fork the node stays on its branch, which grows on. */
+    /** During a fork the node stays on its branch, which continues to grow. */
     forks: forks.filter(() => dice.chance(0.4)),
-    /** Null: it has no WebSocket URL. `delayMs`: from the node to the router. */
+    /** Null without a WebSocket URL. `delayMs` is the latency from the node to the router. */
     socket,
   }
 }
@@ -160,13 +160,13 @@ export type SocketFault = Span & Drawn<typeof socketFaultTable>
 const share = (dice: Dice) => ({ share: dice.next() })
 
 const socketFaultTable = {
-  /** Connections are cut when it begins, and refused while it lasts. */
+  /** Cuts connections, and then refuses new ones. */
   down: alone,
   /** Subscriptions are silent. */
   stall: alone,
-  /** A request to subscribe is never answered. */
+  /** Subscribe requests get no answer. */
   mute: alone,
-  /** A request to subscribe is refused. */
+  /** Subscribe requests get an error. */
   refuse: (dice: Dice) => ({
     error: dice.pick([
       { code: -32005, message: 'too many subscriptions, limit exceeded' },
@@ -174,23 +174,23 @@ const socketFaultTable = {
     ]),
   }),
   lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
-  /** A share of the events is sent twice. */
+  /** Sends a share of the events twice. */
   duplicate: share,
-  /** A share of the events is late, after newer ones. */
+  /** Sends a share of the events late, after newer events. */
   disorder: (dice: Dice) => ({ share: dice.next(), lateMs: dice.scaled(100, 5_000) }),
-  /** A share of the events never comes. */
+  /** Drops a share of the events. */
   drop: share,
-  /** Beside the events, a head is sent that is up to this many blocks older. */
+  /** Also sends a head that is up to this many blocks older. */
   repeat: (dice: Dice) => ({ blocks: dice.pick([1, 3, 20, 200]) }),
-  /** Beside the events, heads are sent that do not exist. */
+  /** Also sends heads that do not exist. */
   'untrue-head': (dice: Dice) => ({ head: dice.pick(['orphan', 'far-ahead', 'garbage'] as const) }),
 }
 
 export interface ClientPlan {
   readonly atMs: number
-  /** Null: it stays to the end. */
+  /** Null: it stays until the end. */
   readonly leavesAfterMs: number | null
-  /** Of logs; null: it subscribes to heads. */
+  /** Filter of logs; null: it subscribes to heads. */
   readonly filter: LogFilter | null
 }
 

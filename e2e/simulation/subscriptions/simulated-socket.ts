@@ -12,7 +12,7 @@ import type { SocketFault, SocketPlan } from './schedule.ts'
 export interface SocketWire {
   readonly clock: Clock
   readonly chain: ChainModel
-  /** The branch that a node is on; null for the canonical one. */
+  /** The branch of a node; null for the canonical branch. */
   branchOf(name: string): number | null
 }
 
@@ -45,9 +45,9 @@ export class SimulatedSocket extends TestSocket {
     ])
   }
 
-  /** Called when the chain, the node's view or the socket's faults may have changed. */
+  /** Call it when the chain, the node's view or the socket's faults may have changed. */
   happened(): void {
-    if (this.requests.length > 10_000) throw new Error('it subscribes without end')
+    if (this.requests.length > 10_000) throw new Error('the router subscribes endlessly')
     const faults = this.#faults()
     const lag = faults.reduce((sum, each) => sum + (each.kind === 'lag' ? each.blocks : 0), 0)
     this.#view.settings.lagBlocks = this.#plan.lagBlocks + lag

@@ -9,10 +9,10 @@ import { simulateSubscriptions } from './simulation.ts'
 const spec = await ethereum()
 const subscriptions = { draw: drawSubscriptionSchedule, run: simulateSubscriptions }
 
-// Minutes of virtual time, on any machine.
+// A busy machine may need minutes instead of seconds.
 vi.setConfig({ testTimeout: 600_000 })
 
-test('subscriptions keep every invariant over some seeds', async () => {
+test('subscriptions keep every invariant over 16 seeds', async () => {
   const { counts, failures } = await runSeeds(subscriptions, { from: 1, until: 16 }, spec)
   expect(failures).toEqual([])
   expect(counts).toMatchObject({ schedules: 16 })
@@ -27,15 +27,15 @@ test('200 failovers in a row, with reorganisations, leave no gap and no duplicat
   expect(counts['reorgs']).toBeGreaterThan(50)
 })
 
-test.each([2, 12, 29])('seed %i leaves the same trace each time', async (seed) => {
+test.each([2, 12, 29])('seed %i produces the same trace each time', async (seed) => {
   const first = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
   const second = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
   expect(first.trace().length).toBeGreaterThan(10)
   expect(second.trace()).toEqual(first.trace())
 })
 
-test('an engine that cannot backfill leaves holes', async () => {
-  // No upstream returns a block by its hash: missed blocks cannot be backfilled.
+test('an engine that cannot backfill leaves gaps', async () => {
+  // Backfill needs blocks by hash, which no upstream serves here.
   const { iface } = spec
   const blind = {
     ...spec,

@@ -25,10 +25,10 @@ import { ReceivedHeads, ReceivedLogs, type Received } from './received.ts'
 import type { ClientPlan, SubscriptionSchedule } from './schedule.ts'
 import { SimulatedSocket } from './simulated-socket.ts'
 
-/** The time to recover after the schedule, without faults. */
-const quietMs = 130_000
+/** Time without faults after the schedule. */
+const recoveryMs = 130_000
 const settleMs = 60_000
-const askAgainMs = 1_000
+const resubscribeMs = 1_000
 
 const settings: Settings = {
   relay: { ...usualRelay, strategy: 'balanced', processingTimeoutMs: 10_000, integrity: 'full' },
@@ -43,14 +43,14 @@ interface Client {
   readonly name: string
   readonly plan: ClientPlan
   readonly received: Received
-  /** The chain's head when it had its reply; null while it has none. */
-  beganAt: number | null
+  /** Head of the chain at the reply; null before the reply. */
+  startBlock: number | null
   subscription: Subscription | null
   hasLeft: boolean
   endedReason: string | null
 }
 
-/** Runs the real subscriptions over the real relay through a schedule, in virtual time. */
+/** Runs the real subscriptions and relay through a schedule in virtual time. */
 export function simulateSubscriptions(schedule: SubscriptionSchedule, spec: Spec): Promise<Run> {
   return new Simulation(schedule, spec).run()
 }
@@ -92,7 +92,7 @@ class Simulation {
       wire: { clock, chain, answered: new WeakMap(), branchOf },
       poolObserver: {
         stateChanged: (upstream, from, { state, why }) =>
-          this.#run.say(`${upstream}: ${from} to ${state}, ${why}`),
+          this.#run.log(`${upstream}: ${from} to ${state}, ${why}`),
         cooldownBegan() {},
         verificationFailed() {},
       },
@@ -135,16 +135,17 @@ class Simulation {
       if (plan.leavesAfterMs !== null)
         clock.after(plan.atMs + plan.leavesAfterMs, () => this.#leave(client))
     }
-    await clock.advance(Math.max(durationMs, 5_000) + quietMs)
+    await clock.advance(Math.max(durationMs, 5_000) + recoveryMs)
     this.#stopChain()
     await clock.advance(settleMs)
     for (const client of this.#clients) this.#checkAtEnd(client)
     for (const client of this.#clients) this.#leave(client)
     await clock.advance(1_000)
     const open = this.#sockets.reduce((sum, { held }) => sum + held.size, 0)
-    if (open > 0) this.#run.report('leaves-nothing', `${open} subscriptions are left at upstreams`)
+    if (open > 0) this.#run.report('leaves-nothing', `${open} upstream subscriptions are left`)
     const { subscriptions } = this.#pool.tracker
-    if (subscriptions !== 0) this.#run.report('leaves-nothing', `${subscriptions} clients count on`)
+    if (subscriptions !== 0)
+      this.#run.report('leaves-nothing', `the tracker still counts ${subscriptions} clients`)
     this.#hub.close()
     this.#watch.stop()
     await clock.advance(20_000)
@@ -155,17 +156,17 @@ class Simulation {
   }
 
   #happened(event: string): void {
-    this.#run.say(event)
+    this.#run.log(event)
     if (event.startsWith('reorg')) this.#run.count('reorgs', 1)
     if (event.startsWith('block')) this.#forks.mined(this.#chain, this.#forkDice)
     if (event.startsWith('node')) this.#run.count('forks', 1)
     for (const socket of this.#sockets) socket.happened()
-    const held = this.#sockets.flatMap((socket) => [...socket.held])
-    if (held.length > 1) this.#run.report('shared', `${held.length} subscriptions for one sequence`)
+    const open = this.#sockets.reduce((sum, { held }) => sum + held.size, 0)
+    if (open > 1) this.#run.report('shared', `${open} upstream subscriptions for one topic`)
   }
 
   #newCall(question: OwnQuestion): Call {
-    if (++this.#calls > 50_000) throw new Error('it asks without end')
+    if (++this.#calls > 50_000) throw new Error('the router sends calls endlessly')
     const { iface } = this.#spec
     return makeOwnCall(question, `own-${this.#calls}`, { iface, clock: this.#clock })
   }
@@ -177,7 +178,7 @@ class Simulation {
       filter === null
         ? new ReceivedHeads(this.#chain, report)
         : new ReceivedLogs(this.#chain, filter, report)
-    const state = { beganAt: null, subscription: null, hasLeft: false, endedReason: null }
+    const state = { startBlock: null, subscription: null, hasLeft: false, endedReason: null }
     const client: Client = { name, plan, received, ...state }
     this.#clients.push(client)
     return client
@@ -188,60 +189,61 @@ class Simulation {
     if (client.hasLeft) return
     const params = plan.filter === null ? ['newHeads'] : ['logs', plan.filter]
     const question = { method: 'eth_subscribe', params, id: '1' }
-    const wish = ethereumForm.read(question)
-    if (wish?.kind !== 'subscribe') throw new Error('not a subscription')
+    const request = ethereumForm.read(question)
+    if (request?.kind !== 'subscribe') throw new Error('not a subscription')
     const abort = new AbortController()
     try {
       const call = this.#newCall({ ...question, prefer: null, avoid: [], signal: abort.signal })
-      this.#run.say(`${name} asks for ${wish.topic.key}`)
+      this.#run.log(`${name} subscribes to ${request.topic.key}`)
       const subscriber = {
         event: (result: Uint8Array) => {
-          if (client.hasLeft) this.#run.report('leaves-nothing', `${name} got more after it left`)
+          if (client.hasLeft)
+            this.#run.report('leaves-nothing', `${name} got an event after it left`)
           const text = Buffer.from(result).toString()
-          this.#run.say(`${name} receives ${describe(text)}`)
+          this.#run.log(`${name} receives ${describe(text)}`)
           received.event(text)
         },
         ended: (reason: string) => this.#ended(client, reason),
       }
-      const subscription = await this.#hub.subscribe(call, wish.topic, subscriber, name)
+      const subscription = await this.#hub.subscribe(call, request.topic, subscriber, name)
       client.subscription = subscription
-      client.beganAt = this.#chain.head
-      this.#run.say(`${name} has its reply at ${client.beganAt}`)
+      client.startBlock = this.#chain.head
+      this.#run.log(`${name} gets its reply at ${client.startBlock}`)
       if (client.hasLeft) subscription.unsubscribe()
       else subscription.begin()
     } catch (error) {
       if (error instanceof CallAborted) return
       if (!(error instanceof RelayError || error instanceof NodeRefused))
         return this.#run.report('no-defect', `${name}: ${String(error)}`)
-      this.#run.say(`${name} is refused: ${error.message}`)
+      this.#run.log(`${name} is refused: ${error.message}`)
       this.#run.count('refused', 1)
-      this.#clock.after(askAgainMs, () => void this.#subscribe(client))
+      this.#clock.after(resubscribeMs, () => void this.#subscribe(client))
     }
   }
 
   #leave(client: Client): void {
     if (client.hasLeft) return
     client.hasLeft = true
-    this.#run.say(`${client.name} leaves`)
+    this.#run.log(`${client.name} leaves`)
     client.subscription?.unsubscribe()
   }
 
   #ended(client: Client, reason: string): void {
     client.endedReason = reason
-    this.#run.say(`${client.name} is ended: ${reason}`)
+    this.#run.log(`${client.name} ends: ${reason}`)
     this.#run.count('ended', 1)
     const { maxGapBlocks } = this.#schedule
     if (reason === 'internal error' || maxGapBlocks >= 1_000)
-      this.#run.report('ends-with-reason', `${client.name} was ended: ${reason}`)
+      this.#run.report('ends-with-reason', `${client.name} ended: ${reason}`)
   }
 
-  #checkAtEnd({ name, beganAt, received, hasLeft, endedReason }: Client): void {
+  #checkAtEnd({ name, startBlock, received, hasLeft, endedReason }: Client): void {
     this.#run.count('events', received.count)
     if (hasLeft || endedReason !== null) return
-    if (beganAt === null) return this.#run.report('no-hole', `${name} never got a reply`)
+    if (startBlock === null) return this.#run.report('no-hole', `${name} never got a reply`)
     const { nodes } = this.#schedule
     const lagBlocks = Math.max(...nodes.map(({ urls }) => urls[0]!.lagBlocks))
-    received.checkWhole(beganAt + 1, this.#chain.head - lagBlocks)
+    received.checkWhole(startBlock + 1, this.#chain.head - lagBlocks)
   }
 
   #observer(): SubscriptionObserver {
@@ -249,17 +251,17 @@ class Simulation {
       clientsChanged() {},
       upstreamChanged() {},
       left: (topic, source, why) => {
-        this.#run.say(`${topic} leaves ${source}: ${why}`)
+        this.#run.log(`${topic} leaves ${source}: ${why}`)
         this.#run.count('failovers', 1)
       },
-      joined: (topic, source) => this.#run.say(`${topic} is on ${source}`),
+      joined: (topic, source) => this.#run.log(`${topic} is on ${source}`),
       filled: (topic, events) => {
-        this.#run.say(`${topic} fills ${events}`)
+        this.#run.log(`${topic} fills ${events}`)
         this.#run.count('filled', events)
       },
       duplicateDropped: () => this.#run.count('duplicates dropped', 1),
       fetchFailed: (topic, forMs, why) => {
-        this.#run.say(`${topic} lacks what is next for ${forMs.toFixed(0)} ms: ${why}`)
+        this.#run.log(`${topic} has lacked its next block for ${forMs.toFixed(0)} ms: ${why}`)
         this.#run.count('failed fetches', 1)
       },
       ended() {},

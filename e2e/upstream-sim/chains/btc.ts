@@ -7,7 +7,6 @@ import { RpcError } from '../json-rpc.ts'
 import { type NodeView, type ViewSettings, viewOf } from '../node-view.ts'
 import { type RpcDialect, RpcNode, type RpcParams } from '../rpc-node.ts'
 
-/** The hash of Bitcoin's first block, which identifies the chain. */
 const genesisHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'
 const subsidy = 312_500_000
 

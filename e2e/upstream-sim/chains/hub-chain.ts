@@ -5,7 +5,6 @@ import { digest } from '../hex.ts'
 import type { NodeView } from '../node-view.ts'
 
 export const denom = 'uatom'
-/** The balance of every account. */
 export const accountBalance = '1000000000000'
 
 /** A chain of the SDK family. Every block is final. */

@@ -8,7 +8,6 @@ import { blockIdJson, blockJson, commitJson, denom, accountBalance } from './hub
 import { headerJson, type HubChain, type HubView, inHex, nodeInfo } from './hub-chain.ts'
 import { encode } from './protobuf.ts'
 
-/** A Tendermint RPC node of the hub chain. */
 export function hubTendermintNode(
   chain: HubChain,
   faults: FaultSwitch,

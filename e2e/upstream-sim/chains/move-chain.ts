@@ -10,7 +10,6 @@ export const versionsPerBlock = 10
 const gasUsed = 7
 const gasUnitPrice = 100
 
-/** A signed client transaction. */
 export type MoveTransaction = ReturnType<typeof readTransaction>
 
 /** Reads a signed transaction from BCS. @throws on invalid bytes */

@@ -147,7 +147,6 @@ function versionOf({ view: { chain, head } }: Call, text: string): number {
   throw moveError(404, 'version_not_found', `Ledger version not found by Ledger version(${text})`)
 }
 
-/** The height of a state request. */
 function stateHeight(call: Call): number {
   const version = call.query.get('ledger_version')
   return version === null ? call.view.head : Math.floor(versionOf(call, version) / versionsPerBlock)

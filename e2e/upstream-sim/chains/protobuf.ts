@@ -6,7 +6,6 @@ export interface Fields {
   readonly [number: number]: number | string | Fields
 }
 
-/** Encodes a protobuf message. */
 export function encode(fields: Fields): Buffer {
   return Buffer.concat(
     Object.entries(fields).flatMap(([number, value]: [string, Fields[number]]) => {

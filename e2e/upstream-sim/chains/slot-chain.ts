@@ -14,7 +14,6 @@ const lamportsPerSignature = 5_000
 /** Number of slots behind the head at which a slot is final. */
 export const finalizedBehind = 32
 
-/** A slot that has a block. */
 export interface SlotBlock {
   readonly slot: number
   readonly parentSlot: number
@@ -47,7 +46,6 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return slot - Math.floor((slot + skipEvery - skippedRest) / skipEvery)
   }
 
-  /** The block of a slot; null for a skipped slot. */
   block(slot: number): SlotBlock | null {
     if (this.isSkipped(slot)) return null
     const parentSlot = Math.max(0, this.filled(slot - 1))

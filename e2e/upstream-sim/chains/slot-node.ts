@@ -136,7 +136,6 @@ function getBlock(view: SlotView, params: RpcParams): unknown {
   }
 }
 
-/** A transaction in the requested encoding. */
 function written(
   { message, signatures, version, wire }: SlotTransaction,
   { encoding = 'json', maxSupportedTransactionVersion }: Readonly<Record<string, unknown>>,

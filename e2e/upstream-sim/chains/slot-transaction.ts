@@ -41,7 +41,6 @@ export function readTransaction(wire: Buffer) {
   }
 }
 
-/** Bytes as base58 text. */
 export function toBase58(bytes: Uint8Array): string {
   return getBase58Decoder().decode(bytes)
 }

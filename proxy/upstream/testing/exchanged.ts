@@ -12,9 +12,12 @@ export async function exchanged(...sockets: readonly (WebSocket | undefined)[]):
     await Promise.all(
       sockets.map(async (socket) => {
         if (socket?.readyState !== WebSocket.OPEN) return
-        const answered = Promise.race([once(socket, 'pong'), once(socket, 'close')])
+        // The event that does not come must not leave its listeners behind.
+        const over = new AbortController()
+        const answered = ['pong', 'close'].map((event) => once(socket, event, over))
         socket.ping()
-        await answered
+        await Promise.race(answered)
+        over.abort()
       }),
     )
 }
