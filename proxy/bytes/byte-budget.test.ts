@@ -44,7 +44,7 @@ it('cuts off the client idle longest when clients leave half of it waiting', () 
   waits('b', 20)
   waits('a', 30)
   expect(cut).toEqual([])
-  // More buffered bytes show no activity; reading or sending does.
+  // More buffered bytes are not activity; reading or sending is.
   acted('a')
   waits('c', 10)
   expect(cut).toEqual(['b'])

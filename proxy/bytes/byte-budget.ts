@@ -5,7 +5,7 @@ import { EventLoopPacer } from './event-loop-pacer.ts'
 
 const { shortBytes, longShare, tightShare, waitingShare } = budgetLimits
 
-/** Holds bytes until its client has sent or read the rest. */
+/** Holds bytes until its client sends or reads the rest. */
 export interface WaitsForClient {
   /** Releases the bytes and disconnects the client. */
   cutOff(): void
@@ -13,8 +13,8 @@ export interface WaitsForClient {
 
 /**
  * Counts the bytes that the process buffers for its clients: requests, answers and queued frames.
- * Every holder reports and releases its bytes. Two rules bound them: a full budget accepts no body,
- * and bytes that wait for clients may take half. Beyond half, the client idle longest is cut off.
+ * Every holder reports and releases its bytes. A full budget accepts no body. Bytes that wait for
+ * clients may take half of it; beyond that, the client idle for longest is cut off.
  */
 export class ByteBudget {
   readonly maxBytes: number
@@ -31,12 +31,12 @@ export class ByteBudget {
     this.maxBytes = maxBytes
   }
 
-  /** No new body is accepted. */
+  /** The budget accepts no new body. */
   get isFull(): boolean {
     return this.heldBytes >= this.maxBytes
   }
 
-  /** No long answer is collected, and each connection has few calls in flight. */
+  /** The router collects no long answers, and each connection has few calls in flight. */
   get isTight(): boolean {
     return this.heldBytes >= this.maxBytes * tightShare
   }
@@ -55,7 +55,7 @@ export class ByteBudget {
     this.heldBytes -= bytes
   }
 
-  /** Sets how many held bytes wait for this client; 0: none. May cut clients off. */
+  /** Sets how many bytes wait for this client; 0: none. May cut clients off. */
   waits(client: WaitsForClient, bytes: number): void {
     this.#waitingBytes += bytes - (this.#waiting.get(client) ?? 0)
     if (bytes > 0) this.#waiting.set(client, bytes)
@@ -79,7 +79,7 @@ export class ByteBudget {
   }
 }
 
-/** Bytes that count in the budget until released, some of which may wait for a client. */
+/** Bytes that count against the budget until released, some of which may wait for a client. */
 export class Reservation implements WaitsForClient {
   readonly budget: ByteBudget
   heldBytes = 0
@@ -93,7 +93,7 @@ export class Reservation implements WaitsForClient {
 
   cutOff(): void {}
 
-  /** Adds bytes, or subtracts when negative, down to zero. */
+  /** Adds bytes; a negative number subtracts, down to zero. */
   hold(bytes: number): void {
     if (this.#isOver) return
     const change = Math.max(bytes, -this.heldBytes)
@@ -106,13 +106,13 @@ export class Reservation implements WaitsForClient {
     this.budget.waits(this, this.#isOver ? 0 : bytes)
   }
 
-  /** Records that the client has sent or read something; all remaining bytes wait for it. */
+  /** Records that the client has sent or read something. All remaining bytes wait for it. */
   acted(): void {
     this.budget.acted(this)
     this.waits()
   }
 
-  /** Releases all bytes; may be repeated. */
+  /** Releases all bytes. Idempotent. */
   release(): void {
     this.waits(0)
     this.hold(-this.heldBytes)

@@ -7,7 +7,7 @@ import { budgetLimits } from './limits.ts'
  * begun enough work, the rest waits for later turns.
  */
 export class EventLoopPacer {
-  /** Number of the current turn, counted once work began in it. */
+  /** Number of the current turn. Increments when work begins in a new turn. */
   number = 0
   readonly #turnBytes: number
   #leftBytes: number
@@ -21,7 +21,7 @@ export class EventLoopPacer {
     this.#leftBytes = turnBytes
   }
 
-  /** Runs work at once or in a later turn. @returns cancels it while it still waits */
+  /** Runs work now or in a later turn. @returns cancels it while it is waiting */
   run(bytes: number, run: () => void): () => void {
     if (this.#leftBytes > 0 && this.#waiting.size === 0) {
       this.spend(bytes)
@@ -35,8 +35,8 @@ export class EventLoopPacer {
   }
 
   /**
-   * Runs short work after all socket events of this turn, in one batch. Code that runs repeatedly
-   * stays in the CPU caches, and costs half as much as between reads and writes of sockets.
+   * Runs short work in one batch after all socket events of this turn. Code that runs repeatedly
+   * stays in the CPU caches, and costs half as much as between socket reads and writes.
    */
   together(run: () => void): void {
     if (this.#short.push(run) === 1) setImmediate(this.#runShort)

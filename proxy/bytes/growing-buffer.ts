@@ -5,14 +5,14 @@ import { Reservation } from './byte-budget.ts'
 const nothing = Buffer.alloc(0)
 
 /**
- * Collects pieces in one buffer, so that a million tiny ones cost at most twice their bytes. Stores
- * a single piece uncopied. The bytes count in the budget until taken or released.
+ * Collects chunks in one buffer, so that a million tiny ones cost at most twice their bytes. Does
+ * not copy a single chunk. The bytes count against the budget until taken or released.
  */
 export class GrowingBuffer extends Reservation {
   #buffer: Uint8Array = nothing
   length = 0
 
-  /** The collected bytes, without a copy. Later pieces do not change them. */
+  /** The collected bytes, without a copy. Later chunks do not change them. */
   get bytes(): Uint8Array {
     return this.#buffer.length === this.length
       ? this.#buffer

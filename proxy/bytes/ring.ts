@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Header of each entry, as 8-byte numbers. `before`: position of the slot's previous entry. */
+/** Header of each entry, in 8-byte numbers. `before`: position of the slot's previous entry. */
 const [before, hashed, size, keyLength, bodyLength, numbers] = [0, 1, 2, 3, 4, 5] as const
 const fieldsBytes = 64
 /** Each entry takes a multiple of this. */
 const unitBytes = 128
 const maxCapacity = 256 * 1024 * 1024
 
-/** The first bytes of something, and a hash. */
+/** The first bytes of a key, and its hash. */
 export interface RingKey {
   readonly bytes: Uint8Array
   readonly end: number
@@ -23,8 +23,8 @@ export interface RingEntry<T> {
 }
 
 /**
- * Stores short bodies by key in one block of memory, evicting the oldest first. As objects,
- * thousands per second that live for a second would each be moved twice by the garbage collector.
+ * Stores short bodies by key in one block of memory, and evicts the oldest first. As objects,
+ * thousands per second that each live for a second would be moved twice by the garbage collector.
  */
 export class Ring<T extends object> {
   readonly #capacity: number
@@ -33,7 +33,7 @@ export class Ring<T extends object> {
   readonly #values: (T | undefined)[]
   /** Position of the newest entry of each slot. */
   readonly #newest: Float64Array
-  /** Positions only grow; entries before the start are overwritten. */
+  /** Positions only increase; entries before the start are overwritten. */
   #start: number
   #end: number
   count = 0
@@ -80,9 +80,9 @@ export class Ring<T extends object> {
   }
 
   /**
-   * @param value preferably one object that many entries share
+   * @param value preferably an object that many entries share
    * @param first the first of three numbers to store
-   * @returns false when the entry is too long
+   * @returns false if the entry is too long
    */
   set(
     { bytes, end, hash }: RingKey,
@@ -119,7 +119,7 @@ export class Ring<T extends object> {
     return true
   }
 
-  /** Removes the entry under the key of a hash, and possibly others of the same slot. */
+  /** Removes the entry under the key with this hash, and possibly others in the same slot. */
   delete(hash: number): void {
     this.#newest[this.#slotOf(hash)] = 0
   }

@@ -8,7 +8,7 @@ import { FakeKeys } from '../store/testing/fake-keys.ts'
 
 /*
  * Random schedules of blocks, reorgs and requests at one replica, or at two that share a store.
- * Every answer names its request and the id of its block, so that the test recognizes mixed-up
+ * Every answer contains its request and the id of its block, so that the test recognizes mixed-up
  * answers and those of an abandoned branch.
  */
 
@@ -17,7 +17,7 @@ const finalDepth = 150
 const accounts = ['0x00000000000000000000000000000000000000aa', `0x${'Bb'.repeat(20)}`]
 
 type Step =
-  /** Replaces the last `depth` blocks and adds one. Only some replicas learn of it. */
+  /** Replaces the last `depth` blocks and adds one. Only some replicas learn about it. */
   | { readonly kind: 'block'; readonly depth: number; readonly who: readonly number[] }
   /** Replaces the last block, which a node returns on request. */
   | { readonly kind: 'swap'; readonly who: readonly number[] }
@@ -109,7 +109,7 @@ class World {
     this.#times.push([...this.#ids.slice(0, this.#ids.length - count), ...added])
   }
 
-  /** Shows the current state to these replicas. */
+  /** Reveals the current state to these replicas. */
   saw(who: readonly number[]): void {
     for (const each of who) this.#since[each] = this.#times.length - 1
   }
@@ -125,7 +125,7 @@ class World {
     this.saw(isTold ? this.replicas.map((_, each) => each) : [replica])
   }
 
-  /** Sends requests to replicas at once and advances the clock until all have answered. */
+  /** Sends requests to replicas at the same time. Advances the clock until all have answered. */
   async get(who: readonly number[], method: string, params: readonly unknown[], isFresh = false) {
     const directives = { refreshCache: isFresh }
     const pending = Promise.all(

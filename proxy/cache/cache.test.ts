@@ -497,7 +497,7 @@ describe('the next blocks', () => {
       cache.get('eth_getBalance', [account, 'latest'], { directives })
     await latest()
     cache.heads(head + 1, 'b')
-    // An answer of a node that lacks the newest block reaches only its own client.
+    // The answer of a node that lacks the newest block reaches only its own client.
     const old = await latest({ selectProvider: 'a' })
     expect(old).toMatchObject({ cache: 'miss latest block-unknown', upstream: 'a' })
     expect(await latest({ selectProvider: 'b' })).toMatchObject({
@@ -648,7 +648,7 @@ describe('concurrent calls', () => {
   })
 
   test('neither share nor cache an invalid answer, even if two nodes agree', async () => {
-    // The answer is about the previous block, whatever block the request names.
+    // The answer is about the previous block, whichever block the request names.
     const before = ({ params: [block] }: Question) => ({ number: hex(Number(block) - 1), hash })
     const cache = new CacheFixture(before, { nodes: 'ab' }).heads(head)
     const ask = (id: number) => cache.start('eth_getBlockByNumber', ['0x10', false], { id })

@@ -47,14 +47,14 @@ export interface CacheOptions {
   readonly clock: Clock
   readonly turns: EventLoopPacer
   readonly store: MemoryStore
-  /** The store that replicas share; null without one. */
+  /** The store shared by replicas; null if there is none. */
   readonly shared: SharedAnswers | null
   readonly policies: Live<RetentionPolicies>
   /** Equal for listeners that may share answers. */
   readonly scope: string
 }
 
-/** A relay with a cache, which also coalesces identical calls in flight. */
+/** Wraps a relay with a cache, which also coalesces identical calls in flight. */
 export function withCache(relay: Relay, options: CacheOptions): Relay {
   const cached = new CachedRelay(relay, options)
   return (call) => cached.run(call)
@@ -139,7 +139,7 @@ class CachedRelay {
     return this.#relay(call)
   }
 
-  /** Whether an entry is still valid: no later head is known than the one it covers. */
+  /** Whether an entry is still valid: no known head is later than the one it covers. */
   #isValid(entry: Entry, { method, journal }: Call, headNow: number): boolean {
     const { expiresMs, head, branch, ageClass } = entry
     // An entry that was valid when the call arrived may answer it.
@@ -154,7 +154,7 @@ class CachedRelay {
   }
 
   #send(call: Call, flight: InFlight): Promise<Reply> {
-    // A stored answer may be older than a write of this replica.
+    // A stored answer may predate a write of this replica.
     const shared = call.method.untilWrite && flight.ageClass === 'latest' ? null : this.#shared
     const pending = shared ? this.#lookUp(call, flight, shared) : this.#relay(call)
     return pending.then(
@@ -224,15 +224,15 @@ class CachedRelay {
     const reply = replyOf(answer, call)
     observeChain(call, reply.incoming, this.#options, answer.refusal)
     journal.cache = { verdict: 'hit', ageClass, why: null }
-    // Clock skew between replicas exceeds the lifetime of other entries.
+    // For other entries, the clock skew between replicas exceeds the lifetime.
     if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)
     return reply
   }
 
   /**
    * Copies a long answer while its client reads it, for waiters and for the cache. Short-lived
-   * answers are not cached, since they would only evict others.
-   * @returns whether it is copied
+   * answers are not cached, because they would only evict others.
+   * @returns whether it is being copied
    */
   #copies(call: Call, reply: Reply, flight: InFlight): boolean {
     const { body } = reply.incoming
@@ -262,7 +262,7 @@ class CachedRelay {
     return isCopied
   }
 
-  /** @returns why the answer is not cached, or only briefly; null if it is */
+  /** @returns why the answer is not cached, or only briefly; null if it is cached */
   #store(call: Call, reply: Reply, flight: InFlight, validator?: StreamValidator): CacheWhy | null {
     const { store, clock, pool } = this.#options
     const finding = validator ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
@@ -270,7 +270,7 @@ class CachedRelay {
     if (typeof retention === 'string') return retention
     const { ageClass } = retention
     const isFinal = ageClass === 'finalized'
-    // An empty answer needs confirmation by another upstream, if there is one.
+    // An empty answer must be confirmed by another upstream, if there is one.
     const isConfirmed =
       pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.unconfirmed)
     const isEmpty = retention.isEmpty && !(isFinal && isConfirmed)
@@ -286,7 +286,7 @@ class CachedRelay {
       // Storing the answer also ends the lease.
       flight.reorgs = null
       const { status: _, id: __, refusal: ___, ...own } = answer
-      // Empty entries stay stored until another upstream confirms them.
+      // Empty entries remain stored until another upstream confirms them.
       const times = { storedWallMs: clock.wallMs(), ttlMs: isFinal ? lifetimes.finalized : ttlMs }
       void this.#shared.keep(textOf(key), { ...own, ageClass, isEmpty, head, reorgs, ...times })
     }
@@ -295,7 +295,7 @@ class CachedRelay {
     return isEmpty ? 'empty' : null
   }
 
-  /** Headers that reach the client. Equal ones share one list. */
+  /** Headers that reach the client. Entries with equal headers share one list. */
   #headersOf({ incoming: { headers } }: { incoming: Pick<Incoming, 'headers'> }): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
@@ -311,7 +311,7 @@ class CachedRelay {
     return (this.#headers = passedOn)
   }
 
-  /** Paces long answers, since each of many clients gets its own bytes. */
+  /** Paces long answers, because each of many clients gets its own copy. */
   #pace(answer: Answer, call: Call): Promise<Reply> {
     return new Promise((resolve) => {
       this.#options.turns.run(answer.body.length, () => resolve(replyOf(answer, call)))
@@ -322,12 +322,12 @@ class CachedRelay {
   #share(waiting: readonly Waiter[], answer: Answer | null, isHit = false): void {
     for (const { call, resolve } of waiting) {
       if (answer !== null) resolve(this.#pace(answer, call))
-      // A long answer from the shared store is in memory now.
+      // A long answer from the shared store is now in memory.
       else resolve(isHit ? this.run(call) : this.#sendAlone(call))
     }
   }
 
-  /** Sends the call of a waiter separately. */
+  /** Sends a waiter's call separately. */
   #sendAlone(call: Call, why: CacheWhy = 'too-large'): Promise<Reply> {
     const { cache } = call.journal
     if (cache) call.journal.cache = { ...cache, verdict: 'miss', why }
@@ -335,7 +335,7 @@ class CachedRelay {
   }
 }
 
-/** Whether no directive makes its answer or errors differ from those of other calls. */
+/** Whether no directive can make its answer or errors differ from those of other calls. */
 function isPlain({ directives }: Call): boolean {
   const { selectProvider, blockProviders, relayTimeoutMs, minBlock } = directives
   const isOwn = selectProvider !== null || blockProviders.length > 0 || minBlock !== null

@@ -17,7 +17,7 @@ const headerList = z
   .refine((list) => list.every((each, at) => headerForms[at % 2]?.test(each)))
   .refine(({ length }) => length % 2 === 0)
   .readonly()
-/** Head of an entry, validated since others may have write access to the store. */
+/** Head of an entry. It is validated, because others may have write access to the store. */
 const headSchema = z.object({
   headers: headerList,
   trailers: headerList,
@@ -28,7 +28,7 @@ const headSchema = z.object({
   head: z.int().min(-1),
   /** Number of reorgs that the replicas had seen when the request was sent. */
   reorgs: count,
-  /** Time of storing, in milliseconds since the Unix epoch, and the TTL. */
+  /** When the entry was stored, in milliseconds since the Unix epoch, and its TTL. */
   storedWallMs: z.number(),
   ttlMs: z.number().positive(),
   bodyBytes: count.max(maxBytes),
@@ -43,11 +43,11 @@ const version = Buffer.from('RPC2')
 const prefixBytes = 12
 /** Longer bodies are compressed. */
 const minCompressedBytes = 1024
-/** Longer entries would use too much of the lookup timeout. */
+/** Longer entries would take too much of the lookup timeout. */
 const maxPackedBytes = 2 * 1024 * 1024
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
-/** Limits the memory of decompression to the longest body. */
+/** Limits the memory for decompression to the longest body. */
 const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxBytes) }
 
 /** @param name digest of the key @returns null if the entry is too long */

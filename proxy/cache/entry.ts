@@ -7,7 +7,7 @@ import type { Call, Directives } from '../relay/call.ts'
 import { assembled, type Reply, type StreamValidator } from '../relay/reply.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
-/** An answer for all identical calls. */
+/** An answer that serves all identical calls. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
@@ -26,13 +26,13 @@ export interface Answer {
 export interface Entry {
   readonly answer: Answer
   readonly ageClass: AgeClass
-  /** Whether the result is empty and lacks confirmation by a second upstream. */
+  /** Whether the result is empty and no second upstream has confirmed it. */
   readonly isEmpty: boolean
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
   /** Valid up to this head of the chain; -1 if no head can change it. */
   readonly head: number
-  /** The tracker's `branch`, or its `revision` for an answer about the latest block. */
+  /** The tracker's `branch`; for an answer about the latest block, its `revision`. */
   readonly branch: number
 }
 
@@ -58,7 +58,7 @@ export function answerOf(
   return { status, headers, trailers, body, id: id ?? null, upstream, refusal, latestBlock }
 }
 
-/** The reply to a call, with its id. */
+/** The reply to a call, with the call's id. */
 export function replyOf(answer: Answer, { reader }: Call): Reply {
   const { status, headers, trailers, id, upstream, refusal, latestBlock } = answer
   const body = bytesOf(answer)
@@ -69,8 +69,9 @@ export function replyOf(answer: Answer, { reader }: Call): Reply {
 }
 
 /**
- * Whether the directives allow an answer of this upstream. `rpc-min-block` allows only immutable
- * answers of a node that had the block, since the client may next request the block in the header.
+ * Whether the directives allow an answer from this upstream. `rpc-min-block` allows only immutable
+ * answers from a node that had the block, because the client may next request the block in the
+ * header.
  */
 export function isFor(
   { upstream, latestBlock }: Pick<Answer, 'upstream' | 'latestBlock'>,
@@ -90,8 +91,8 @@ export function bytesOf({ body }: Pick<Answer, 'body'>): Uint8Array {
 export const maxShortBytes = 4_096
 
 /**
- * The stored form of bytes. Short strings take a third of the memory of buffers. Long slices are
- * copied, since the underlying buffer may be a hundred times longer.
+ * Converts bytes to their stored form. Short strings take a third of the memory of buffers. Long
+ * slices are copied, because the underlying buffer may be a hundred times longer.
  */
 export function compact(bytes: Uint8Array): Uint8Array | string {
   if (bytes.length <= maxShortBytes) return bufferOf(bytes).toString('latin1')

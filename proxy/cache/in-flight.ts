@@ -9,7 +9,7 @@ import type { Moment } from './retention.ts'
 export interface InFlight extends Moment {
   readonly key: Key
   readonly branch: number
-  /** Reorgs that the replicas had seen; null if unknown or not shared. */
+  /** Number of reorgs that the replicas had seen; null if unknown or not shared. */
   reorgs: number | null
   /** Params that waiters must match; null if none may join. */
   payload: Uint8Array | null
@@ -47,7 +47,7 @@ export class InFlightCalls {
     this.#byHash.set(flight.key.hash, flight)
   }
 
-  /** Ends the flight, so that no call joins it any more. @returns its waiters */
+  /** Ends the call in flight, so that no other call joins it. @returns its waiters */
   end(flight: InFlight): readonly Waiter[] {
     const { waiters, key } = flight
     flight.payload = null
@@ -59,8 +59,9 @@ export class InFlightCalls {
 
 /**
  * Rejects the waiters of a failed call.
- * @param isOwn whether only its own client caused the failure, so that waiters with time may retry
- * @returns those that may retry
+ * @param isOwn whether its own client alone caused the failure, so that waiters with time left may
+ * retry
+ * @returns the waiters that may retry
  */
 export function rejectWaiters(
   waiters: readonly Waiter[],
@@ -78,7 +79,7 @@ export function isOver({ signal, journal }: Call, nowMs: number): boolean {
   return signal.aborted || nowMs >= journal.clientDeadlineMs
 }
 
-/** Whether the call can share the answer. Params must match exactly, as spellings may matter. */
+/** Whether the call can share the answer. Params must match exactly: spellings may matter. */
 function mayJoin(payload: Uint8Array, first: InFlight, { key, head, branch }: InFlight): boolean {
   if (textOf(first.key) !== textOf(key) || first.payload === null) return false
   if (first.head < head || first.branch !== branch) return false

@@ -23,7 +23,7 @@ function start(answer: ScriptedAnswer, options: CacheFixtureOptions = {}): Cache
   return (cache = new CacheFixture(streams, { maxBytes: 64 * mebibyte, ...options }).heads(head))
 }
 
-/** 2 MiB of result with the id 1. */
+/** A result of 2 MiB with the id 1. */
 const whole: ScriptedAnswer = {
   body: '{"jsonrpc":"2.0","id":1,"result":[',
   rest: [`${piece},`, `${piece},`, `${piece},`, piece, ']}'],

@@ -8,16 +8,16 @@ import { type Key, textOf } from '../relay/call-key.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
 import { type Answer, bytesOf, compact, type Entry, maxShortBytes } from './entry.ts'
 
-/** Memory of an entry beyond its bytes and its key. */
+/** Memory of an entry in addition to its bytes and its key. */
 const overheadBytes = 512
 
-/** Share of the memory for short answers that are not final: they are many and short-lived. */
+/** Share of the memory for short answers that are not final. They are many and short-lived. */
 const passingShare = 1 / 8
 
-/** Fields that many entries share. */
+/** Fields that many entries have in common. */
 type Common = Omit<Entry & Answer, 'expiresMs' | 'answer' | 'body' | 'id'> & Pick<Key, 'start'>
 
-/** Number of recent shared fields to compare with. */
+/** Number of recent shared objects to compare with. */
 const rememberedCommons = 16
 
 /** An entry with the text of its key. */
@@ -25,20 +25,21 @@ type Named = Entry & { readonly key: string }
 
 /**
  * In-memory store of answers with a size limit. It evicts the least recently used entries first.
- * Short-lived entries have their own share and evict only each other. Keys with equal hashes are
- * rare, and the later one stays. A map by text would make V8 internalize each key.
+ * Short-lived entries have their own share of the memory and evict only each other. Keys rarely
+ * have equal hashes; if they do, the later one stays. A map by text would make V8 internalize each
+ * key.
  */
 export class MemoryStore {
   readonly #passing: Ring<Common>
   readonly #others: LRUCache<number, Named>
   readonly #maxEntryBytes: number
-  /** The last distinct shared fields. */
+  /** The last distinct shared objects. */
   readonly #recent: Common[] = []
-  /** Memory of running copies. */
+  /** Memory of copies in progress. */
   readonly #copies: Reservation
   #evictions = 0
 
-  /** @param budget memory budget of the process, which also limits running copies */
+  /** @param budget memory budget of the process, which also limits copies in progress */
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Reservation(budget)
     this.#passing = new Ring(maxBytes * passingShare)
@@ -102,7 +103,7 @@ export class MemoryStore {
     return true
   }
 
-  /** Shares one object among similar entries to relieve the garbage collector. */
+  /** Shares one object among similar entries, which relieves the garbage collector. */
   #commonOf({ start }: Key, { answer, head, ageClass, branch, isEmpty }: Entry): Common {
     const { upstream, latestBlock, headers, status, trailers, refusal } = answer
     const recent = this.#recent
@@ -134,8 +135,9 @@ export class MemoryStore {
   }
 
   /**
-   * Copies a streamed answer while its client reads it, however slowly.
-   * @param over gets all bytes at the end, or null if the stream failed or the budget is used up
+   * Copies a streamed answer while its client reads it, at any speed.
+   * @param over receives all bytes at the end, or null if the stream failed or the budget is
+   * exhausted
    * @returns false if there is no memory for the copy
    */
   copy(answer: StreamedAnswer, over: (bytes: Uint8Array | null) => void): boolean {

@@ -14,12 +14,12 @@ import type { SharedEntry } from './entry-codec.ts'
 /** TTL per age class in milliseconds; 0 disables caching. */
 export type Lifetimes = Readonly<Record<AgeClass, number>>
 
-/** Lifetimes per method of one chain and interface: by the first matching policy, or by default. */
+/** Lifetimes per method of one chain and interface, by the first matching policy or by default. */
 export function lifetimesOf(
   policies: readonly CachePolicy[],
   blockTimeMs: number,
 ): (method: string) => Lifetimes {
-  // 500 ms also bounds answers about objects that do not exist yet.
+  // 500 ms also limits answers about objects that do not exist yet.
   const latest = Math.min(500, blockTimeMs)
   const usual = { finalized: 60 * 60_000, 'near-head': blockTimeMs, latest }
   const of = (method: string, ageClass: AgeClass) => {
@@ -53,8 +53,8 @@ function isPending(point: MethodSpec['block']): boolean {
 }
 
 /**
- * How long the answer to a call stays valid. An answer by hash is near the head until it reveals
- * its block. @returns null if that depends on the unknown tip
+ * How long the answer to a call stays valid. An answer by hash counts as near the head until it
+ * reveals its block. @returns null if that depends on the unknown tip
  */
 export function ageClassOf(
   { block, byHash }: MethodSpec,
@@ -73,7 +73,7 @@ function ageOfBlock(block: number, tip: number, distance: number): AgeClass {
   return block <= tip - distance ? 'finalized' : 'near-head'
 }
 
-/** State of the chain when a call was sent, since the answer may be older than later knowledge. */
+/** State of the chain when a call was sent. The answer may be older than what is known later. */
 export interface Moment {
   readonly ageClass: AgeClass
   readonly tip: number | null
@@ -87,7 +87,7 @@ export type Retention = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
 /** A node may have lost the block, so its empty answer expires after a minute. */
 const maxEmptyMs = 60_000
 
-/** TTL of an answer. An empty answer that may still fill counts as one about the latest block. */
+/** TTL of an answer. An empty answer that may yet fill counts as one about the latest block. */
 export function ttlOf(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean): number {
   const emptyMs = ageClass === 'finalized' ? maxEmptyMs : lifetimes.latest
   return isEmpty ? Math.min(lifetimes[ageClass], emptyMs) : lifetimes[ageClass]
@@ -96,7 +96,7 @@ export function ttlOf(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean
 /** Answers with any other status are not retained. */
 const okStatus = 200
 
-/** A node may not have indexed a recent block yet. */
+/** A node may not have indexed blocks this recent yet. */
 const indexingBlocks = 128
 
 /**
@@ -121,7 +121,7 @@ export function retentionOf(
   const shown = isByHash && showsBlock ? shownBlock(incoming, finding, showsBlock, dialect) : null
   // A pending transaction has no block yet.
   const isEmpty = isNull(finding, body) || (isByHash && Boolean(showsBlock) && shown === null)
-  // A lagging node also returns null for what it lacks.
+  // A lagging node also returns null for blocks that it lacks.
   if (isEmpty) return known >= head ? { ageClass, isEmpty } : 'empty'
   if (isByHash) {
     // On a chain with instant finality, the content of a block is final.
@@ -140,14 +140,14 @@ export function retentionOf(
   return { ageClass: isNew ? 'near-head' : ageClass, isEmpty: !isNew }
 }
 
-/** Whether the relay accepted the answer, rather than falling back to it. */
+/** Whether the relay accepted the answer rather than using it as a fallback. */
 function isAccepted({ journal }: Call, reply: Reply): boolean {
   const attempt = attemptOf(journal, reply)
   const expected = reply.refusal === null ? 'answer' : 'node-error'
   return attempt?.result === expected && !attempt.missedBlock && !attempt.isDoubted
 }
 
-/** Whether the answer violates a check, even if upstreams agree. Other calls must not get it. */
+/** Whether the answer violates a check, even if upstreams agree. It must not serve other calls. */
 export function isDoubtful({ journal }: Call, reply: Reply): boolean {
   const attempt = attemptOf(journal, reply)
   return attempt !== undefined && (attempt.isDoubted || attempt.violation !== null)
@@ -159,7 +159,7 @@ function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | 
   )
 }
 
-/** Upstream whose empty answer about a final block needs confirmation by another one; or null. */
+/** The upstream whose empty answer about a final block another one must confirm; or null. */
 export function unconfirmedBy(
   upstream: string,
   { ageClass, isEmpty }: Pick<Entry, 'ageClass' | 'isEmpty'>,
@@ -169,7 +169,7 @@ export function unconfirmedBy(
 
 /**
  * Adopts a stored entry. Others can write to the store, so it is checked like an upstream's answer.
- * @param now the state of this replica
+ * @param now the current state of this replica
  * @returns null if the entry is not valid for the call now; `broken` if it does not answer the call
  */
 export function adopted(

@@ -305,7 +305,7 @@ test('after an answer of another replica, nothing older is served', async () => 
   expect((await behind.get('eth_getBalance', [account])).cache).toContain('miss')
 })
 
-/** A node with one block of a branch at the head. */
+/** A node whose head is one block of a branch. */
 const nodeAt = (at: { number: number; branch: string }): Answering => {
   const hash = (number: number) => `0x${at.branch.repeat(32)}${String(number).padStart(32, '0')}`
   const [number, value] = [() => `0x${at.number.toString(16)}`, () => `${at.branch}${at.number}`]

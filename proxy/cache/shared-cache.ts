@@ -8,11 +8,11 @@ import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
 /** Timeout of a lookup. */
 export const lookupTimeoutMs = 50
-/** Pause after a failure, so that only one call at a time waits for a broken store. */
+/** Pause after a failure, during which only one call at a time waits for a broken store. */
 const pauseMs = 1_000
-/** Lease of the replica that calls an upstream. Then others call too, since it may have died. */
+/** Only one replica calls an upstream for this long. Then others call too: it may have died. */
 const leaseMs = 250
-/** Interval at which other replicas look for the answer. */
+/** Interval at which other replicas check for the answer. */
 const pollMs = 20
 const none = Buffer.alloc(0)
 
@@ -26,7 +26,7 @@ export interface Found<T> {
 /** Error counters of the store. */
 export interface SharedFigures {
   failures: number
-  /** Unreadable entries: of another version or key, or damaged. */
+  /** Unreadable entries: damaged, or of another version or key. */
   broken: number
 }
 
@@ -36,14 +36,14 @@ export interface SharedAnswers {
   readonly figures: SharedFigures
 }
 
-/** Shared answers of one chain and interface. Without the store, everything is a miss. */
+/** Shared answers of one chain and interface. Without the store, every lookup is a miss. */
 export class SharedCache {
   readonly #keys: SharedStore
   readonly figures: SharedFigures
   readonly #clock: Clock
   readonly #scope: string
   #pausedUntilMs = 0
-  /** Reorgs that are not in the store yet. */
+  /** Reorgs that the store does not know about yet. */
   #unreported = 0
 
   /** @param onReorg called when another replica saw a reorg, or may have seen one */
@@ -72,7 +72,7 @@ export class SharedCache {
       const entry = stored && adopt(stored)
       if (reorgs === null || entry) return { entry, reorgs }
       const nowMs = this.#clock.nowMs()
-      // This replica calls an upstream if it gets the lease or the store fails.
+      // This replica calls an upstream if it gets the lease, or if the store fails.
       if (
         !mayWait ||
         nowMs >= untilMs ||
@@ -95,7 +95,7 @@ export class SharedCache {
     }, null)
   }
 
-  /** Deletes the answer and the lease, so that another replica may call an upstream at once. */
+  /** Deletes the answer and the lease, so that another replica may call an upstream immediately. */
   async drop(key: string): Promise<void> {
     const name = nameOf(key)
     await this.#try(async (keys) => {
@@ -124,7 +124,7 @@ export class SharedCache {
   async #try<T, D>(command: (keys: SharedStore) => Promise<T>, instead: D): Promise<T | D> {
     const nowMs = this.#clock.nowMs()
     if (nowMs < this.#pausedUntilMs) return instead
-    // This call alone tests whether the store has recovered.
+    // Only this call tests whether the store has recovered.
     if (this.#pausedUntilMs > 0) this.#pausedUntilMs = nowMs + pauseMs
     try {
       const done = await command(this.#keys)
@@ -138,7 +138,7 @@ export class SharedCache {
   }
 }
 
-/** A digest, so that client data never appears in a key. */
+/** Uses a digest, so that client data never appears in a key. */
 function nameOf(key: string): string {
   return hash('sha256', key, 'base64url')
 }

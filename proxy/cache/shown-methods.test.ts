@@ -13,8 +13,9 @@ import { CacheFixture, type CallResult } from './testing/cache-fixture.ts'
 import { silent } from './testing/silent-methods.ts'
 
 /*
- * Every method of every bundled chain: after block N in an answer, the cache serves nothing older.
- * An answer reveals N as its spec tells, or proves that N exists. All others are listed here.
+ * Covers every method of every bundled chain: after an answer shows block N, the cache serves
+ * nothing older. An answer reveals N as its spec says, or proves that N exists. All other methods
+ * are listed here.
  */
 
 const known = 100
@@ -34,7 +35,7 @@ const latestReads: Readonly<Record<string, readonly [method: string, params: rea
     'aptos rest': ['GET /estimate_gas_price', []],
   }
 
-/** A call with the form of its block: `number`, `hash`, `latest`, `none`. */
+/** A call, and how it names its block: `number`, `hash`, `latest`, `none`. */
 interface Form {
   readonly name: string
   readonly method: MethodSpec
@@ -83,7 +84,7 @@ class Offered {
     const classify = (params: unknown) => this.iface.classify({ apiInterface, method, params })
     const ahead = classify([]).showsBlock?.ahead ?? 0
     const number = isHex ? `0x${(this.#at + ahead).toString(16)}` : this.#at + ahead
-    // Solana identifies these blocks only by a commitment.
+    // On Solana, only a commitment identifies these blocks.
     const tags = this.chain.family === 'solana' ? [] : ['latest', 'pending', 'safe', 'finalized']
     const values = [
       ...[number, hash, ...tags].flatMap((each) => [
@@ -212,7 +213,7 @@ function answering(
   }
 }
 
-/** A message of small numbers and of messages, by the numbers of their fields. */
+/** A protobuf message of small numbers and nested messages, by field number. */
 function encoded(value: unknown): Buffer {
   const fields = Object.entries(value as object).map(([field, each]: [string, unknown]) => {
     const number = Number.isNaN(Number(field)) ? 9 : Number(field)

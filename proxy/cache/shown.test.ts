@@ -6,7 +6,7 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
-/* A client that has seen block N, wherever it saw it, gets nothing older from the cache. */
+/* A client that has seen block N anywhere gets nothing older from the cache. */
 
 const hex = (value: number) => `0x${value.toString(16)}`
 const account = '0x00000000000000000000000000000000000000aa'
@@ -85,7 +85,7 @@ const byHash: readonly Showing[] = [
   ['eth_getFilterChanges', ['0x1'], () => [hashOf(next)]],
 ]
 
-/** Caches reads of the latest block, then grows the chain and reveals that to a client. */
+/** Caches reads of the latest block, then adds a block and reveals it to a client. */
 async function readAfter(
   [method, params, result]: Showing,
   directives = {},
@@ -113,7 +113,7 @@ test.each([...byNumber, ...byHash])('after %s %j, no older read is served', asyn
   expect((await read()).answer).toBe(hex(next))
 })
 
-/** Calls whose answer contains the block beside other data. */
+/** Calls whose answer contains the block next to other data. */
 const long = byNumber.filter(([, , result]) => typeof result(next) === 'object')
 
 /** Adds a long member to the first or only item. */
@@ -379,7 +379,7 @@ test('a request for an announced block by hash goes to a node that has it', asyn
 
 const chains = await loadCatalog([])
 
-/** Caches a read of the latest state and returns the effect of another answer on it. */
+/** Caches a read of the latest state, and returns the effect of another answer on it. */
 function chainCache(id: string, reading: string, params: readonly unknown[] = []) {
   const chain = chains.find(id)!
   let result: unknown

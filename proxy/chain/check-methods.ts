@@ -7,7 +7,7 @@ import { gather, type Problem, quote, type Report } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
 import type { ChainCatalog, ChainInterface, MethodSpec } from './types.ts'
 
-/** Reports policies for methods that the spec does not name, or that cannot be cross-validated. */
+/** Reports policies for methods that are not in the spec, or that cannot be cross-validated. */
 export function checkMethods(
   { entries, config, locate }: Pick<ParsedConfig, 'entries' | 'config' | 'locate'>,
   catalog: ChainCatalog,
@@ -72,7 +72,7 @@ function checkCachePolicies(
   }
 }
 
-/** Holds for any block: without params the block may be `invalid`, which proves nothing. */
+/** Whether no block makes a call cacheable. Without params, an `invalid` block proves nothing. */
 function isNeverCached({ kind, cacheable, stateful, waitsForBlock, block }: MethodSpec): boolean {
   if (kind !== 'read' || stateful !== null || waitsForBlock) return true
   return !cacheable && block.kind !== 'invalid'
@@ -83,7 +83,7 @@ function hintFor(method: string, names: readonly string[]): string {
   return near === null ? 'Write it as the spec does.' : `Did you mean ${quote(near)}?`
 }
 
-/** Classifies a call without params; null for a method that the spec does not name. */
+/** Classifies a call without params. Null if the spec lacks the method. */
 export function classified(iface: ChainInterface, method: string): MethodSpec | null {
   const { apiInterface } = iface
   const header = () => null

@@ -18,8 +18,8 @@ export interface SpecDocument {
 export type Complain = (path: Path, message: string, hint?: string | null) => void
 
 /**
- * Parses one YAML or JSON document, or returns what is wrong with its form.
- * @param problems the list to which `complain` adds
+ * Parses a YAML or JSON document, or reports a syntax error.
+ * @param problems receives the complaints of `complain`
  */
 export function parseSpecDocument(
   file: string,
@@ -30,7 +30,7 @@ export function parseSpecDocument(
   const counter = new LineCounter()
   const lineAt = (offset: number | undefined) =>
     offset === undefined ? null : counter.linePos(offset).line
-  // The YAML parser is slower. JSON uses it only to locate errors.
+  // The YAML parser is slower; for JSON it only locates errors.
   let parsed: Document | null = null
   const asYaml = () => (parsed ??= parseYaml(text, { lineCounter: counter, merge: true }))
   const complain: Complain = (path, message, hint = null) => {
@@ -55,7 +55,7 @@ export function parseSpecDocument(
   }
 }
 
-/** An object that accepts no other keys. Its error for another key lists the known ones. */
+/** An object that rejects unknown keys. The error lists the known ones. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
@@ -63,7 +63,7 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-/** The document as the schema parses it; null after a complaint. */
+/** Parses a document with a schema. Returns null after a complaint. */
 export function checkDocument<Schema extends z.ZodType>(
   { value, complain }: SpecDocument,
   schema: Schema,
@@ -85,7 +85,7 @@ function describeIssue(issue: z.core.$ZodIssue, outer: Path, complain: Complain)
     }
     return
   }
-  // Reports only the union alternative of the value's type, which the author likely meant.
+  // Reports only the union alternative whose type fits, because the author likely meant that one.
   const meant =
     issue.code === 'invalid_union'
       ? issue.errors.find((issues) => !issues.some(isOfWrongType))
@@ -117,9 +117,9 @@ export class SpecError extends Error {
 }
 
 /**
- * A problem of a spec file, reported at the setting that names the file.
- * @param file path, URL, or archive entry; never with a URL's user, password or query
- * @param line starts at 1; null when the path is not in the file
+ * A problem in a spec file, reported at the setting that names the file.
+ * @param file path, URL or archive entry, without the user, password or query of a URL
+ * @param line starts at 1; null if the path is not in the file
  */
 function specProblem(
   file: string,
@@ -133,7 +133,7 @@ function specProblem(
   return problemAt('use-static-spec', null, parts.join(': '), hint)
 }
 
-/** A problem of a spec file as a whole. */
+/** A problem that concerns a spec file as a whole. */
 export function fileProblem(file: string, message: string, hint: string | null = null): Problem {
   return specProblem(file, null, [], message, hint)
 }

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockPoint, BlockRef, Chain } from './types.ts'
 
-/** Age of final blocks on chains with a finality tag. No known chain takes longer. */
+/** Age at which a block is final on chains with a finality tag. No known chain takes longer. */
 const finalAfterMs = 30 * 60_000
-/** Least distance of a final block from the tip, on chains with a finality tag. */
+/** Minimum distance between a final block and the tip, on chains with a finality tag. */
 const minFinalBlocks = 128
 
 type Finality = Pick<Chain, 'finality' | 'blockTimeMs'>
@@ -16,9 +16,9 @@ export function finalDistance({ finality, blockTimeMs }: Finality): number {
 }
 
 /**
- * Whether the state that a call asks about never changes. Tags never qualify, because they move.
+ * Whether the state that a call asks about can no longer change. Tags move, so they never qualify.
  *
- * @param tip the latest block; null while unknown
+ * @param tip the latest block; null if unknown
  */
 export function isFinal(block: BlockRef, tip: number | null, chain: Finality): boolean {
   const last = lastPoint(block)
@@ -26,14 +26,14 @@ export function isFinal(block: BlockRef, tip: number | null, chain: Finality): b
   return tip !== null && last <= tip - finalDistance(chain)
 }
 
-/** The highest block that a call asks about; null when it moves with the chain or has no number. */
+/** The highest block that a call asks about; null if it moves with the chain or has no number. */
 export function lastPoint(block: BlockRef): number | null {
   if (block.kind !== 'range') return heightOf(block)
   const [from, to] = [heightOf(block.from), heightOf(block.to)]
   return from === null || to === null ? null : Math.max(from, to)
 }
 
-/** The first numbered block that a call needs; null if there is none. Pruned nodes keep block 0. */
+/** The lowest numbered block that a call needs; null if none. Pruned nodes have block 0. */
 export function firstPoint(block: BlockRef): number | null {
   if (block.kind === 'number') return block.number || null
   const from = block.kind === 'range' ? heightOf(block.from) : null

@@ -74,7 +74,7 @@ interfaces:
     expect(ownIds(again)).toEqual(again.ids)
   })
 
-  /** Name in a config to the name of the chain it selects. */
+  /** Names in a config, mapped to the names of the chains they select. */
   type Found = Readonly<Record<string, string | undefined>>
   const named = (id: string, name: string, aliases = '[]') =>
     `${spec(id, name)}aliases: ${aliases}\n`
@@ -145,7 +145,7 @@ interfaces:
     const own = await write('own.yml', 'id: ETH1\nextends: ETH1\nblock-time: 7s\n')
     const catalog = await loadCatalog([fixtures, own])
     expect(catalog.find('ETH1')?.blockTimeMs).toBe(7_000)
-    // Imports inside the catalog still use the catalog's own chain.
+    // Imports within the catalog still use the chain of the catalog.
     expect(catalog.find('BASE')?.interfaces.size).toBe(1)
   })
 

@@ -19,13 +19,13 @@ import { readDocuments, type SourceDocuments } from './read-documents.ts'
 import { readSource, type SourceFiles } from './sources.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
-/** In the built bundle the specs are JSON, which parses faster. */
+/** The bundle contains the specs as JSON, which parses faster. */
 const beside = ['../specs', '../../specs'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
 const bundledSpecs = beside.find((path) => existsSync(path)) ?? ''
 
-/** A spec with its inheritance resolved, and its origin. */
+/** A spec with resolved inheritance, and its source. */
 interface LayeredSpec {
   readonly spec: NativeSpec
   /** Index of its source; 0 for the bundled specs. */
@@ -33,7 +33,7 @@ interface LayeredSpec {
   readonly file: string
 }
 
-/** The bundled chain specs, as a base for further specs. */
+/** The bundled chain specs, as a base for other specs. */
 export interface BundledSpecs {
   readonly catalog: ChainCatalog
   /** @throws SpecError with all problems of all sources */
@@ -42,7 +42,7 @@ export interface BundledSpecs {
 
 let bundled: Promise<BundledSpecs> | undefined
 
-/** Reads the bundled specs once per process, for all catalogs on top of them. */
+/** Reads the bundled specs once per process, for every catalog that builds on them. */
 export function loadBundledSpecs(): Promise<BundledSpecs> {
   return (bundled ??= readBundledSpecs())
 }
@@ -51,7 +51,7 @@ async function readBundledSpecs(): Promise<BundledSpecs> {
   return specsOver(await readSource(bundledSpecs))
 }
 
-/** The specs of a source, as a base for further specs. @throws SpecError */
+/** The specs of a source, as a base for other specs. @throws SpecError */
 export function specsOver(bundled: SourceFiles): BundledSpecs {
   const problems: Problem[] = []
   const read = readDocuments(bundled, problems)
@@ -62,12 +62,12 @@ export function specsOver(bundled: SourceFiles): BundledSpecs {
 
 /**
  * Loads the bundled chain specs, then the sources on top. A source is a file, a directory tree, or
- * an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and
+ * an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one with the same id, and
  * its names win. Failure rows of later sources come first. A chain is compiled on first use.
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
-  // A router loads a catalog once per config, so it need not retain the documents in between.
+  // A router loads a catalog once per config, so it does not retain the documents in between.
   const [base, ...files] = await Promise.all([
     readBundledSpecs(),
     ...sources.map((source) => readSource(source)),
@@ -81,7 +81,7 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
     const fileOf = refuseDoubles(source, problems)
     const put = (spec: NativeSpec) => {
       const id = spec.id.toLowerCase()
-      // A map keeps the position of an existing key, which would break the order of layers.
+      // A map keeps the position of an existing key, which would break the layer order.
       specs.delete(id)
       specs.set(id, { spec, layer, file: fileOf.get(id) ?? '' })
     }
@@ -90,10 +90,10 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
-  // The parsed documents still report to this list.
+  // The parsed documents keep reporting to this list.
   const found = problems.splice(0)
   if (found.length > 0) throw new SpecError(found)
-  // The sources' own rows precede the bundled ones.
+  // Rows of the sources precede the bundled rows.
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }
 
@@ -133,14 +133,14 @@ function refuseUnknownTables(sources: readonly SourceDocuments[]): void {
         )
 }
 
-/** The specs that a spec extends or imports, with lower-case ids. */
+/** The specs that a spec extends or imports, by lower-case id. */
 interface Parents {
   readonly known: readonly string[]
   readonly of: (id: string) => readonly string[]
 }
 
 /**
- * Native chains of a source, each merged over its base. The base is in this source, or in an
+ * Native chains of a source, each merged over its base. The base is in the same source, or in an
  * earlier one of any format.
  */
 function resolveNatives(
@@ -155,7 +155,7 @@ function resolveNatives(
     known: [...natives.keys(), ...earlier.keys()],
     of(id) {
       const base = baseIdOf(id)
-      // A chain may extend the one of the same id in an earlier source.
+      // A chain may extend a chain with the same id from an earlier source.
       return base === undefined || (base === id && earlier.has(id)) ? [] : [base]
     },
   }
@@ -178,9 +178,9 @@ function resolveNatives(
 }
 
 /**
- * Chains of the last of these sources in the public catalog's format. Imports resolve among the
- * catalog specs of all sources, later ones first. A spec that is disabled there, because it only
- * serves imports, is an ordinary chain here.
+ * Chains of one source that are in the public catalog's format. Imports resolve among the catalog
+ * specs of all sources, later ones first. A spec that the catalog disables, because it only serves
+ * imports, is an ordinary chain here.
  */
 function resolveCatalog(
   sources: readonly SourceDocuments[],
@@ -220,7 +220,7 @@ function complainOfParents(
   return missing.length > 0 || cycle !== null
 }
 
-/** Extends a path of ids until it returns to its first; null when it never does. */
+/** Follows parents until the path returns to its start; null if it never does. */
 function cycleOf(path: readonly string[], of: Parents['of']): readonly string[] | null {
   for (const next of of(path.at(-1) ?? '')) {
     if (next === path[0]) return [...path, next]

@@ -3,7 +3,7 @@
 
 /*
  * Reads one field of a protobuf message without its schema: a varint or a length-delimited field.
- * Used for the height and chain id in an answer, and for the height in a request.
+ * Finds the height and chain id in an answer, and the height in a request.
  */
 
 const varint = 0
@@ -12,7 +12,7 @@ const delimited = 2
 const fixed32 = 5
 
 /**
- * The value at a path of field numbers: a number for a varint, text for a delimited field; an
+ * The value at a path of field numbers: a number for a varint, text for a delimited field. An
  * explicit 0 counts as present.
  * @returns undefined if absent; null for invalid bytes, and where decoders may differ
  */
@@ -37,7 +37,7 @@ function fieldOf(message: Uint8Array, field: number): number | Uint8Array | unde
     at = tag.end
     const isField = Math.floor(tag.value / 8) === field
     const wire = tag.value % 8
-    // Decoders merge a repeated message and use the last repeated number; no client writes either.
+    // Decoders merge repeated messages and use the last repeated number; no client writes either.
     if (isField && found !== undefined) return null
     if (wire === fixed64) at += 8
     else if (wire === fixed32) at += 4
@@ -52,7 +52,7 @@ function fieldOf(message: Uint8Array, field: number): number | Uint8Array | unde
   return at === message.length ? found : null
 }
 
-/** Numbers beyond 2^53 lose digits, but no height is that large. */
+/** Numbers above 2^53 lose digits, but no height is that large. */
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } | null {
   let value = 0
   for (let at = start; at < bytes.length && at < start + 10; at++) {

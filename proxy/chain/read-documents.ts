@@ -16,7 +16,7 @@ interface SourcedSpec<Spec> {
   readonly complain: Complain
 }
 
-/** Documents of one source, which match the schema. */
+/** Documents of one source that match their schema. */
 export interface SourceDocuments {
   readonly natives: readonly SourcedSpec<NativeSpec>[]
   readonly catalog: readonly SourcedSpec<CatalogSpec>[]
@@ -26,8 +26,8 @@ export interface SourceDocuments {
 const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']
 
 /**
- * Detects each file's format and validates it.
- * @param problems the list for all complaints, also later ones
+ * Detects the format of each file and validates it.
+ * @param problems receives all complaints, including later ones
  */
 export function readDocuments(source: SourceFiles, problems: Problem[]): SourceDocuments {
   const before = problems.push(...source.problems) - source.problems.length
@@ -75,11 +75,11 @@ function hasKey(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 }
 
-/** Proposals without specs have the same form. */
+/** Proposals without specs have the same shape. */
 function isCatalogFile(root: unknown, kind: SourceFiles['kind']): boolean {
   if (!hasKey(root, 'proposal')) return false
   return kind === 'file' || hasKey((root as { proposal: unknown }).proposal, 'specs')
 }
 
-/** Whether a broken file of an archive was meant to be a spec. */
+/** Whether an unparsable file of an archive was meant to be a spec. */
 const looksLikeSpec = /^(id|failures|interfaces):|^\s*\{?\s*"proposal"\s*:/m

@@ -18,7 +18,7 @@ export interface SpecFile {
 export interface SourceFiles {
   readonly files: readonly SpecFile[]
   readonly problems: readonly Problem[]
-  /** `file`: named by the user, must be a spec; `archive`: may contain unrelated files. */
+  /** `file`: named by the user, so it must be a spec; `archive`: may contain unrelated files. */
   readonly kind: 'file' | 'directory' | 'archive'
 }
 
@@ -31,7 +31,7 @@ export const sourceLimits = {
 type SourceLimits = typeof sourceLimits
 
 const specName = /\.(ya?ml|json)$/i
-/** Names of files or directories without specs. */
+/** Files and directories with these names contain no specs. */
 const foreignName = /^(\.|node_modules$)/
 
 /** Reads a file, a directory tree, or an archive at an http(s) URL. */
@@ -52,7 +52,6 @@ async function readLocal(source: string): Promise<SourceFiles> {
   }
 }
 
-/** Names of files below a directory. */
 async function namesBelow(directory: string, names: string[] = []): Promise<string[]> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (foreignName.test(entry.name)) continue
@@ -67,7 +66,7 @@ async function namesBelow(directory: string, names: string[] = []): Promise<stri
 async function readSpecFile(path: string, problems: Problem[]): Promise<SpecFile | null> {
   try {
     const found = await stat(path)
-    // A mounted ConfigMap links its directories too.
+    // A mounted ConfigMap also links its directories.
     if (found.isDirectory()) return null
     if (found.isFile() && found.size <= sourceLimits.fileBytes)
       return { file: path, text: await readFile(path, 'utf8') }
@@ -89,15 +88,15 @@ const archiveHint =
   'Give the URL of a `.tar.gz` archive of a specs repository, such as `https://github.com/<owner>/<repository>/archive/refs/heads/main.tar.gz`.'
 
 /**
- * Downloads a `.tar.gz` archive and returns its YAML and JSON files, or only those in the folder
- * that the URL's fragment names.
+ * Downloads a `.tar.gz` archive and returns its YAML and JSON files. If the URL has a fragment,
+ * only the files in that folder.
  */
 export async function readArchive(
   source: string,
   limits: SourceLimits = sourceLimits,
 ): Promise<SourceFiles> {
   const url = URL.parse(source)
-  // A query may be secret.
+  // A query may contain a secret.
   const shown = url === null ? 'the spec URL' : `${url.origin}${url.pathname}`
   const refuse = (message: string): SourceFiles => {
     return { kind: 'archive', files: [], problems: [fileProblem(shown, message, archiveHint)] }
@@ -105,7 +104,7 @@ export async function readArchive(
   if (url === null) return refuse('is no URL.')
   try {
     const signal = AbortSignal.timeout(limits.downloadMs)
-    // Otherwise the runtime would treat the archive's compression as that of the transfer.
+    // By default, the runtime treats the archive's compression as that of the transfer.
     const response = await fetch(url, { headers: { 'accept-encoding': 'identity' }, signal })
     if (url.protocol === 'https:' && response.url.startsWith('http:'))
       return refuse('redirects from https to http, which is refused.')
@@ -119,7 +118,7 @@ export async function readArchive(
   }
 }
 
-/** @throws RangeError when the content exceeds the limit */
+/** @throws RangeError if the content exceeds the limit */
 async function unzip({ body }: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -135,8 +134,8 @@ async function unzip({ body }: Response, maxBytes: number): Promise<Buffer> {
 
 /**
  * The YAML and JSON files of an archive. Nothing is written to disk, so an archive path is only a
- * name; links are not followed.
- * @param folder restricts the files; empty for all
+ * name. Links are not followed.
+ * @param folder includes only files in this folder; empty: all
  */
 async function unpack(archive: Buffer, shown: string, folder: string): Promise<SpecFile[]> {
   const files: SpecFile[] = []
@@ -151,11 +150,11 @@ async function unpack(archive: Buffer, shown: string, folder: string): Promise<S
   return files.toSorted((a, b) => (a.file < b.file ? -1 : 1))
 }
 
-/** Regular files that may be specs. */
+/** Whether an entry is a regular file that may be a spec. */
 function isWanted({ name, type, size }: EntryHeader, folder: string): boolean {
   if (type !== 'file' || !specName.test(name) || size > sourceLimits.fileBytes) return false
   if (name.split('/').some((step) => foreignName.test(step))) return false
-  // Repository archives wrap everything in a top-level folder.
+  // Archives of repositories wrap everything in a top-level folder.
   const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
   return name.startsWith(start) || name.slice(name.indexOf('/') + 1).startsWith(start)
 }
@@ -165,7 +164,7 @@ function explain(error: Error & { code?: string }, { downloadMs }: SourceLimits)
   if (error instanceof RangeError) return error.message
   if (String(error.code).startsWith('Z_') || /tar header|unexpected end/i.test(error.message))
     return `is no \`.tar.gz\` archive, or is cut off: ${error.message}.`
-  // Shows only the code or undici's own text: a message may quote the whole URL.
+  // Shows only the code or undici's own text, because a message may quote the full URL.
   const { code, message } = (error.cause ?? error) as { code?: string; message?: string }
   const isRedirect = /redirect|scheme/i.test(message ?? '')
   return `cannot be downloaded (${code ?? (isRedirect ? message : 'no connection')}).`

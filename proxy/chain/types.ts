@@ -14,15 +14,15 @@ import type {
 } from './native/schema.ts'
 
 /*
- * A chain as the router uses it: compiled from a native spec (`specs/*.yml`) or from the public
- * catalog's format, with inheritance resolved.
+ * A chain as the router uses it, compiled from a native spec (`specs/*.yml`) or from the public
+ * catalog's format.
  */
 
 export type Family = NonNullable<NativeSpec['family']>
 export type BlockTag = (typeof blockTags)[number]
 export type DataKind = (typeof dataKinds)[number]
 
-/** One point of the chain: a tag, a height, or a block's hash. */
+/** One point of the chain: a tag, a height, or the hash of a block. */
 export type BlockPoint =
   | { readonly kind: 'tag'; readonly tag: BlockTag }
   | { readonly kind: 'number'; readonly number: number }
@@ -34,7 +34,7 @@ export type BlockRef =
   | { readonly kind: 'range'; readonly from: BlockPoint; readonly to: BlockPoint }
   /** The answer does not depend on a block (`eth_chainId`), or the block is unknown. */
   | { readonly kind: 'none' }
-  /** The value at the block's place is not a block; the node will refuse it. */
+  /** The value at the block's place is not a block, so the node will reject it. */
   | { readonly kind: 'invalid' }
 
 export type CallKind = NonNullable<NativeMethod['kind']>
@@ -46,13 +46,13 @@ export type Question =
       readonly method: string
       /** Params as `FoundJson`, or the value itself. */
       readonly params: unknown
-      /** Path that the client called, on chains that serve several (`/C/rpc`); absent: `/`. */
+      /** Path that the client called, on chains with several paths (`/C/rpc`); absent: `/`. */
       readonly internalPath?: string
     }
   | {
       readonly apiInterface: 'rest'
       readonly verb: string
-      /** Excludes the query; percent-encoding as sent. */
+      /** The path without its query, percent-encoded as sent. */
       readonly path: string
       readonly query: string
       readonly header: (name: string) => string | null
@@ -64,15 +64,14 @@ export type Question =
       readonly method: string
       readonly header: (name: string) => string | null
       /**
-       * The unframed request message; absent when it was not read (several messages, or
-       * compression).
+       * The unframed request message; absent if it was not read (several messages, or compression).
        */
       readonly message?: Uint8Array
     }
 
-/** The properties of one request by the spec. */
+/** What the spec says about a request. */
 export interface MethodSpec {
-  /** The method, or the path pattern that matched. Any text when `known` is false. */
+  /** The method, or the path pattern that matched. Arbitrary text if `known` is false. */
   readonly name: string
   /** False when the spec does not name it; then it is never cached, and read if it looks like it. */
   readonly known: boolean
@@ -84,22 +83,22 @@ export interface MethodSpec {
   /** Null when the call concerns no state that one node stores for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
-  /** Lowest block that the answer may reflect, and where it shows its block; absent: no floor. */
+  /** Minimum block that the answer must reflect, and where it shows its block; absent: none. */
   readonly floor?: { readonly block: number; readonly shown: ResultPath | null } | undefined
   /** Kind of data that a numbered read needs; null or absent if nodes never prune it. */
   readonly data?: DataKind | null
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
-  /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
+  /** Compute units: the weight of the call in budgets and scores. A cheap read has 10. */
   readonly cost: number
   readonly cacheable: boolean
   /** Whether a write invalidates a cached answer about the latest block. */
   readonly untilWrite?: boolean
   /** Whether correct nodes return equal answers for the same block. */
   readonly deterministic: boolean
-  /** Whether it answers about one object named by its hash, which never changes once final. */
+  /** Whether it answers about one object identified by its hash, which never changes once final. */
   readonly byHash: boolean
-  /** Where the case of hex digits is irrelevant; absent: nowhere. `true` covers the answer too. */
+  /** Where the case of hex digits is irrelevant; absent: nowhere. `true` includes the answer. */
   readonly anyCaseHex?: AnyCaseHex
   /** Whether the node waits for an event, which extends the deadline by two block times. */
   readonly waitsForBlock: boolean
@@ -107,23 +106,23 @@ export interface MethodSpec {
   readonly timeoutMs: number | null
   /** Whether its errors may quote the caller, so that text alone never affects an upstream. */
   readonly runsCallerCode?: boolean
-  /** Where requests name their block, for substituting another block; null or absent: nowhere. */
+  /** Where requests name their block, so that it can be replaced; null or absent: nowhere. */
   readonly blockPlaces?: BlockPlaces | null
   /** Where the answer shows the chain's latest block; null: nowhere. */
   readonly tellsTip: ResultPath | null
   /** Where answers by hash, by number or about logs show their block; absent or null: nowhere. */
   readonly showsBlock?: ResultPath | null
-  /** Whether a result proves that its block exists, even without a place that shows it. */
+  /** Whether a result proves that its block exists, even if it does not show the block. */
   readonly impliesBlock?: boolean
-  /** Whether any result shows the latest state, in a form that the router does not read. */
+  /** Whether every result shows the latest state, in a form that the router cannot read. */
   readonly showsUnnamed?: boolean
-  /** Response header with the node's head, on any answer; absent: none. */
+  /** Header with the node's head on every answer; absent: none. */
   readonly tipHeader?: string | undefined
-  /** Tag of a request whose last param, the block, is missing; absent or null: none. */
+  /** Tag of a request that omits the last param, its block; absent or null: none. */
   readonly defaultTag?: BlockTag | null
   /** The checks that an answer must pass. */
   readonly checks: readonly Check[]
-  /** REST: whether a success is one JSON document, if the client accepts JSON. */
+  /** REST: whether a successful answer is one JSON document if the client accepts JSON. */
   readonly answersJson?: boolean
   /**
    * Where a result shows that the node refused the call: a non-zero code, and a message. Absent or
@@ -131,8 +130,8 @@ export interface MethodSpec {
    */
   readonly refusal?: NativeMethod['refusal'] | null
   /**
-   * Path below the upstream's URL under which the node serves the method (`/C/rpc`); absent or
-   * empty for the URL itself.
+   * Path below the upstream's URL where the node serves the method (`/C/rpc`); absent or empty: the
+   * URL itself.
    */
   readonly internalPath?: string
 }
@@ -140,20 +139,20 @@ export interface MethodSpec {
 /** Where a method's requests name blocks: one place, or both ends of a range. */
 export interface BlockPlaces {
   readonly places: readonly ValuePlace[]
-  /** Whether heights are `0x` and hex digits; else decimal. */
+  /** Whether heights are `0x` and hex digits; otherwise decimal. */
   readonly isHex: boolean
 }
 
-/** A rule for an answer, and the value at its place in the request. */
+/** A rule for an answer, and the value to compare from the request. */
 export interface Check {
   readonly rule: CheckRule
   readonly wanted: (() => unknown) | null
 }
 
-/** The place of a value in an answer, and how its number is written. */
+/** The place of a value in an answer, and the encoding of its number. */
 export interface ResultPath {
   /**
-   * JSON-RPC and Tendermint RPC: keys and indexes from `result` down, empty for `result` itself.
+   * JSON-RPC and Tendermint RPC: keys and indexes from `result` down; empty for `result` itself.
    * REST: the same from the document down. gRPC: field numbers from the message down.
    */
   readonly path: readonly (string | number)[]
@@ -175,64 +174,64 @@ export interface ProbeCall {
   /** Path below the node's URL. gRPC: `/package.Service/Method`. */
   readonly path: string
   /**
-   * Alternative paths, tried in order when the node does not know `path`. Callers should remember
-   * the path that worked for each URL.
+   * Alternative paths, tried in order if the node does not know `path`. Callers should remember
+   * which path worked for each URL.
    */
   readonly otherPaths?: readonly string[]
   /** Complete request body; null for none, and for the empty message of gRPC. */
   readonly body: string | null
   readonly result: ResultPath
-  /** Milliseconds from the spec, null for the default. */
+  /** Timeout from the spec in milliseconds; null: the default. */
   readonly timeoutMs: number | null
 }
 
 /** Where a result shows the oldest block of each kind of data. */
 export type OldestKinds = Readonly<Partial<Record<DataKind, ResultPath['path']>>>
 
-/** A check that an upstream must pass before it serves. */
+/** A check that an upstream must pass before it serves calls. */
 export interface Verification {
   /** Name as in `skip-verifications`, such as `chain-id` or `pruning`. */
   readonly name: string
   readonly call: ProbeCall
-  /** Expected value, as text; null: any answer that is not an error. */
+  /** Expected value as text; null: any answer that is not an error. */
   readonly expected: string | null
-  /** Runs only on URLs that declare this add-on or extension; null: on all. */
+  /** Runs only on URLs that declare this add-on or extension; null: on all URLs. */
   readonly addon: string | null
-  /** A warning leaves the upstream in service. */
+  /** A warning keeps the upstream in service. */
   readonly severity: 'fail' | 'warn'
 }
 
-/** What one chain offers through one interface. */
+/** What a chain offers through one interface. */
 export interface ChainInterface {
   readonly apiInterface: ApiInterface
   /** Add-ons and extensions that a URL may declare here. */
   readonly addons: ReadonlySet<string>
-  /** Distance from the tip at which a call needs `archive`; null when the chain defines none. */
+  /** Distance from the tip beyond which a call needs `archive`; null if the chain defines none. */
   readonly archiveAfterBlocks: number | null
-  /** JSON-RPC: version to add to a request without one, for nodes that require it. */
+  /** JSON-RPC version added to requests without one, for nodes that require it. */
   readonly impliedVersion: '1.0' | null
-  /** Client headers that reach the upstream, lower case. */
+  /** Client headers to forward to the upstream, in lower case. */
   readonly requestHeaders: ReadonlySet<string>
-  /** Upstream headers that reach the client besides the content type, lower case. */
+  /** Upstream headers to forward to the client besides the content type, in lower case. */
   readonly responseHeaders: ReadonlySet<string>
   /** Call that returns the latest block; null if there is none. */
   readonly latestBlock: ProbeCall | null
-  /** Calls that return a node's block for a tag. Only the node can resolve other tags. */
+  /** Calls that return a node's block for a tag. Other tags only the node can resolve. */
   readonly tagBlocks: ReadonlyMap<BlockTag, ProbeCall>
   /** Call that shows whether a node is syncing; null if there is none. */
   readonly syncing: ProbeCall | null
   /** Call that returns the timestamp of the latest block; null if there is none. */
   readonly latestTime: ProbeCall | null
-  /** Call that returns the oldest block that a node still has; null if there is none. */
+  /** Call that returns the oldest block on a node; null if there is none. */
   readonly oldestBlock: (ProbeCall & { readonly kinds: OldestKinds }) | null
   readonly verifications: readonly Verification[]
-  /** Names of verifications, including those that specs mention and the router never runs. */
+  /** Names of verifications, including those that specs mention but the router never runs. */
   readonly verificationNames: ReadonlySet<string>
-  /** JSON-RPC: paths besides `/` that clients may call, each with its own methods (`/C/rpc`). */
+  /** JSON-RPC: paths other than `/` that clients may call, each with its own methods (`/C/rpc`). */
   readonly internalPaths: ReadonlySet<string>
   /** Names of all methods or path patterns, for documentation and metric labels. */
   readonly methods: ReadonlySet<string>
-  /** Prefixes of method names, with alternatives for the same methods. */
+  /** Prefixes of method names, each with an alternative prefix for the same methods. */
   readonly aliases: ReadonlyMap<string, string>
   /** Pure: the same question yields the same classification. Never throws. */
   classify(question: Question): MethodSpec
@@ -247,13 +246,13 @@ export interface Chain {
   readonly blockTimeMs: number
   /** An upstream further behind the tip than this is lagging. */
   readonly allowedLagBlocks: number
-  /** Final blocks: those up to the tag, or those this many blocks behind the tip. */
+  /** How to tell final blocks: up to the tag, or this many blocks behind the tip. */
   readonly finality: NonNullable<NativeSpec['finality']>
   /** False for test nodes: their state changes without a block, so no answer is cached. */
   readonly cacheable: boolean
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
-  /** File of its spec, for messages; null for a bundled one. */
+  /** The file with its spec, for messages; null for a bundled spec. */
   readonly ownFile: string | null
 }
 

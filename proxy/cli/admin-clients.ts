@@ -52,7 +52,7 @@ export async function explain(line: CommandLine, io: CommandIo): Promise<number>
   const silent = answers.filter(({ text }) => text === null)
   for (const { name, text } of answers)
     if (text !== null) io.stdout.write(isList && replicas.size > 1 ? `${name}\n${text}\n` : text)
-  // A list needs every replica; a call is known to one of them.
+  // A list needs every replica; a single call is on one of them.
   if (isList ? silent.length === 0 : silent.length < answers.length) return exitCodes.done
   for (const { name, fault } of silent) io.stderr.write(`router: error: ${name}: ${fault}\n`)
   return exitCodes.failed

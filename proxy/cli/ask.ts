@@ -6,9 +6,9 @@ import { createElement } from 'react'
 
 /**
  * Prompts the user on this terminal, and leaves question and answer on the screen.
- * @param choices the user picks one; absent: the user types text
+ * @param choices what the user picks from; absent: the user types text
  * @param otherwise initial text of the input
- * @returns null when the user cancels with Ctrl-C
+ * @returns null if the user cancels with Ctrl-C
  */
 export async function ask(
   question: string,

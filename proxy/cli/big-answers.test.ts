@@ -19,7 +19,7 @@ import { countStreamedBytes } from '../upstream/testing/streamed-bytes.ts'
 import { serveChains } from '../router/served-chain.ts'
 
 /*
- * A listener with its relay, pool and transport, over real sockets, and nodes whose answers are too
+ * A listener with its relay, pool and transport over real sockets, and nodes whose answers are too
  * long to collect.
  */
 

@@ -18,7 +18,7 @@ import { onceStopped } from './run.ts'
 import type { CommandIo } from './validate.ts'
 
 /**
- * Serves the cache that routers share until SIGTERM or SIGINT.
+ * Serves the cache that routers share, until SIGTERM or SIGINT.
  * @param text the listen address
  * @returns the exit code
  */
@@ -38,7 +38,7 @@ export async function serveCache(
   if ('fault' in address || problems.length > 0) return exitCodes.invalid
   const { 'log-level': level = 'info', 'log-format': format = 'json' } = file
   const logger = createLogger({ level, format, redact: (line) => line })
-  // Node's heap limit follows the container's memory; buffers live outside the heap.
+  // Node's heap limit follows the container's memory, and buffers live outside the heap.
   const usualBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const maxBytes = (flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes
   const store = new CacheServiceStore(maxBytes, systemClock, systemRandom)

@@ -30,7 +30,7 @@ export const commands = {
 } as const
 export type Command = keyof typeof commands
 
-/** Settings known as flags of these commands; other commands accept all settings. */
+/** The settings that these commands accept as flags; other commands accept all settings. */
 const settingsOf: Partial<Record<Command, readonly string[]>> = {
   cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
   init: [],
@@ -47,7 +47,7 @@ const argumentsOf: Partial<Record<Command, string>> = {
 
 const outputFormats = ['text', 'json'] as const
 
-/** Flags that are not settings, with their value's placeholder and their commands. */
+/** Flags that are not settings, with the placeholder of their value and their commands. */
 const ownFlags = {
   output: { valueName: outputFormats.join('|'), of: ['validate'], repeatable: false },
   json: { valueName: null, of: ['validate', 'top'], repeatable: false },
@@ -83,9 +83,9 @@ export interface CommandLine {
   /** Arguments without flags and command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
-  /** `--output` of `validate`; `--json`, also of `top`, is `--output json`. */
+  /** `--output` of `validate`. `--json`, also of `top`, means `--output json`. */
   readonly output: OutputFormat
-  /** Flags of single commands: `--url` of `init`, `--record` of `run`. */
+  /** Flags of individual commands: `--url` of `init`, `--record` of `run`. */
   readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
   readonly problems: readonly Problem[]
 }
@@ -139,7 +139,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     problems.push(problemAt('--output', null, message, `Allowed: ${outputFormats.join(', ')}.`))
   }
   if (command !== 'help') {
-    // After an unknown flag, a word may have been its value.
+    // A word after an unknown flag may have been its value.
     if (faults.size === 0) problems.push(...checkPositionals(command, positionals))
     for (const name of [...values.keys()].filter(isOwnFlag)) {
       const { of }: OwnFlag = ownFlags[name]
@@ -157,7 +157,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   return { command, positionals, flags, output: output ?? 'text', own, problems }
 }
 
-/** The config file to use: the argument, else `SR_CONFIG`; null when there is neither. */
+/** The config file to use: the argument, otherwise `SR_CONFIG`; null if there is neither. */
 export function configPathOf(
   positionals: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -172,7 +172,7 @@ interface FlagToken {
   readonly inlineValue: boolean | undefined
 }
 
-/** @returns what is wrong with it */
+/** @returns what is wrong with the flag */
 function readFlag(
   { name, rawName, value: given, inlineValue }: FlagToken,
   argument: string,
@@ -222,7 +222,7 @@ function checkPositionals(command: Command, rest: readonly string[]): readonly P
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }
 
-/** The text of `router --help`, with lines below 100 columns. */
+/** The text of `router --help`, with lines shorter than 100 columns. */
 export function helpText(): string {
   const sections = Object.entries(settingGroups).flatMap(([group, rows]) => {
     return [`${group}:`, ...(Object.keys(rows) as SettingName[]).flatMap(flagLines), '']

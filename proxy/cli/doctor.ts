@@ -17,9 +17,9 @@ import type { CommandIo } from './validate.ts'
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * Verifies each URL of a config as the router does, probes it further, and prints a table with the
+ * Verifies each URL of a config as the router does, probes it further, and prints a table, with the
  * necessary config changes below each URL.
- * @returns the exit code: 0; 1 when something must change; 2 for an unusable config
+ * @returns the exit code: 0; 1 if something must change; 2 for an unusable config
  */
 export async function runDoctor(
   request: Omit<ConfigRequest, 'environment'> & { readonly version: string },
@@ -34,7 +34,7 @@ export async function runDoctor(
   const asking = config.upstreams.flatMap((upstream) => {
     const chain = catalog.find(upstream.chainId)
     const iface = chain?.interfaces.get(upstream.apiInterface)
-    // The config was checked against the catalog.
+    // The config was already checked against the catalog.
     if (!chain || !iface) throw new Error(`no spec for ${upstream.chainId}`)
     return upstream.nodeUrls.map((url) => examine({ upstream, config: url, chain, iface }, context))
   })

@@ -24,7 +24,7 @@ async function init(line: string) {
   return { code, ...written }
 }
 
-/** Parses a text as a config, or returns its problems. */
+/** Parses a text as a config. Returns the config or its problems. */
 async function parsed(text: string) {
   const configPath = join(folder, 'parsed.yml')
   await writeFile(configPath, text)

@@ -16,8 +16,8 @@ const example = 'Such as router init --chain ETH1 --url https://eth.example.com/
 const ofUrls = 'URLs of its nodes, with spaces between, ${NAME} in place of a key:'
 
 /**
- * Writes a first config to a new file. On a terminal it prompts for whatever flags do not set.
- * @returns the exit code: 0; 1 when the file cannot be written; 2 for an invalid config
+ * Writes a first config to a new file. On a terminal, it prompts for whatever the flags omit.
+ * @returns the exit code: 0; 1 if the file cannot be written; 2 for an invalid config
  */
 export async function runInit({ positionals, own }: CommandLine, io: CommandIo): Promise<number> {
   const refuse = (problem: Problem, file = 'router', code: number = exitCodes.invalid) => {
@@ -53,7 +53,7 @@ export async function runInit({ positionals, own }: CommandLine, io: CommandIo):
 /** Answers for a first config. */
 type Answers = NonNullable<Awaited<ReturnType<typeof completed>>>
 
-/** Answers from flags and, on a terminal, from prompts. Null: something is missing. */
+/** Answers from flags and, on a terminal, from prompts. Null if something is missing. */
 async function completed(
   path: string | null,
   { chain: [given] = [], url, interface: [through] = [] }: CommandLine['own'],
@@ -72,7 +72,7 @@ async function completed(
   return file ? { chainId, through, urls, path: file } : null
 }
 
-/** Matches local hosts, where test nodes run; nothing is sent to a provider's host name. */
+/** Matches local hosts, where test nodes run. Nothing is sent to a provider's host. */
 const nearby = /^https?:\/\/([^./]+|[\d.]+)(:\d+)?(\/|$)/
 
 /** The first test node among the URLs of a caching EVM chain. Skips nodes slower than a second. */
@@ -135,7 +135,7 @@ ${urls.some(isSocket) ? '' : ofSockets}`
 const isSocket = (url: string) => /^wss?:/i.test(url)
 const hostOf = (url: string) => URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
 
-/** One upstream per URL, except that a WebSocket URL joins an upstream of the same host. */
+/** One upstream per URL, except that a WebSocket URL joins an upstream on the same host. */
 function upstreamsOf(urls: readonly string[]): readonly [name: string, urls: string[]][] {
   const upstreams: [name: string, urls: string[]][] = []
   for (const url of urls.toSorted((a, b) => Number(isSocket(a)) - Number(isSocket(b)))) {

@@ -64,7 +64,7 @@ export async function runReplay(
   return differs + failed === 0 ? exitCodes.done : exitCodes.failed
 }
 
-/** @returns replays the call of a line at its turn, and settles once it is reported */
+/** @returns replays the call of a line in its turn, and settles once it is reported */
 function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: number) {
   let dueMs = clock.nowMs()
   return async (text: string, line: number): Promise<void> => {

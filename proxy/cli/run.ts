@@ -39,7 +39,7 @@ export async function run(
   if (config === null || catalog === null) {
     for (const problem of problems)
       io.stderr.write(`${first.redact(problemLine(configPath, problem))}\n`)
-    // The operator finds in the log of a pod which config it did not start with.
+    // The operator reads this hash from the log of a pod: it identifies the refused config.
     io.stderr.write(`${configPath}: error: this config is refused; its sha256: ${first.sha256}.\n`)
     return exitCodes.invalid
   }
@@ -72,7 +72,7 @@ export async function run(
   const reloader = new Reloader(first, beganMs, {
     readConfig: () => checkConfig(input, catalog),
     apply: (next) => router.reload(next),
-    // Calls in flight still carry keys of the served config.
+    // Calls in flight still carry keys of the config being served.
     redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),
     ...{ state, logger, clock },
   })
@@ -81,7 +81,7 @@ export async function run(
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
-    // The next start would refuse to overwrite a recording.
+    // Otherwise the next start would refuse to overwrite the recording.
     for (const path of own.record ?? []) rmSync(path, { force: true })
     return exitCodes.failed
   }
@@ -102,7 +102,7 @@ export async function run(
   return code
 }
 
-/** Loads OpenTelemetry if enabled. Its failure must not prevent the router from serving. */
+/** Loads OpenTelemetry if enabled. If that fails, the router must still serve. */
 async function loadTracing(
   env: CommandIo['environment'],
   context: { readonly version: string; readonly clock: Clock; readonly logger: Logger },
@@ -120,15 +120,15 @@ async function loadTracing(
 
 /**
  * Disables V8's pretenuring, whose old-space objects retain the rest of their call until a full
- * collection. Four of ten processes took a third more CPU and 70 MB (bench/README.md).
+ * collection. With it, four of ten processes took a third more CPU and 70 MB (bench/README.md).
  */
 function switchOffPretenuring(): void {
-  // Must come first: the compile cache is only valid for the flags it was written with.
+  // Must come first: the compile cache is valid only for the flags that it was written with.
   flushCompileCache()
   setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
-/** Resolves on the first stop signal; the second one ends the process at once. */
+/** Resolves on the first stop signal. A second one ends the process immediately. */
 export function onceStopped(logger: Logger): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let stopping = false

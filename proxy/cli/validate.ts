@@ -27,7 +27,7 @@ export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
 }
 
 /**
- * Validates a config file and prints every problem: as text on stderr, with a success line on
+ * Validates a config file and prints every problem: as text on stderr with a success line on
  * stdout, or as one JSON document on stdout.
  *
  * @returns the exit code: 0, or 2 on an error

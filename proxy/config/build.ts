@@ -15,7 +15,7 @@ import type { Secret } from './secret.ts'
 import type { SettingName, SettingValue } from './settings.ts'
 import { buildStore } from './store.ts'
 
-/* Maps the file's settings to the names the program uses; `settings.ts` describes each. */
+/* Maps the program's names to the file's settings, which `settings.ts` describes. */
 
 export const relaySettings = {
   strategy: 'strategy',
@@ -64,12 +64,12 @@ const processSettings = {
   logFormat: 'log-format',
 } as const
 
-/** Values of settings. Null: disabled. */
+/** Setting values; null when disabled. */
 export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
   readonly [Key in keyof Names]: SettingValue<Names[Key]>
 }
 
-/** How one listener relays. Set at the top for all listeners, overridable per endpoint. */
+/** Relay settings of one listener: those at the top, overridden by those of its endpoint. */
 export type RelayConfig = ValuesOf<typeof relaySettings>
 /** Limits of one client WebSocket. */
 export type SocketLimits = ValuesOf<typeof socketSettings> & {
@@ -83,11 +83,10 @@ export type GrpcLimits = ValuesOf<typeof grpcSettings>
 export type SubscriptionConfig = ValuesOf<typeof subscriptionSettings>
 /** Listeners, upstreams, and process-wide settings. */
 export type RouterConfig = ReturnType<typeof buildRouterConfig>
-/** One listener: one chain through one interface. */
 export type EndpointConfig = ReturnType<typeof buildEndpoint>
-/** How long the cache retains the answers to matching calls. */
+/** Cache lifetime for the answers to matching calls. */
 export type CachePolicy = ReturnType<typeof buildCachePolicy>
-/** One upstream: a provider's node, or several URLs that count as one. */
+/** One upstream: one node, or several URLs treated as one. */
 export type UpstreamConfig = ReturnType<typeof buildUpstream>
 export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 
@@ -101,15 +100,15 @@ export function buildRouterConfig(file: ConfigFile) {
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
-    /** Enabled policies of cross-validation. */
+    /** Enabled cross-validation policies. */
     policies: (file['cross-validation']?.policies ?? [])
       .filter(({ enabled = true }) => enabled)
       .map(buildPolicy),
-    /** Files, directories or URLs of chain specs; later ones win. Empty: the bundled specs. */
+    /** Files, directories or URLs of chain specs; later ones win. Empty: use the bundled specs. */
     specSources: file['use-static-spec'] ?? [],
-    /** Origins whose pages are served; null: any. */
+    /** Origins allowed to send browser requests; null: any. */
     allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
-    /** Host names under which browsers may open the admin address. */
+    /** Host names that browsers may use to reach the admin address. */
     adminHosts: file['admin-hosts'] ?? [],
     sockets: {
       ...valuesOf(socketSettings, file),
@@ -117,16 +116,16 @@ export function buildRouterConfig(file: ConfigFile) {
       trustedProxies: file['trusted-proxies'] ? addressesOf(file['trusted-proxies']) : null,
     },
     grpc,
-    /** Cache service that replicas share; null: none. */
+    /** Cache service shared by replicas; null: none. */
     cacheServer: file['cache-be'] ?? null,
-    /** Redis that replicas share; null: none. */
+    /** Redis shared by replicas; null: none. */
     store: file['resp-cache'] ? buildStore(file['resp-cache']) : null,
     subscriptions: valuesOf(subscriptionSettings, file),
     cache: {
       maxBytes: file['cache-bytes'] ?? 0,
-      /** Separate Redis for answers; null: they use the cache service or the Redis above. */
+      /** Separate Redis for cached answers; null: they use the cache service or the Redis above. */
       store: ofAnswers ? buildStore(ofAnswers) : null,
-      /** Whether to share answers; by default not beside sessions, which a full Redis fails. */
+      /** Whether to share answers; by default not next to sessions, which a full Redis fails. */
       isShared:
         file.cache?.shared ??
         !(file['resp-cache'] && file['shared-state'] && !ofAnswers && !file['cache-be']),
@@ -156,7 +155,7 @@ function buildEndpoint(endpoint: ConfigFile['endpoints'][number], file: ConfigFi
 
 function buildCachePolicy(entry: CachePolicyEntry) {
   return {
-    /** Null matches every chain; likewise below. */
+    /** Null matches every chain. The same holds for the keys below. */
     chainId: entry['chain-id'] ?? null,
     apiInterface: entry['api-interface'] ?? null,
     /** `*` matches any text. */
@@ -172,7 +171,7 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   return {
     name: upstream.name,
     tier,
-    /** Upstreams of one group may share a vendor; those without a label form one group. */
+    /** Upstreams in one group may share a vendor. Upstreams without a label form one group. */
     ...(upstream['group-label'] && { group: upstream['group-label'] }),
     chainId: upstream['chain-id'],
     apiInterface: upstream['api-interface'],
@@ -180,7 +179,7 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   }
 }
 
-/** A batch size that common nodes accept. */
+/** A batch size that most nodes accept. */
 const defaultMaxBatch = 100
 
 function buildNodeUrl(entry: NodeUrlEntry) {
@@ -190,10 +189,10 @@ function buildNodeUrl(entry: NodeUrlEntry) {
   for (const [name, value] of auth['auth-headers'] ?? []) authHeaders.set(name.toLowerCase(), value)
   if (basicAuth !== null) authHeaders.set('authorization', basicAuth)
   return {
-    /** The whole URL with its keys; it prints as its origin, as written in the file. */
+    /** The full URL with its keys. It prints as its origin, as written in the file. */
     url,
     scheme,
-    /** Overrides the per-attempt timeout that the router would compute. */
+    /** Replaces the computed timeout of an attempt. */
     timeoutMs: entry.timeout ?? null,
     /** Batch items per request, for JSON-RPC over HTTP; 1 sends them singly. */
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
@@ -208,7 +207,7 @@ function buildNodeUrl(entry: NodeUrlEntry) {
     authHeaders,
     /** Prepended to the query string of every request. */
     authQuery: auth['auth-query'] ?? new Map<string, Secret>(),
-    /** Paths of PEM files, as in the file. */
+    /** Paths of PEM files, as written in the file. */
     tls: auth.tls ?? null,
   }
 }

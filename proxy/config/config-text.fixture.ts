@@ -28,7 +28,7 @@ export function parse(
   return parseConfig(text, { environment, flags })
 }
 
-/** One line per problem: `line:column severity path: message | hint`. */
+/** Formats each problem as `line:column severity path: message | hint`. */
 export function problemsOf(
   text: string,
   environment: Readonly<Record<string, string>> = {},

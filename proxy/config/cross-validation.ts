@@ -5,10 +5,10 @@ import { list, optional } from './fields/field.ts'
 import { apiInterface, boolean, chainId, integer, text } from './fields/fields.ts'
 import { Scalar } from './yaml/scalar.ts'
 
-/** Keyword for a map that a bare value may replace: names the key that the value sets. */
+/** Keyword on a map that accepts a bare value; it names the key that the value sets. */
 export const bareKeyword = 'x-bare'
 
-/** Schema of a floor and a cap; a bare number is the floor. */
+/** Schema of a minimum and a maximum; a bare number is the minimum. */
 function bounds(floor: string, cap: string) {
   const floorOf = (value: unknown) => (value instanceof Scalar ? { floor: value } : value)
   const shape = z.strictObject({
@@ -80,7 +80,7 @@ export const crossValidationSchema = z.strictObject({
 
 export type PolicyEntry = z.output<typeof policySchema>
 
-/** What an operator demands of one method's calls. Infinity: no limit. */
+/** Requirements for the calls of one method. Infinity: no limit. */
 export type PolicyConfig = ReturnType<typeof buildPolicy>
 
 export function buildPolicy(entry: PolicyEntry) {
@@ -95,7 +95,7 @@ export function buildPolicy(entry: PolicyEntry) {
     chainId: entry['chain-id'],
     apiInterface: entry['api-interface'],
     method: entry.method,
-    /** Matching answers required; 0: only for calls whose caller requests it. */
+    /** Matching answers required. 0: cross-validate only when the caller asks for it. */
     agreement: floor ?? (majority || (minGrouped > 1 ? minGrouped : 0)),
     maxAgreement,
     participants,
@@ -108,7 +108,7 @@ export function buildPolicy(entry: PolicyEntry) {
   }
 }
 
-/** Policy of all other methods, which demands nothing. */
+/** Policy for all other methods; it requires nothing. */
 export const noPolicy = buildPolicy({
   'chain-id': '',
   'api-interface': 'jsonrpc',

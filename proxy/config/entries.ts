@@ -10,7 +10,7 @@ import type { Partly } from './partly.ts'
 export const tiers = ['primary', 'backup'] as const
 export type Tier = (typeof tiers)[number]
 
-/** A list entry of the file, as far as it is readable. */
+/** A list entry of the file, with its unreadable parts omitted. */
 export interface Located<T> {
   /** Path such as `endpoints[0]` or `direct-rpc[2].node-urls[0]`. */
   readonly path: string
@@ -22,12 +22,12 @@ export interface LocatedUpstream extends Located<UpstreamEntry> {
   readonly urls: readonly Located<NodeUrlEntry>[]
 }
 
-/** Entries of a file that may contain mistakes; unreadable entries are omitted. */
+/** Entries of a file that may contain mistakes. Unreadable entries are omitted. */
 export interface Entries {
   readonly endpoints: readonly Located<ConfigFile['endpoints'][number]>[]
-  /** Upstreams of both tiers. */
+  /** Primary and backup upstreams. */
   readonly upstreams: readonly LocatedUpstream[]
-  /** Policies of cross-validation. */
+  /** Cross-validation policies. */
   readonly policies: readonly Located<PolicyEntry>[]
 }
 
@@ -47,7 +47,7 @@ export function entriesOf(file: Partly<ConfigFile>): Entries {
   }
 }
 
-/** The readable entries of a list, each with its path. */
+/** Returns the readable entries of a list, each with its path. */
 export function locate<T>(
   list: Partly<readonly T[]> | undefined,
   path: string,
@@ -57,7 +57,7 @@ export function locate<T>(
   )
 }
 
-/** Secrets in a parsed value: URLs, headers and queries. Remaining scalars are wrong or unused. */
+/** Collects secrets: URLs, headers and queries. All other scalars are invalid or unused. */
 export function secretsIn(value: unknown): readonly Secret[] {
   if (value instanceof Secret) return value instanceof Scalar ? [] : [value]
   if (typeof value !== 'object' || value === null) return []
@@ -65,17 +65,17 @@ export function secretsIn(value: unknown): readonly Secret[] {
 }
 
 /**
- * Parses a tree that may contain mistakes, so that one mistake does not hide the others.
- * @returns the accepted part, and the issues of the rest
+ * Parses a tree so that one mistake does not hide the others.
+ * @returns the valid part, and the issues in the rest
  */
 export function parsePartly<T>(schema: z.ZodType<T>, tree: unknown) {
-  // `safeParse` omits the valid part, and `run` omits the messages.
+  // `safeParse` drops the valid part, and `run` drops the messages.
   const issues = schema.safeParse(tree).error?.issues ?? []
   // oxlint-disable-next-line no-underscore-dangle -- zod's own name of what its schemas are run by
   const run = schema._zod.run({ value: tree, issues: [] }, { async: false })
   const value = (run as z.core.ParsePayload).value as Partly<T>
   for (const { code, path } of issues) {
-    // An unknown key is absent from the value, and an empty list is present.
+    // An unknown key is not in the value, and an empty list may stay.
     if (code === 'unrecognized_keys' || code === 'too_small') continue
     const last = path.at(-1)
     const parent = path.slice(0, -1).reduce<unknown>(partOf, value)

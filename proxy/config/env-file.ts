@@ -6,22 +6,22 @@ import { type Problem, problemAt, typographicFault } from './problem.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** An env file: its name, for messages, and its text. */
+/** An env file: its name for messages, and its text. */
 export interface EnvFile {
   readonly name: string
   readonly text: string
-  /** Variable that gets the whole text without a final line break; null: a line per variable. */
+  /** Variable that receives the whole text, less a final line break; null: a variable per line. */
   readonly variable?: string | null
 }
 
-/** One assignment: a name, and a value that is double-quoted, single-quoted or bare. */
+/** One assignment: a name, and a double-quoted, single-quoted or bare value. */
 const assignment =
   /[ \t]*(?:export[ \t]+)?([^\s=#]+)[ \t]*=(?:[ \t]*(?:"((?:\\[^]|[^"\\])*)"|'([^']*)')[ \t]*(?:[ \t]#[^\n]*)?|(?![ \t]*["'])([^\n]*))(?=\n|$)/y
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
 /**
  * Layers an environment over env files. Later files override earlier ones.
- * @returns the variables and the problems of the files; no problem shows a value
+ * @returns the variables, and the problems in the files; no problem quotes a value
  */
 export function layerEnvironment(
   environment: Environment,
@@ -29,10 +29,10 @@ export function layerEnvironment(
 ): { readonly environment: Environment; readonly problems: readonly Problem[] } {
   const variables = new Map<string, string>()
   const problems = files.flatMap((file) => readEnvFile(file, variables))
-  // Node parses --env-file too, and cuts values at "#". Those do not count as environment.
+  // Node also parses --env-file, and cuts values at "#". Values that it set this way are ignored.
   const ofLines = files.filter(({ variable }) => !variable)
   const byNode = Object.assign({}, ...ofLines.map(({ text }) => parseEnv(text))) as Environment
-  // No prototype, so that lookups find only variables that were set.
+  // The object has no prototype, so a lookup finds only variables that were set.
   const names = Object.create(null) as Record<string, string | undefined>
   for (const [name, value] of Object.entries(environment))
     if (value !== byNode[name] || !variables.has(name)) names[name] = value
@@ -42,7 +42,7 @@ export function layerEnvironment(
 
 const hint = 'Lines are NAME=value; put a value with quotes or " #" in it in single quotes.'
 
-/** Reads `NAME=value` lines into the variables: see "Env files" in the config reference. */
+/** Reads `NAME=value` lines into the variables. See "Env files" in the config reference. */
 function readEnvFile(
   { name: file, text, variable = null }: EnvFile,
   variables: Map<string, string>,

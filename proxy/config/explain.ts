@@ -8,7 +8,7 @@ import { isSettingName } from './settings.ts'
 import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const maxListedKeys = 12
-/** More messages help no reader, and explaining every mistake of a long file takes minutes. */
+/** More messages would not help, and explaining every mistake of a long file takes minutes. */
 const maxExplained = 100
 
 type Issue = z.core.$ZodIssue
@@ -44,7 +44,7 @@ export function explainIssues(
     // The part of the path that exists in the file.
     let known = path
     while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)
-    // The report of a misspelt key covers the key that is missing because of it.
+    // The report of a misspelt key also covers the missing key that it was meant to be.
     const isMisspelt = known.length < path.length && meant.has(formatPath(path))
     if (issue.code === 'unrecognized_keys' || isMisspelt) return []
     const [message, hint] = explainIssue(issue, valueAt(tree, known) ?? null, known, schema)
@@ -64,7 +64,7 @@ function knownKeys(known: readonly string[]): string {
   return `Known here: ${listed.join(', ')}${others}.`
 }
 
-/** @param actual the file's value at the known part of the issue's path */
+/** @param actual the file's value at the existing part of the issue's path */
 function explainIssue(
   issue: Issue,
   actual: Tree,

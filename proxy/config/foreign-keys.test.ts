@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { minimal, problemsOf } from './config-text.fixture.ts'
 
-/* The parser refuses keys of similar routers and names ours. */
+/* The parser rejects the keys of similar routers and suggests ours. */
 
 const top = (text: string) => `${minimal}${text}\n`
 const url = (text: string) => `${minimal}        ${text}\n`

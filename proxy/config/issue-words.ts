@@ -32,7 +32,7 @@ function amountOf(origin: string, end: 'least' | 'most', limit: unknown): string
   return `have at ${end} ${String(limit)} ${unit}${limit === 1 ? '' : 's'}`
 }
 
-/** Describes a refused value for which its schema has no message; undefined for rare issues. */
+/** Describes a rejected value when its schema has no message; undefined for rare issues. */
 function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {

@@ -5,7 +5,7 @@ import { bareKeyword } from './cross-validation.ts'
 import { kindKeyword } from './fields/field.ts'
 import { configSchema } from './schema.ts'
 
-/** The part of JSON Schema that describes a config file. */
+/** The subset of JSON Schema that describes a config file. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
   readonly description?: string
@@ -15,7 +15,7 @@ export interface JsonSchema {
   readonly default?: unknown
   /** Private keyword: the default, as written in a file. */
   readonly 'x-default'?: string
-  /** Private keyword: the kind of value, for readers. */
+  /** Private keyword: the kind of value, as readers see it. */
   readonly 'x-kind'?: string
 }
 
@@ -29,13 +29,13 @@ export function annotatedSchema(): JsonSchema {
   }) as JsonSchema
 }
 
-/** JSON Schema of a config file, in draft 7, which editors' YAML servers support best. */
+/** JSON Schema of a config file in draft 7, which the YAML servers of editors support best. */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...rest } = plain(annotatedSchema())
   return { $schema, title: 'rpc-router configuration', ...rest }
 }
 
-/** Replaces private keywords by standard ones. */
+/** Replaces private keywords with standard ones. */
 function plain(schema: JsonSchema): JsonSchema {
   const { [kindKeyword]: _kind, 'x-default': defaultText, properties, items, ...own } = schema
   const { [bareKeyword]: bare, ...rest } = own
@@ -53,7 +53,7 @@ function plain(schema: JsonSchema): JsonSchema {
   if (items === undefined) return result
   const item = plain(items)
   if (items.properties !== undefined) return { ...result, items: item }
-  // A single value is allowed where a list is expected.
+  // A list may be written as a single value.
   const { type, minItems, ...shared } = result
   return { ...shared, anyOf: [{ type, minItems, items: item }, item] }
 }
@@ -64,7 +64,7 @@ function typed(text: string, type: unknown): unknown {
   return text
 }
 
-/** Schema of the section at a path; undefined when there is none. */
+/** Schema of the section at a path; undefined if there is none. */
 export function sectionAt(
   schema: JsonSchema,
   path: readonly (string | number)[],

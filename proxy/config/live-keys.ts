@@ -5,7 +5,7 @@ import type { ParsedConfig } from './parse.ts'
 import { gather, type Problem } from './problem.ts'
 import { exactText } from './secret.ts'
 
-// The checks of answers are compiled at the start.
+// Integrity checks are compiled once, at start.
 const relaying = Object.values(relaySettings).filter((key) => key !== 'integrity')
 
 /**
@@ -24,7 +24,7 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'env-file',
 ])
 
-/** What a change of a key such as `direct-rpc[].name` requires; null when its parts differ. */
+/** How a change of a key such as `direct-rpc[].name` takes effect; null if its parts differ. */
 export function changeOf(path: string): 'live' | 'restart' | null {
   const isIn = (inner: string, outer: string) => /^(?:$|\.|\[)/.test(inner.replace(outer, ''))
   const keys = [...liveKeys]
@@ -32,7 +32,7 @@ export function changeOf(path: string): 'live' | 'restart' | null {
   return keys.some((key) => key.startsWith(path) && isIn(key, path)) ? null : 'restart'
 }
 
-/** Restart-only parts by top-level key, as text for comparison. They contain secrets. */
+/** Serialized parts that need a restart, by top-level key, for comparison. They contain secrets. */
 export function fixedTexts(file: object): ReadonlyMap<string, string> {
   const fixed = Object.entries(file).map(([key, value]) => [key, fixedPart(value, key)] as const)
   return new Map(
@@ -40,7 +40,7 @@ export function fixedTexts(file: object): ReadonlyMap<string, string> {
   )
 }
 
-/** Undefined when nothing remains. */
+/** Returns undefined if nothing remains. */
 function fixedPart(value: unknown, path: string): unknown {
   if (liveKeys.has(path)) return undefined
   if (Array.isArray(value)) return value.map((each) => fixedPart(each, `${path}[]`) ?? null)
@@ -51,7 +51,7 @@ function fixedPart(value: unknown, path: string): unknown {
   return parts.length === 0 ? undefined : Object.fromEntries(parts)
 }
 
-/** Reports changes between configs that a running router cannot reload. */
+/** Reports changes that a running router cannot reload. */
 export function checkFixed(running: ParsedConfig, next: ParsedConfig): readonly Problem[] {
   const [before, after] = [fixedTexts(running.file), fixedTexts(next.file)]
   return gather(next.locate, (report) => {

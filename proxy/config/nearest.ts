@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /**
- * The likeliest candidate for a typo: within a third of its letters, or the only one with this
- * prefix. Null when none is near.
+ * The likeliest candidate for a typo: at most a third of the letters differ, or it is the only
+ * candidate with this prefix. Null if nothing is close.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const normal = normalize(word)
@@ -37,7 +37,7 @@ function normalize(word: string): string {
   return dashed.replace(/[_\s]+/g, '-').toLowerCase()
 }
 
-/** Levenshtein distance where swapping two neighbours is one edit. */
+/** Levenshtein distance in which swapping two adjacent characters counts as one edit. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY

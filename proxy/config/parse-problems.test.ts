@@ -6,7 +6,7 @@ import { minimal, problemsOf } from './config-text.fixture.ts'
 interface Case {
   readonly text: string
   readonly environment?: Readonly<Record<string, string>>
-  /** `line:column severity path: message | hint` */
+  /** Format: `line:column severity path: message | hint`. */
   readonly problems: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { minimal, parse } from './config-text.fixture.ts'
 
-/** Any text yields a config or an error that explains itself. */
+/** Any text yields a config or errors that explain themselves. */
 function check(text: string): void {
   const { config, problems } = parse(text, { KEY: 'value' })
   const refused = problems.some((problem) => problem.severity === 'error')

@@ -13,35 +13,35 @@ import { readYaml } from './yaml/read-yaml.ts'
 import { Scalar, type TreeMap } from './yaml/scalar.ts'
 import { type Partly } from './partly.ts'
 
-/** Inputs of a config besides its file. */
+/** Inputs of a config other than its file. */
 export interface ParseOptions {
   /** Variables for placeholders and settings: the environment layered over env files. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly flags: FlagValues
 }
 
-/** Result of parsing a config file. It prints without showing a secret. */
+/** Result of parsing a config file. Printing it shows no secret. */
 export interface ParsedConfig {
-  /** Null when `problems` contains an error. */
+  /** Null if `problems` contains an error. */
   readonly config: RouterConfig | null
   /** Errors and warnings, in file order. */
   readonly problems: readonly Problem[]
-  /** The file with flags, variables and defaults, as far as it is readable. */
+  /** The file merged with flags, variables and defaults, without its unreadable parts. */
   readonly file: Partly<ConfigFile>
-  /** Readable listeners and upstreams, even when other parts are wrong. */
+  /** Readable listeners and upstreams, even if other parts are invalid. */
   readonly entries: Entries
-  /** Files, directories or URLs of chain specs; empty for the bundled ones. */
+  /** Files, directories or URLs of chain specs; empty: use the bundled specs. */
   readonly specSources: readonly string[]
-  /** Position of a path such as `endpoints[0].chain-id`, or of its nearest ancestor. */
+  /** Locates a path such as `endpoints[0].chain-id`, or its nearest ancestor. */
   readonly locate: Locate
-  /** Values that must not be printed. */
+  /** Values that must never be printed. */
   readonly hidden: () => readonly string[]
 }
 
 /**
- * Parses, renders, checks and completes a config file. Reports all problems; never throws.
+ * Parses, renders, validates and completes a config file. Reports all problems; never throws.
  *
- * @param source the file's text, or why it is missing: then only flags and environment count
+ * @param source the file's text, or why it is missing; then only flags and environment count
  */
 export function parseConfig(
   source: string | readonly Problem[],
@@ -56,7 +56,7 @@ export function parseConfig(
   const tree = withSettings(yaml.tree, overrides)
   const { value: file, issues } = parsePartly(configSchema, tree)
   const entries = entriesOf(file)
-  // An unreadable file gets no reports of missing keys.
+  // Missing keys of an unreadable file are not reported.
   const reported = yaml.tree
     ? issues
     : issues.filter(({ path: [key] }) => overrides.has(key as SettingName))
@@ -81,7 +81,7 @@ export function parseConfig(
   }
 }
 
-/** Env files that flags or the file name; they must be read before parsing. */
+/** Env files named by flags or by the file. They must be read before parsing. */
 export function envFilesOf(text: string, flags: FlagValues): readonly string[] {
   const environment = {}
   const tree = withSettings(readYaml(text, environment).tree, overridesOf({ environment, flags }))
@@ -92,7 +92,7 @@ function wholeList(list: readonly (string | undefined)[] = []): readonly string[
   return list.filter((each) => each !== undefined)
 }
 
-/** A setting's values from a flag or a variable. */
+/** Values of a setting from a flag or a variable. */
 interface Override {
   /** Source, such as `--strategy` or `SR_LOG_LEVEL`. */
   readonly source: string
@@ -112,7 +112,7 @@ function overridesOf({ flags, environment }: ParseOptions): ReadonlyMap<SettingN
   return overrides
 }
 
-/** The file over the defaults, with flags and variables over the file. */
+/** Merges defaults, the file, and flags and variables; the latter win. */
 function withSettings(file: TreeMap | null, over: ReadonlyMap<SettingName, Override>): TreeMap {
   const defaults = settingNames.flatMap((name) => {
     const { default: text } = settings[name]

@@ -6,7 +6,7 @@ import type { Secret } from './secret.ts'
 
 type Leaf = Address | UpstreamUrl | ReadonlyMap<string, Secret>
 
-/** A value of which any part may be missing because it was wrong. */
+/** A value with any invalid part missing. */
 export type Partly<T> = T extends Leaf
   ? T
   : T extends readonly (infer Item)[]

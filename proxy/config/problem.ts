@@ -8,12 +8,12 @@ export interface Problem {
   readonly severity: 'error' | 'warning'
   /** Path in the document, such as `endpoints[0].chain-id`; empty for the whole file. */
   readonly path: string
-  /** Starts at 1; null when the path has no position in the file. */
+  /** Starts at 1; null if the path has no position in the file. */
   readonly line: number | null
   readonly column: number | null
   /** What is wrong. Never contains a rendered placeholder. */
   readonly message: string
-  /** How to fix it, as a sentence; null when the message says so. */
+  /** How to fix it, as a sentence; null if the message already says so. */
   readonly hint: string | null
 }
 
@@ -24,8 +24,8 @@ export interface Position {
 }
 
 /**
- * Position of a path such as `endpoints[0].chain-id`, or of its nearest ancestor. For a scalar it
- * is where the value begins, or its key if `wantsKey`.
+ * Locates a path such as `endpoints[0].chain-id`, or its nearest ancestor. Points at the start of a
+ * scalar's value, or at its key if `wantsKey`.
  */
 export type Locate = (path: string, wantsKey?: boolean) => Position | null
 
@@ -51,7 +51,7 @@ export type Report = (
   severity?: Problem['severity'],
 ) => void
 
-/** Collects reported problems with their positions in the file. */
+/** Runs a check and returns the problems that it reports, with their positions in the file. */
 export function gather(locate: Locate, check: (report: Report) => void): readonly Problem[] {
   const problems: Problem[] = []
   check((path, message, hint, severity) =>
@@ -73,13 +73,13 @@ export function formatPath(path: Path): string {
 
 const longest = 60
 
-/** Quotes a text of the file for a message: one line, truncated. */
+/** Quotes a text from the file in a message: one line, truncated. */
 export function quote(text: string): string {
   const shown = text.length > longest ? `${text.slice(0, longest)}…` : text
   return `"${shown.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\uFFFD')}"`
 }
 
-/** Sorts by position in the file; problems of the command line come first. */
+/** Sorts by position in the file; command-line problems come first. */
 export function orderProblems(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
@@ -101,7 +101,7 @@ export function whyUnwritable(error: unknown): string {
   return isFolderMissing ? 'its folder is missing' : whyUnreadable(error)
 }
 
-/** Describes typographic quotes around a text; null when there are none. */
+/** Describes typographic quotes around a text; null if there are none. */
 export function typographicFault(text: string): string | null {
   const message = `has typographic quotes instead of plain ones (" or ')`
   return /^[\u2018-\u201F]/.test(text) ? message : null

@@ -77,7 +77,7 @@ const upstreamSchema = z.strictObject({
   ),
 })
 
-/** Classes of calls by how long an answer stays valid. */
+/** Call classes by how long an answer stays valid. */
 export const ageClasses = ['finalized', 'near-head', 'latest'] as const
 
 const cachePolicySchema = z.strictObject({
@@ -106,7 +106,7 @@ const cacheSchema = z.strictObject({
   ),
 })
 
-/** Port of a listener that specifies none. */
+/** Port of listeners that specify none. */
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
@@ -118,7 +118,6 @@ type SettingShape<Names extends SettingName> = {
   >
 }
 
-/** Schema keys for settings. */
 function settingShape<N extends SettingName>(names: readonly N[], withDefaults: boolean) {
   const shape = names.map((name) => {
     const { field, repeatable, description, default: text } = settings[name]
@@ -145,7 +144,7 @@ const endpointSchema = z.strictObject({
   ),
 })
 
-/** The whole file: its sections, and one key per process-wide setting. */
+/** The whole file: its sections, plus one key per process-wide setting. */
 export const configSchema = z.strictObject({
   endpoints: list(endpointSchema, 1).describe('Listeners: one per chain and interface.'),
   'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),

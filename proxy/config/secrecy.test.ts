@@ -9,7 +9,7 @@ import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 const canary = 'canary-5f3c9e'
 const environment = { CANARY: canary, LINE: `${canary}\n`, USER: `me:${canary}` }
 
-/** A config with the canary in set of every secret. */
+/** A config with a canary in place of every secret. */
 const secretive = minimal.replace(
   '- url: https://one.example.com/v1',
   `- url: https://me:\${CANARY}@one.example.com/\${CANARY}?key=$<CANARY>
@@ -21,7 +21,7 @@ const secretive = minimal.replace(
       - url: \${SCHEME}://\${CANARY}`,
 )
 
-/** Functions that put a text at each value of a file, derived from its schema. */
+/** Functions that insert a text at each value of a file, derived from its schema. */
 function settersOf(schema: JsonSchema): readonly ((text: string) => unknown)[] {
   if (schema.properties !== undefined) {
     return Object.entries(schema.properties).flatMap(([key, property]) =>

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 
 /**
  * A value that must not be printed. Every conversion to text (templates, JSON, loggers, crash
- * dumps) yields the printable form; only `reveal()` returns the value.
+ * dumps) yields the printable form. Only `reveal()` returns the value.
  */
 export class Secret<T = string> {
   readonly #value: T
@@ -17,12 +17,12 @@ export class Secret<T = string> {
     this.#keys = keys ?? (typeof value === 'string' ? [value] : [])
   }
 
-  /** The value itself: for the wire, never for a message. */
+  /** The raw value: send it over the wire, never put it in a message. */
   reveal(): T {
     return this.#value
   }
 
-  /** Parts that are certainly keys, not words of an answer. For redaction in answers. */
+  /** Parts that are certainly keys rather than ordinary words. Used to redact answers. */
   keys(): readonly string[] {
     return this.#keys
   }
@@ -40,7 +40,7 @@ export class Secret<T = string> {
   }
 }
 
-/** A value as text including its secrets, for comparison only; never print it. */
+/** Converts a value to text with its secrets, for comparison only. Never print it. */
 export function exactText(value: unknown): string {
   return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, printable) {
     // `toJSON` has already replaced the value with its printable form.
@@ -50,10 +50,10 @@ export function exactText(value: unknown): string {
   })
 }
 
-/* Heuristics for keys in headers and URLs: see docs/decisions/0034. */
+/* Heuristics that find keys in headers and URLs: see docs/decisions/0034. */
 
 const minLength = 8
-/** A text of this length counts as a key, whatever its characters. */
+/** A text this long counts as a key, whatever its characters. */
 const surelyKeyLength = 16
 
 const keyName = /key|token|secret|passw|pwd|auth|access|credential|signature|jwt|cookie|session/i
@@ -72,21 +72,21 @@ export function decoded(part: string): string {
   }
 }
 
-/** Likely keys in a placeholder's value, which may be a whole URL or `Bearer …`. */
+/** Likely keys in a placeholder's value, which may be a full URL or `Bearer …`. */
 export function likelyKeys(value: string): readonly string[] {
   return [value, ...piecesOf(value)].filter(looksLikeKey)
 }
 
 /**
- * Keys in a header: the whole value if its name suggests a key, also without an auth scheme such as
- * `Bearer`. Any other header has none, unless it came from a placeholder.
+ * Keys in a header. If its name suggests a key: the full value, and the value without an auth
+ * scheme such as `Bearer`. Any other header has none unless it came from a placeholder.
  */
 export function keysOfHeader(name: string, value: string): readonly string[] {
   if (!keyName.test(name)) return []
   return [value, value.replace(/^[A-Za-z][\w-]*\s+/, ''), ...likelyKeys(value)]
 }
 
-/** Keys in a query parameter: its value, if its name or the value itself suggests one. */
+/** Keys in a query parameter: its value, if the name or the value itself suggests a key. */
 export function keysOfParameter(name: string, value: string): readonly string[] {
   return [...[name, value].filter(looksLikeKey), ...(keyName.test(name) ? [value] : [])]
 }
@@ -98,13 +98,13 @@ export function keysOfUrl(url: URL): readonly string[] {
 
 /**
  * Whether a text is long and random enough to be a key. Words, network names, short numbers, hosts
- * and paths are not, because answers contain many of them.
+ * and paths are not, because they are common in answers.
  */
 function looksLikeKey(text: string): boolean {
   const value = decoded(text).trim()
   if (/^\d+$/.test(value)) return value.length >= 12
   if (value.length < minLength || host.test(value)) return false
-  // In encoded form, a slash is part of a key.
+  // An encoded slash is part of a key.
   if (text.includes('/')) return false
   if (isName(value)) return value.length >= surelyKeyLength && !network.test(value)
   return value.length >= surelyKeyLength || (/\p{L}/u.test(value) && /\d/.test(value))
@@ -115,14 +115,14 @@ function isName(value: string): boolean {
   return value.split(/[\s_.+:/-]+/).every((part) => wordOrNumber.test(part))
 }
 
-/** Excludes the host of a URL. */
+/** Splits a value into pieces, without the host of a URL. */
 function piecesOf(value: string): readonly string[] {
   return value.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[\s/?&=#:@;,]+/)
 }
 
 /**
  * Texts that logs redact: secrets, their keys and their other parts. Single words such as `mainnet`
- * are exempt, because ordinary messages contain them.
+ * are exempt because they are common in log messages.
  */
 export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
   const isWord = (piece: string) =>

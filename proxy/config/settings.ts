@@ -17,7 +17,6 @@ import {
 } from './fields/fields.ts'
 import { urlWithoutPort } from './fields/address.ts'
 
-/** Default port of the cache service. */
 export const cachePort = 20_100
 
 export const strategies = [
@@ -32,11 +31,11 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export const logFormats = ['json', 'text'] as const
 
 /**
- * A process-wide setting: a key at the top of the file and a flag of the same name.
+ * A process-wide setting: a top-level key of the file, and a flag of the same name.
  *
- * @param defaultText as written in a file; null when unset by default
- * @param repeatable a repeatable flag, and a list in the file
- * @param variable environment variable that also sets it: overrides the file, yields to the flag
+ * @param defaultText as written in a file; null if unset by default
+ * @param repeatable the flag may be repeated, and the file has a list
+ * @param variable environment variable that also sets it; overrides the file, yields to the flag
  */
 function setting<F extends Field<unknown>, D extends string | null>(
   field: F,
@@ -54,7 +53,7 @@ const specSource = text({
   hint: 'Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
 })
 
-/** As in `Origin` headers: lower case, without path or default port. */
+/** An origin as in `Origin` headers: lower case, without path or default port. */
 const origin = text({
   kind: 'origin',
   pattern: /^(?:null|(?!http:.*:80$|https:.*:443$)[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]*)$/,
@@ -206,7 +205,7 @@ export const settingGroups = {
   },
 } as const
 
-/** Source of the file's top-level keys, the flags, `--help`, the JSON Schema and the reference. */
+/** Source of the top-level keys, the flags, `--help`, the JSON Schema and the reference. */
 export const settings = {
   ...settingGroups.Chains,
   ...settingGroups.Relaying,
@@ -220,14 +219,13 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
-/** A resolved setting; null when it is disabled, or unset by default. */
+/** A resolved setting; null if disabled, or if unset by default. */
 export type SettingValue<N extends SettingName> =
   z.output<(typeof settings)[N]['field']> | Extract<(typeof settings)[N]['default'], null>
 
-/** Whether the text names a setting. */
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settings, name)
 }
 
-/** Command-line values by setting: each as written, in order. */
+/** Command-line values by setting, unparsed and in order. */
 export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>

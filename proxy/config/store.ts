@@ -9,7 +9,7 @@ import { Secret } from './secret.ts'
 import { checkTlsPair, tlsSchema } from './tls-section.ts'
 import type { Partly } from './partly.ts'
 
-/* The store that replicas share: its schema, checks and built form. */
+/* The store shared by replicas: its schema, checks and built form. */
 
 const topologies = ['standalone', 'sentinel', 'cluster'] as const
 const defaultPort = 6379
@@ -71,10 +71,9 @@ export const storeSchema = z.strictObject({
 })
 
 type StoreSection = z.output<typeof storeSchema>
-/** The store settings as the program uses them. */
 export type StoreConfig = ReturnType<typeof buildStore>
 
-/** Checks the section beyond its individual keys. */
+/** Checks that span several keys of the section. */
 export function checkStore(
   store: Partly<StoreSection> | undefined,
   path: string,
@@ -113,7 +112,7 @@ export function buildStore(store: StoreSection) {
     passwordFile: store['password-file'] ?? null,
     db: store.db ?? 0,
     keyPrefix: store['key-prefix'] ?? defaultPrefix,
-    /** Paths of PEM files, as in the file. Null: no TLS. */
+    /** Paths of PEM files, as written in the file. Null: no TLS. */
     tls: store.tls ?? null,
   }
 }

@@ -3,7 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 
-/** Contents of a `tls` section's files; unset parts are not validated. */
+/** Contents of the files in a `tls` section; unset parts are not validated. */
 export interface TlsTexts {
   readonly ca?: string | undefined
   readonly cert?: string | undefined
@@ -14,11 +14,11 @@ export interface TlsTexts {
 export interface TlsFault {
   /** The affected key of the `tls` section. */
   readonly key: 'ca-file' | 'cert-file' | 'key-file'
-  /** Follows the name of the file. Quotes none of its contents. */
+  /** Follows the name of the file. Never quotes its contents. */
   readonly message: string
 }
 
-/** Validates PEM texts as the router does at start. Null when they are valid. */
+/** Validates PEM texts as the router does at start. Null if they are valid. */
 export function validateTls({ ca, cert, key }: TlsTexts): TlsFault | null {
   const faults = [
     fault('ca-file', ca, readCertificates),

@@ -19,7 +19,7 @@ export const tlsSchema = z.strictObject({
   'insecure-skip-verify': optional(boolean, 'false').describe('Accept any certificate. For tests.'),
 })
 
-/** Reports a certificate without its key, or a key without its certificate. */
+/** Reports a certificate without a key, or a key without a certificate. */
 export function checkTlsPair(
   tls: Partly<z.output<typeof tlsSchema>>,
   path: string,

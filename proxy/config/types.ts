@@ -3,8 +3,8 @@
 import type { integrityLevels, logFormats, logLevels, strategies } from './settings.ts'
 
 /*
- * The built config: checked, rendered and merged with the flags, with every default filled in and
- * durations in milliseconds. `schema.ts` has the shape of the YAML.
+ * The built config: validated, rendered and merged with the flags. It has every default filled in,
+ * and durations in milliseconds. `schema.ts` defines the shape of the YAML.
  */
 
 export type * from './build.ts'
@@ -16,7 +16,7 @@ export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
 export type { StoreConfig } from './store.ts'
 export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
 
-/** A part of the config that a reload replaces. Read it anew for each call; do not copy it. */
+/** A part of the config that a reload replaces. Read it for each call; never copy it. */
 export interface Live<T> {
   readonly now: T
 }

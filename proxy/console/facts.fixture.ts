@@ -12,12 +12,12 @@ export type SomeChain = Omit<ChainFacts, 'upstreams'> & {
   readonly upstreams: readonly SomeUpstream[]
 }
 
-/** Time of day, given in seconds after the start of the process. */
+/** The time of day at this many seconds after the start of the process. */
 export function at(seconds: number): string {
   return new Date(Date.UTC(2026, 0, 31, 3) + seconds * 1_000).toISOString()
 }
 
-/** Durations: counts up to 0.1 s, up to 1 s, up to 10 s, and above. */
+/** Durations, as counts: up to 0.1 s, up to 1 s, up to 10 s, and above. */
 export function took(fast: number, slow = 0, slower = 0, above = 0): Counts {
   const [second, third] = [fast + slow, fast + slow + slower]
   return { 0.1: fast, 1: second, 10: third, '+Inf': third + above }
@@ -51,7 +51,7 @@ export function someFacts(
   }
 }
 
-/** A replica's answer. @param before by default all zero */
+/** The answer of one replica. @param before all zero by default */
 export function someLook(now: Facts | string, before = someFacts(0, []), name = 'one:7779'): Look {
   return typeof now === 'string'
     ? { at: name, past: [], problem: now }

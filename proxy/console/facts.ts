@@ -9,7 +9,8 @@ import { type Series, series } from '../telemetry/series.ts'
 
 /*
  * The page `/facts` of the admin address, the source of `router top` and of the page `/`. Counters
- * start with the process, so a reader subtracts two samples. Excludes keys in URLs and call params.
+ * start with the process, so a reader subtracts two samples. Contains no keys in URLs and no
+ * params.
  */
 export type Facts = Awaited<ReturnType<ReturnType<typeof createFacts>>>
 export type ChainFacts = Facts['chains'][number]
@@ -24,7 +25,7 @@ interface FactsOptions {
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
-  /** Addresses where clients reach a chain and interface. */
+  /** Addresses at which clients reach a chain and interface. */
   readonly addresses: (chain: string, apiInterface: string) => readonly string[]
 }
 
@@ -34,11 +35,11 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
   return async () => ({
     /** Times are in ISO 8601. */
     at: timeOf(clock.wallMs()),
-    /** A different value means that the process restarted and its counters with it. */
+    /** A different value means that the process restarted, and its counters with it. */
     started,
-    /** Why the config in its files is not in use; null while it is. */
+    /** Why the config in the files is not in use; null while it is. */
     refused: config.facts.refused?.why ?? null,
-    /** Failing stores, and since when. */
+    /** Failing stores, and since when they fail. */
     stores: [...health.stores.values()],
     /** One entry per chain and interface, such as `ETH1 jsonrpc`, with its addresses. */
     chains: health.look().map(({ pool, name, ...at }) => {

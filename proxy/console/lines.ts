@@ -8,13 +8,13 @@ import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View }
 /** One line of the console or the page. */
 export interface Line {
   readonly text: string
-  /** Colour of the line; without colours the text says the same. */
+  /** Colour of the line. Without colours, the text says the same. */
   readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'plain'
-  /** Text that a filter searches; lines without it are always shown. */
+  /** Text that a filter searches. Lines without it are always shown. */
   readonly about?: string
-  /** Target of Enter: an upstream's key, such as `ETH1 jsonrpc node-a`, or a call's guid. */
+  /** What Enter opens: an upstream's key, such as `ETH1 jsonrpc node-a`, or a call's guid. */
   readonly opens?: string | null
-  /** Sends this line's call again. */
+  /** Command that sends this line's call again. */
   readonly curl?: string | null
 }
 
@@ -28,7 +28,7 @@ const sortedBy = {
 type Sort = keyof typeof sortedBy
 export const sorts = Object.keys(sortedBy) as Sort[]
 
-/** Problems, every chain with its upstreams, and the latest failed calls. */
+/** Problems, then every chain with its upstreams, then the latest failed calls. */
 export function linesOf(view: View, columns: number, sort: Sort = 'state'): readonly Line[] {
   const { at, calls } = view
   const worth = sortedBy[sort]
@@ -54,7 +54,7 @@ export function isShown({ about }: Line, filter: string): boolean {
 
 const ageBetween = (from: string, to: string) => age(Date.parse(to) - Date.parse(from))
 
-/** Node, start time and reason, in this order. */
+/** Formats node, start time and reason, in this order. */
 function problemLines({ at, problems, seconds }: View, columns: number): readonly Line[] {
   if (seconds === 0 && problems.length === 0) return [{ text: 'Measuring ...', tone: 'plain' }]
   if (problems.length === 0)
@@ -74,14 +74,14 @@ function problemLines({ at, problems, seconds }: View, columns: number): readonl
   })
 }
 
-/** Column titles of chains, and below them of upstreams if different. */
+/** Column titles of chains and, if different, of upstreams. */
 const heads = [
   'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE|||||'.split('|'),
   ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP|WHY'.split('|'),
 ]
 /** Width of each column but the last; negative: left-aligned. */
 const widths = [-16, -10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
-/** Below this width only the first columns are shown. */
+/** Narrower screens show only the first columns. */
 const wideColumns = 110
 const narrow = 9
 
@@ -135,11 +135,11 @@ function callLine(call: FailedCall, { chains }: View, columns: number): Line {
   return { text, tone: 'plain', about, opens: guid, curl: curlOf(call, address) }
 }
 
-/** Parameters are not recorded, so braces mark what to fill in. Null: no curl exists. */
+/** Parameters are not recorded, so braces mark what to fill in. Null: curl cannot send it. */
 function curlOf({ interface: iface, method }: FailedCall, address: string): string | null {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
   const url = `http://${address}`
-  // `other` is a method that the spec does not know; paths in a spec begin with a slash.
+  // `other` is a method that the spec lacks; paths in a spec begin with a slash.
   if (iface === 'grpc' || method === null || method === 'other') return null
   if (iface === 'rest') return `curl -gsi -X '{GET or POST}' ${quoted(url + method)}`
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
@@ -147,7 +147,7 @@ function curlOf({ interface: iface, method }: FailedCall, address: string): stri
   return `curl -si ${quoted(url)} ${type} -d ${quoted(body)}`
 }
 
-/** Details of each upstream, a line each, by its key. */
+/** One line of details per upstream, by its key. */
 export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
   const all = chains.flatMap(({ upstreams }) => upstreams)
   const rowsOf = (each: UpstreamView) =>

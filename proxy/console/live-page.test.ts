@@ -25,7 +25,7 @@ function make() {
     return someFacts(requests, [someChain([someUpstream('node-a')], { outcomes })])
   }
   const page = createLivePage(facts, clock, 'pod-1')
-  /** The frames that another open page receives. */
+  /** The frames that one more open page receives. */
   const open = () => {
     const frames: Frame[] = []
     const stream = Readable.from(page.events()).on('error', () => {})
@@ -77,7 +77,7 @@ test('one frame a second goes to all pages from the same facts, and no pages cos
   first.stream.destroy()
   second.stream.destroy()
   await clock.advance(10_000)
-  // The frame in progress when the pages closed is the last.
+  // The last frame is the one in progress when the pages closed.
   expect(requestCount()).toBe(4)
 })
 

@@ -10,10 +10,10 @@ import { viewOf } from './view.ts'
 import { remembered } from './replicas.ts'
 
 const everyMs = 1_000
-/** Browsers wrap lines, so they are not cut here. */
+/** Browsers wrap lines, so they are not truncated here. */
 const columns = 2_000
 
-/** The page `/`, and its updates. @param name of this process, for readers */
+/** The page `/` and its updates. @param name of this process, for readers */
 export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: string) {
   const html = readFileSync(join(import.meta.dirname, 'router-page.html'), 'utf8')
   const hashOf = (tag: string) => {

@@ -7,7 +7,7 @@ import { viewOf } from './view.ts'
 type Upstream = Parameters<typeof someUpstream>[1]
 type Chain = Parameters<typeof someChain>[1]
 
-/** Problems of a chain with upstreams `a`, as given, and a healthy `b`. */
+/** Problems of a chain with an upstream `a` as specified, and a healthy `b`. */
 function problemsOf(a: Upstream, chain: Chain = {}): string[] {
   const b = someUpstream('b', {
     attempts: { first: { answer: 20 } },

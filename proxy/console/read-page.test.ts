@@ -10,7 +10,7 @@ const other = (status: string) =>
   `it answers with HTTP ${status} (is it an admin address, 7779 by default?)`
 const plainText = { 'content-type': 'text/plain; charset=utf-8' }
 
-/** The page read from such a server, or the reason for failure. */
+/** The page read from such a server, or why that failed. */
 async function pageOf(answer: RequestListener) {
   const server = createServer(answer)
   await once(server.listen(0, '127.0.0.1'), 'listening')

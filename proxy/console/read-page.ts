@@ -5,7 +5,7 @@ import { clean } from '../telemetry/format.ts'
 
 const mostMs = 3_000
 
-/** A page of an admin address, or why it cannot be read, as a clause. Never rejects. */
+/** Reads a page of an admin address, or returns a clause that says why not. Never rejects. */
 export async function readPage(url: string) {
   try {
     const signal = AbortSignal.timeout(mostMs)
@@ -13,7 +13,7 @@ export async function readPage(url: string) {
     const text = await answer.text()
     if (answer.ok) return { text, fault: null }
     const said = clean(text.trim().slice(0, 300))
-    // A router without this page or call explains so in plain text.
+    // A router without this page or call says so in plain text.
     const isText = answer.headers.get('content-type')?.startsWith('text/plain')
     if (answer.status === 404 && isText) return { text: null, fault: said }
     const other = `HTTP ${answer.status} (is it an admin address, 7779 by default?)`

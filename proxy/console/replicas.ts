@@ -7,14 +7,14 @@ import { type Look, type View, viewOf } from './view.ts'
 /** Window for rates: short enough to follow an outage, long enough for a quiet chain. */
 const windowMs = 30_000
 
-/** Input of rates: facts of the last 30 s from one process, because a restart resets counters. */
+/** Facts to derive rates from: the last 30 s of one process, because a restart resets counters. */
 export function remembered(past: readonly Facts[], facts: Facts): readonly Facts[] {
   const fromMs = Date.parse(facts.at) - windowMs
   const own = past.filter(({ started }) => started === facts.started)
   return [...own.filter(({ at }) => Date.parse(at) >= fromMs), facts]
 }
 
-/** The replicas that a console is attached to. */
+/** The replicas to which a console is attached. */
 export class Replicas {
   /** Keyed by the base URL of a replica's pages. */
   readonly #looks: Map<string, Look>
@@ -38,7 +38,7 @@ export class Replicas {
     await Promise.all(pending)
   }
 
-  /** The explanation of a call, from the replica that knows it. */
+  /** The explanation of a call, from the replica that has it. */
   async explain(guid: string): Promise<string> {
     const path = `/explain/${encodeURIComponent(guid)}?format=text`
     const pages = await Promise.all([...this.#looks.keys()].map((url) => readPage(url + path)))

@@ -14,14 +14,14 @@ const colours: Partial<Record<Line['tone'], string>> = {
 interface ScreenOptions {
   readonly replicas: Replicas
   readonly clock: Clock
-  /** False: attributes and words only. */
+  /** False: only attributes and words. */
   readonly isColoured: boolean
 }
 
-/** Shows the replicas on this terminal until the user quits. Plain React calls: no JSX. */
+/** Shows the replicas on this terminal until the user quits. Uses plain React calls, no JSX. */
 export async function showScreen(options: ScreenOptions): Promise<void> {
   const app = render(createElement(Screen, options), {
-    // One line less than the terminal: full height would be cleared each time, and flicker.
+    // One line less than the terminal: at full height it would be cleared each time, and flicker.
     ...{ alternateScreen: true, incrementalRendering: true, maxFps: 4 },
     ...{ interactive: true, patchConsole: false },
   })
@@ -39,7 +39,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     cursor: 0,
     /** What Enter opened: an upstream with details, or a call with its text. */
     opened: null as { readonly name: string; text: string } | null,
-    /** First visible line of what is open. */
+    /** First visible line of the opened item. */
     scroll: 0,
     ...{ filter: '', isTyping: false, sort: 0, isPaused: false },
   }))
@@ -101,7 +101,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     else if (input === ' ') model.isPaused = !model.isPaused
   }
   useInput((input: string, key: Key) => {
-    // Fast typing may arrive as one text; a key without a character arrives as none.
+    // Fast typing may arrive as one text; a key without a character arrives as an empty one.
     for (const each of input === '' ? [''] : input)
       press(each, { ...key, return: key.return || each === '\r' })
     redraw()

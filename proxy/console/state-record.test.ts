@@ -62,7 +62,7 @@ class Fixture extends PoolFixture {
     return this.clock.advance(seconds * 1_000)
   }
 
-  /** What each surface shows of `a`: its state, since when, and why. */
+  /** What each surface shows about `a`: its state, since when, and why. */
   async shown() {
     const { facts, health, calls } = this.#read
     const ofFacts = (await facts()).chains[0]!.upstreams[0]!
@@ -111,7 +111,7 @@ const verify = async (fixture: Fixture) => {
   for (const name of 'ab') fixture.sees(name, 100)
   await fixture.passed(5)
 }
-/** Moves the tip away from `a`, which reports its progress. */
+/** Moves the tip away from `a`, which then reports its progress. */
 const fallBehind = (
   fixture: Fixture,
   blocks: number,

@@ -27,15 +27,15 @@ const severities = ['down', 'bad', 'odd'] as const
 /** A possible problem; false or null: none. Start time in ISO 8601, if known. */
 type Problem = readonly [(typeof severities)[number], what: string | false | null, since?: string]
 
-/** Thresholds for an outage: a minimum count, and a minimum share of all. */
+/** Thresholds for an outage: a minimum count, and a minimum share of the total. */
 const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1, isDown: 0.9 } as const
 /** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
 const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
-/** Thresholds for a stalled chain, which may pause for some blocks. */
+/** Thresholds for a stalled chain. A pause of a few blocks is normal. */
 const still = { blocks: 5, ms: 30_000 } as const
 
 const serves = ({ state }: UpstreamFacts) => isServing(state)
-/** How bad a state is, 0 for the best. */
+/** How bad a state is; 0 is the best. */
 export const badnessOf = (state: UpstreamState) => upstreamStates.indexOf(state)
 
 /**
@@ -85,17 +85,17 @@ export function viewOf(looks: readonly Look[]) {
   }
 }
 
-/** One replica's record of something. */
+/** A record from one replica. */
 type Part<T> = T & { readonly replica: string }
 
-/** Groups records of the same name from all replicas. */
+/** Groups the records of all replicas by name. */
 function byName<T extends { readonly name: string }>(all: readonly T[]): readonly T[][] {
   return [...Map.groupBy(all, ({ name }) => name).values()]
 }
 
 type Growth = ReturnType<typeof growthOf>
 
-/** Growth of counters over all replicas, and its duration: zero before the second sample. */
+/** Growth of counters over all replicas, and over which time: zero before the second sample. */
 function growthOf(looks: readonly Look[]) {
   const tables = new Map<string, Record<string, number>>()
   let seconds = 0
@@ -131,7 +131,7 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   }
 }
 
-/** An upstream as reported by the replica with its worst state or a fault. */
+/** An upstream as reported by the replica where its state is worst, or where it has a fault. */
 function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth: Growth) {
   const badness = ({ state, fault }: UpstreamFacts) => 2 * badnessOf(state) + Number(fault !== null)
   const worst = all.reduce((a, b) => (badness(b) > badness(a) ? b : a))
@@ -140,13 +140,13 @@ function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth
   const attempts = growth.of(`${key} attempts`)
   return {
     ...{ key, ...known },
-    /** Where it is in this state, and where it has a fault: a clause. */
+    /** Clauses that say where it is in this state, and where it has a fault. */
     seenAt: only(all, ({ state }) => state === known.state),
     faultAt: only(all, ({ fault }) => fault !== null),
     ...trafficOf(key, 'attempts', growth),
     retries: totalOf(attempts, 'retry'),
     hedges: totalOf(attempts, 'hedge'),
-    /** Hedges that answered first. */
+    /** Hedges that answered before the first request. */
     hedgesWon: totalOf(attempts, 'hedge answer') + totalOf(attempts, 'hedge node-error'),
     /** Counts of disputed answers. */
     disputes: growth.of(`${key} disputes`),
@@ -228,7 +228,7 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
     ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     ['odd', isEligible && why],
     [state === 'lagging' ? 'odd' : 'bad', !isEligible && standing, since],
-    // For an upstream out of service the state already says so.
+    // The state of an upstream out of service already says so.
     ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
     ['odd', isSlow && count >= slow.attempts && fault === null && slowness],
     ['odd', fault === null && disputes && `its answers are doubtful: ${disputes}`],

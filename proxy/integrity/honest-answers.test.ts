@@ -8,9 +8,9 @@ import type { ChainCatalog, Question } from '../chain/types.ts'
 import { Integrity } from './integrity.ts'
 
 /*
- * Honest answers in the forms of real chains, with made-up values, none of which may be refused.
- * Every Ethereum JSON-RPC chain gets the checks of ETH1, as in a spec that extends it, and those of
- * the public catalog.
+ * Honest answers in the forms of real chains, with made-up values. None may be rejected. Every
+ * Ethereum JSON-RPC chain gets the checks of ETH1, as a spec that extends it does, and those of the
+ * public catalog.
  */
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -439,7 +439,7 @@ const stateSync = {
   ...{ v: '0x0', r: '0x0', s: '0x0' },
 }
 
-/** Edge blocks, second names, and answers that only one chain returns. */
+/** Edge blocks, alternative names, and answers that only one chain returns. */
 const edges: readonly Case[] = [
   ['Evmos: block 0 is the latest', byNumber, ['0x0', false], { ...block, number: '0x1a2b3c' }],
   ['OKC: block 0 with transactions', byNumber, ['0x00', true], { ...block, transactions: [] }],
@@ -696,7 +696,7 @@ describe.each(['FVM', 'FVMT'])('%s', (chain) => {
   })
 })
 
-/** Answers with the other hash, from a chain with a spec that declares two. */
+/** Answers with the other hash, from a chain whose spec declares two. */
 const aliased: readonly Case[] = [
   ['Harmony: a transaction by its own hash', 'eth_getTransactionByHash', [a], transaction],
   ['Harmony: a receipt by its own hash', 'eth_getTransactionReceipt', [a], receipt],
@@ -1016,7 +1016,7 @@ describe('chains of the public catalog', () => {
 function found(chain: string, question: Question, result: unknown, from = catalog) {
   const iface = from.find(chain)?.interfaces.get(question.apiInterface)
   if (!iface) throw new Error(`no ${question.apiInterface} of ${chain}`)
-  // In the form that a node sends.
+  // The form in which a node sends it.
   const sent = JSON.parse(JSON.stringify(result)) as unknown
   return new Integrity('core', { otherParent: () => null }).check(sent, iface.classify(question))
 }

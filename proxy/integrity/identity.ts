@@ -8,7 +8,7 @@ import type { CheckName, Violation } from './violation.ts'
 
 type Rule<Name> = Extract<CheckRule, { check: Name }>
 
-/** Checks that the block, or each item of the list, is of the requested block. */
+/** Checks that the block, or each item of the list, belongs to the requested block. */
 export function checkBlock(
   rule: Rule<'block'>,
   result: unknown,
@@ -45,7 +45,7 @@ const normalAs: Readonly<Record<NonNullable<Rule<'identity'>['as']>, Normal>> = 
   text: (value) => (typeof value === 'string' ? value : null),
 }
 
-/** Checks that the answer has the identity that the request names. */
+/** Checks that the answer has the identity named in the request. */
 export function checkIdentity(
   { result: path, as = 'hash' }: Rule<'identity'>,
   result: unknown,
@@ -54,7 +54,7 @@ export function checkIdentity(
   return compare('identity', normalAs[as], wanted, valueAt(result, path))
 }
 
-/** Returns and forgets the other parent that a block had before; the next answer starts over. */
+/** Returns and forgets a conflicting earlier parent of a block; the next answer starts over. */
 export interface KnownParents {
   otherParent(hash: string, parent: string): string | null
 }
@@ -63,12 +63,12 @@ export interface KnownParents {
 export function checkParent(rule: Rule<'parent'>, result: unknown, known: KnownParents) {
   const hash = toHash(valueAt(result, rule.hash))
   const parent = toHash(valueAt(result, rule.parent))
-  // A hash of zeros means none, and is empty here.
+  // Zeros mean that there is no hash, and become empty here.
   const other = hash && parent && known.otherParent(hash, parent)
   return other ? mismatch('parent', other, parent) : null
 }
 
-/** Values without a normal form are not compared, since nodes have several names for a thing. */
+/** Compares only values with a normal form, because nodes have several names for some things. */
 function compare(
   check: CheckName,
   normal: Normal,

@@ -8,13 +8,13 @@ import { Proofs } from './proof.ts'
 import { checkSent } from './sent.ts'
 import type { Violation } from './violation.ts'
 
-/** What a call requests, and what the spec of its method says about the answer. */
+/** What a call requests, and what the spec says about answers to its method. */
 export interface CheckedCall {
   readonly checks: readonly Check[]
   readonly block: BlockRef
 }
 
-/** The checks of one relay at its level, including their memory of earlier answers. */
+/** The checks of one relay at its level, with their memory of earlier answers. */
 export class Integrity {
   readonly level: IntegrityLevel
   readonly #parents: KnownParents
@@ -25,12 +25,12 @@ export class Integrity {
     this.#parents = parents
   }
 
-  /** Whether `check` applies to the answer to such a call; if not, the answer needs no parsing. */
+  /** Whether `check` applies to the answer to such a call. If not, the answer needs no parsing. */
   looksAt({ checks }: CheckedCall): boolean {
     return checks.length > 0 && (this.level === 'core' || this.level === 'full')
   }
 
-  /** The first violation in a result, or null. */
+  /** The first violation in a result; null if there is none. */
   check(result: unknown, request: CheckedCall): Violation | null {
     if (!this.looksAt(request)) return null
     for (const check of request.checks) {

@@ -4,7 +4,7 @@ import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bufferOf } from '../json/scanner.ts'
 
-/** OpenSSL has had it since 3.2, and is many times faster. */
+/** OpenSSL has provided it since 3.2, and is many times faster. */
 const isBuiltIn = getHashes().some((name) => name.toLowerCase() === 'keccak-256')
 
 /** Ethereum's 32-byte digest. */

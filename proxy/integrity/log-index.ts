@@ -10,7 +10,7 @@ export interface Log {
 
 /** Indexes logs by value, so that each of many filters finds its matches directly. */
 export class LogIndex {
-  /** Whether all values have known forms; otherwise only a node knows which logs match. */
+  /** Whether all values have known forms. If not, only a node knows which logs match. */
   readonly isComplete: boolean
   readonly #logs: readonly Log[]
   /** Address and topics of each log, in that order. */

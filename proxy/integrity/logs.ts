@@ -14,7 +14,7 @@ export interface LogFilter {
   readonly to: number
   readonly blockHash: string | null
   readonly addresses: Accepted | null
-  /** By position; null accepts any topic. */
+  /** Criteria by topic position; null accepts any topic. */
   readonly topics: readonly (Accepted | null)[]
 }
 
@@ -47,14 +47,14 @@ class Accepted {
   }
 }
 
-/** On Hedera and Filecoin, a contract's number gives it a second address; logs show either. */
+/** On Hedera and Filecoin, a contract's number gives it a second address. Logs show either. */
 const numbered = /^(?:00|ff)0{22}[0-9a-f]{16}$/
 
 type Normal = (value: unknown) => string | null
 
 /**
- * Checks that each log matches the filter: its block, address and topics. Missing logs and the
- * chain's numbering cannot be checked.
+ * Checks that each log matches the filter: its block, address and topics. It cannot detect missing
+ * logs, or wrong numbering.
  */
 export function checkLogs(result: unknown, filter: unknown, requested: BlockRef): Violation | null {
   if (!Array.isArray(result) || !isObject(filter)) return null
@@ -82,18 +82,18 @@ export function readLogFilter(filter: object, requested: BlockRef): LogFilter {
   }
 }
 
-/** Only the node knows the height of a tag. On Ethermint a range to block 0 ends at block 1. */
+/** Only the node knows the height of a tag. On Ethermint, a range to block 0 ends at block 1. */
 function heightOf(point: BlockPoint, open: number): number {
   return point.kind === 'number' && point.number > 0 ? point.number : open
 }
 
-/** Null without values, which accepts everything, or if a value has another form. */
+/** Null without values, which accepts everything, or if a value has an unknown form. */
 function accepted(values: readonly unknown[], normal: Normal): Accepted | null {
   const all = new Accepted(normal)
   return values.length > 0 && values.every((each) => all.add(each)) ? all : null
 }
 
-/** The last 20 bytes, since some chains add a prefix. */
+/** The last 20 bytes, because some chains add a prefix. */
 function toAddress(value: unknown): string | null {
   if (typeof value !== 'string') return null
   return /^(?:0x|xdc|41|0x41)?([0-9a-f]{40})$/i.exec(value)?.[1]?.toLowerCase() ?? null

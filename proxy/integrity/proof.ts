@@ -9,7 +9,7 @@ import type { CheckName, Violation } from './violation.ts'
 type ProofRule = Extract<CheckRule, { check: 'proof' }>
 type Fields = Readonly<Record<string, unknown>>
 
-/** Limit for a block with full transactions; each takes about 50 us. */
+/** Limit for a block with full transactions, each of which takes about 50 us. */
 const maxTransactions = 16
 
 /** The preimage of a hash, and the form of its block or transaction. */
@@ -21,10 +21,10 @@ interface Hashed {
 
 /**
  * Recomputes hashes of Ethereum blocks and transactions from their fields. Chains may differ, so a
- * form with the same mismatch at two upstreams is no longer compared.
+ * form that mismatches in the same way at two upstreams is no longer compared.
  */
 export class Proofs {
-  /** Bounded: forms consist of member and type names of known forks, never of text from a node. */
+  /** Bounded: forms consist of type and member names of known forks, not of text from nodes. */
   readonly #unprovable = new Set<string>()
 
   check({ form, each }: ProofRule, result: unknown): Violation | null {
@@ -39,7 +39,7 @@ export class Proofs {
     return null
   }
 
-  /** Stops checks of a form that two upstreams show alike. */
+  /** Disables the check for a form that two upstreams show alike. */
   disable(form: string): void {
     this.#unprovable.add(form)
   }
@@ -101,7 +101,7 @@ const types: readonly (readonly string[])[] = [
   [...fees, ...body, 'accessList', 'authorizationList', ...signature],
 ]
 
-/** Null for an unknown type, or without a signature or another member. */
+/** Null if the type is unknown, or if the signature or another member is missing. */
 function transactionOf(transaction: Fields): Hashed | null {
   const type = toNumber(transaction['type'] ?? 0)
   const members = type === null ? undefined : types[type]

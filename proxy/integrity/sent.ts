@@ -9,7 +9,7 @@ import type { Violation } from './violation.ts'
 
 type SentRule = Extract<CheckRule, { check: 'sent' }>
 
-/** Checks that the answer names the sent transaction. */
+/** Checks that the answer is the hash of the sent transaction. */
 export function checkSent(
   { result: path = [] }: SentRule,
   result: unknown,
@@ -22,7 +22,7 @@ export function checkSent(
   return toHash(got) === toHash(name) ? null : mismatch('sent-hash', name, got)
 }
 
-/** EIP-2718 types whose hash is that of their bytes. Types of other chains may differ. */
+/** EIP-2718 types whose hash is that of their bytes. Other chains may differ. */
 const plainTypes: ReadonlySet<number> = new Set([1, 2, 3, 4])
 const blobType = 3
 
@@ -41,7 +41,7 @@ function ethereumHash(raw: string): string | null {
   return keccak256(hashed).toString('hex')
 }
 
-/** Start and end of the content of an RLP list; null without a complete list. */
+/** Start and end of the content of an RLP list; null if the list is incomplete. */
 function listAt(bytes: Uint8Array, at: number): { start: number; end: number } | null {
   const head = bytes[at] ?? 0
   if (head < 0xc0) return null

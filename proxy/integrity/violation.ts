@@ -19,7 +19,7 @@ export type CheckName =
 /** A defect of an answer. Two upstreams with the same violation are probably right. */
 export interface Violation {
   readonly check: CheckName
-  /** The requested and the returned value, in short. */
+  /** A summary of the requested and the returned value. */
   readonly detail: string
   /** For a hash that does not match its fields: the form of the block or transaction. */
   readonly form?: string
@@ -27,7 +27,7 @@ export interface Violation {
 
 /**
  * Whether the answer may still be right: an earlier one was wrong, or the chain computes its hashes
- * differently. It does not count against the upstream, and is passed on without an alternative.
+ * differently. It does not count against the upstream, and is passed on if there is no alternative.
  */
 export function mayBeRight({ check }: Violation): boolean {
   return check === 'parent' || check === 'header-hash' || check === 'transaction-hash'

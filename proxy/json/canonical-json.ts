@@ -6,7 +6,8 @@ import { lowerHex } from './canonical-params.ts'
  * Canonical text of JSON: sorted members, no spaces, unrounded numbers. Null for invalid JSON,
  * excessive nesting, or duplicate members, which clients read differently.
  *
- * @param member of the document to render, if it has that member; null: the whole document
+ * @param member the member of the document to render, if it has that member; null: the whole
+ * document
  * @param ignored paths of fields to omit, such as `context.slot`; `*` is every element of a list
  * @param anyCaseHex whether to ignore the case of hex digits
  */
@@ -30,7 +31,6 @@ export function canonicalJson(
   }
 }
 
-/** A JSON value. */
 export type Json =
   string | number | boolean | null | Json[] | { [name: string]: Json } | ExactNumber
 

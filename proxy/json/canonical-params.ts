@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf, Cursor, foldedName, spaceEnd } from './scanner.ts'
 
-/** Params that nest deeper, or are longer, have no canonical form. */
+/** Longer or more deeply nested params have no canonical form. */
 const maxNesting = 32
 export const maxCanonicalBytes = 64 * 1024
 
 /** Where the case of hex digits is irrelevant: a flag, or params by position or name. */
 export type AnyCaseHex = boolean | ReadonlySet<number | string>
 
-/** Bytes only in non-canonical text: white space, objects, capitals if hex case is irrelevant. */
+/** Bytes found only in non-canonical text: white space, objects, capitals if case is irrelevant. */
 const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((bytes) => {
   const table = new Uint8Array(256)
   for (const byte of Buffer.from(bytes)) table[byte] = 1
@@ -18,9 +18,9 @@ const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((byte
 
 /**
  * Maps all spellings of params to equal bytes: no white space, sorted members, and lower-case hex
- * if its case is irrelevant. Numbers and escapes stay unchanged, to keep values distinct.
- * @returns the bytes unchanged if they are too long, nest too deep, or have names that decoders
- * match differently: with escapes or non-ASCII letters, or differing in case
+ * if its case is irrelevant. Numbers and escapes stay unchanged, which keeps values distinct.
+ * @returns the bytes unchanged if they are too long, nest too deeply, or have names that decoders
+ * match differently: with escapes or non-ASCII letters, or differing only in case
  */
 export function canonicalParams(bytes: Uint8Array, hex: AnyCaseHex = false): Uint8Array {
   if (bytes.length > maxCanonicalBytes) return bytes
@@ -76,7 +76,7 @@ function objectText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHe
     members.push([folded, `${own ? lowerHex(name) : name}:${value}`])
   }
   members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
-  // Nodes differ on which duplicate member counts, so the order matters.
+  // Nodes disagree about which duplicate member wins, so the order matters.
   if (members.some(([name], at) => name === members[at - 1]?.[0])) return null
   return `{${members.map(([, text]) => text).join(',')}}`
 }

@@ -65,7 +65,7 @@ it('finds the same value as a parser', () => {
   )
 })
 
-/** Whether nodes see no two names in an object as the same field. */
+/** Whether no node reads two names in an object as the same field. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true
   const names = Object.keys(value)

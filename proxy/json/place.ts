@@ -6,18 +6,18 @@ import { Cursor, foldedName, parseSpan, spaceEnd, type Span, valueEnd } from './
 export const unreadable = Symbol('unreadable')
 
 /**
- * Stands for a value on which nodes may differ: a name repeats, or differs from the known name in
- * case only, or has escapes or non-ASCII letters. Some nodes ignore case, or use the last member.
+ * Stands for a value that nodes may read differently: its name repeats, differs from the known name
+ * only in case, or has escapes or non-ASCII letters. Some nodes ignore case, or use the last one.
  */
 export const misspelt = Symbol('misspelt')
 
-/** Longer values are not parsed: a log filter has a few thousand addresses. */
+/** Longer values are not parsed. A log filter has a few thousand addresses. */
 const maxListBytes = 256 * 1024
 const maxTextBytes = 4 * 1024 * 1024
 /** No object that the router interprets has more members. */
 const maxNames = 64
 
-/** JSON that was validated, by the offset of its first byte. */
+/** Validated JSON, identified by the offset of its first byte. */
 export class FoundJson {
   readonly bytes: Uint8Array
   readonly start: number
@@ -31,7 +31,7 @@ export class FoundJson {
   }
 }
 
-/** The value at a path; undefined when absent. Scans the path, and parses only that value. */
+/** The value at a path; undefined if absent. Scans the path, and parses only that value. */
 export function valueIn(found: FoundJson, path: readonly (string | number)[]): unknown {
   const { bytes, start } = found
   let at = start
@@ -51,7 +51,7 @@ export function valueIn(found: FoundJson, path: readonly (string | number)[]): u
   return end - at > (isText ? maxTextBytes : maxListBytes) ? unreadable : parseSpan(bytes, at, end)
 }
 
-/** The end of the object at `start`; null if nodes may differ on its members. */
+/** The end of the object at `start`; null if nodes may read its members differently. */
 function objectEnd(bytes: Uint8Array, start: number): number | null {
   const names: string[] = []
   const cursor = new Cursor(bytes, start)
@@ -63,7 +63,7 @@ function objectEnd(bytes: Uint8Array, start: number): number | null {
   return cursor.end
 }
 
-/** Offset of the element or member in the list or object at `start`. */
+/** Offset of an element or a member in the list or object at `start`. */
 function childOf(bytes: Uint8Array, start: number, key: string | number) {
   // A null value has no children.
   if (bytes[start] === 0x6e) return undefined
@@ -90,7 +90,7 @@ function elementOf(bytes: Uint8Array, start: number, index: number): number | un
   return at
 }
 
-/** Whether a name may equal this one: apart from case, or with escapes or non-ASCII letters. */
+/** Whether some node may match a name to this one: by case, escapes or non-ASCII letters. */
 function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string): boolean {
   let isAlike = nameEnd - nameStart - 2 === name.length
   for (let at = nameStart + 1; at < nameEnd - 1; at++) {
@@ -104,12 +104,12 @@ function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string
 /** Separators that only some servers recognise, and parameter names with encoded letters. */
 const ambiguousQuery = /;|(?:^|&)[^=&]*[%+]/
 
-/** Whether servers may split a query into different parameters, or read different names. */
+/** Whether servers may split a query differently, or read other parameter names. */
 export function isAmbiguous(query: string): boolean {
   return ambiguousQuery.test(query)
 }
 
-/** Query parameters as a JSON object of strings, so that the same readability rule applies. */
+/** Query parameters as a JSON object of strings, so that the same rules apply to both. */
 export function jsonOfQuery(query: string, valueOf = (text: string) => text): FoundJson {
   const members = [...new URLSearchParams(query)].map(
     ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(valueOf(text))}`,

@@ -7,7 +7,7 @@ export interface TrackedMember {
   readonly start: number
   /** Offset after the value; -1 while it continues. */
   end: number
-  /** First bytes as latin1, up to the retention limit; only the bracket of an object or array. */
+  /** First bytes as latin1, up to the retention limit; for an object or array, only its bracket. */
   text: string
 }
 
@@ -16,7 +16,7 @@ const quote = 0x22
 const nearBytes = 80
 
 /**
- * Tracks a JSON document that arrives in arbitrary pieces: where strings and brackets end, where
+ * Tracks a JSON document that arrives in arbitrary chunks: where strings and brackets end, where
  * requested members of the outermost object are, and that nothing follows the document. It does not
  * validate numbers, words, escapes, UTF-8 or inner commas, so each byte costs one comparison, and
  * far less in a long string.
@@ -26,11 +26,11 @@ export class JsonTracker {
   readonly members = new Map<string, TrackedMember>()
   /** Bytes read so far. */
   offset = 0
-  /** What is wrong; null while nothing is. */
+  /** What is wrong; null if nothing is. */
   problem: string | null = null
   readonly #names: readonly string[]
   readonly #retainBytes: number
-  /** Expected or unfinished token, when only the outermost object is open. */
+  /** Expected or unfinished token while only the outermost object is open. */
   #next: 'document' | 'name' | 'colon' | 'value' | 'scalar' | 'comma' | 'nothing' = 'document'
   /** Open brackets inside the outermost object. */
   #depth = 0
@@ -156,7 +156,7 @@ function isOpening(byte: number): boolean {
   return (byte | 0x20) === 0x7b
 }
 
-/** The offset after the closing quote; -1 when these bytes do not contain it. */
+/** The offset after the closing quote; -1 if these bytes do not contain it. */
 function stringEnd(bytes: Buffer, start: number): number {
   for (let from = start; ; from++) {
     const near = Math.min(from + nearBytes, bytes.length)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** The value at a path, where -1 is the last list element; undefined when absent. */
+/** The value at a path, in which -1 means the last list element; undefined if absent. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   let at = value
   for (const key of path) {

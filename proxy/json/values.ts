@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * Answer values in comparable form: nodes write hashes in any case, and quantities with leading
- * zeros.
+ * Normalizes values of answers for comparison: nodes write hashes in any case, and quantities with
+ * leading zeros.
  */
 
 /** A height: hex with `0x`, decimal digits or a number; null for anything else. */
@@ -27,7 +27,7 @@ export function toHash(value: unknown): string | null {
   return Buffer.from(value, 'base64').toString('hex').replace(/^0*/, '')
 }
 
-/** An answer's value for a log line: numbers and hashes unchanged, nothing else. */
+/** A value of an answer, for a log line: numbers and hashes unchanged, nothing else. */
 export function shown(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'string' && /^[\w+/=-]{1,90}$/.test(value)) return value

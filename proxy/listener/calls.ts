@@ -18,7 +18,7 @@ import type { CallEnd, ListenerOptions } from './listener.ts'
 /** The result of a call. */
 export type CallOutcome = Reply | RelayError | CallAborted
 
-/** Runs the calls of one listener, whatever its interface, and reports how they ended. */
+/** Runs the calls of one listener, for any interface, and reports how they ended. */
 export class Calls {
   readonly #options: Pick<ListenerOptions, 'relay' | 'clock' | 'observer'>
 
@@ -49,7 +49,7 @@ export class Calls {
     }
   }
 
-  /** Reports to the observer that a call to subscribe or unsubscribe was answered. */
+  /** Reports to the observer that a subscribe or unsubscribe call was answered. */
   subscriptionAnswered(call: Call, isRefused: boolean): void {
     this.#report(call, { kind: 'subscription', isRefused })
   }
@@ -68,27 +68,27 @@ export class Calls {
   }
 }
 
-/** Error for the client. For a router defect it shows only the guid; the cause goes to the log. */
+/** The client's error. For a router defect it shows only the guid; the log has the cause. */
 export function errorOf(cause: unknown): RelayError {
   if (cause instanceof RelayError) return cause
   return new RelayError(errorKinds.internal, 'internal error of the router', { cause })
 }
 
-/** Error for an answer stream that failed, either at the upstream or through a router defect. */
+/** Error for an answer stream that failed, at the upstream or through a defect in the router. */
 export function brokenOff(cause: unknown): RelayError {
   if (!isStreamFailure(cause)) return errorOf(cause)
   const message = 'the answer of the upstream broke off'
   return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
 
-/** Forwarded with 429 and 503, whatever the spec lists (RFC 9110, 10.2.3). */
+/** Forwarded with 429 and 503 even if the spec does not list it (RFC 9110, 10.2.3). */
 const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
 
 /** Calls of one interface over HTTP, and `GET /health`. */
 export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected readonly options: ListenerOptions
   protected readonly calls: Calls
-  /** Lowest HTTP status of a refusal. */
+  /** Minimum HTTP status of a refusal. */
   protected readonly minStatus: number = 200
   /** Content types that web pages may post. */
   protected readonly typesOfPages: RegExp = jsonType
@@ -102,10 +102,10 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected abstract handle(exchange: HttpExchange): void
   /** The body for the client, or null for none. */
   protected abstract bodyOf(call: C, reply: Reply): Body | null
-  /** The error as JSON; `call` is absent when the request never became a call. */
+  /** Formats the error as JSON; `call` is absent if the request never became a call. */
   protected abstract errorBytes(error: RelayError, guid: string, call?: C): Uint8Array
 
-  /** The upstream's content type, JSON when it names none, or null to omit the header. */
+  /** The upstream's content type, JSON if it sends none, or null to omit the header. */
   protected contentTypeOf(headers: HeaderList): string | null {
     return header(headers, 'content-type') ?? 'application/json'
   }
@@ -148,7 +148,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
 
   /**
    * Runs the exchange's call and answers with the upstream's bytes unchanged, or with a router
-   * error. Sends nothing when the client has disconnected. Never rejects.
+   * error. Sends nothing if the client has disconnected. Never rejects.
    */
   protected async answer(exchange: HttpExchange, call: C): Promise<void> {
     const outcome = await this.calls.run(call)
@@ -174,7 +174,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     this.calls.ended(call, outcome)
   }
 
-  /** Answers with a router error; sends nothing when an answer has already begun. */
+  /** Answers with a router error. Sends nothing if an answer has already begun. */
   #fail(exchange: HttpExchange, call: C, error: RelayError): void {
     const { journal, directives } = call
     const metadata = this.metadataOf(call.guid).add(journal, null, directives.debugRelay)
@@ -191,7 +191,7 @@ function errorHeaders(metadata: ResponseMetadata, { retryAfterMs }: RelayError):
   return headers
 }
 
-/** The upstream's status, or 502 when HTTP cannot carry that status with this body. */
+/** The upstream's status, or 502 if HTTP does not allow that status with this body. */
 function statusFor(status: number, body: Body | null): number {
   const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
   return isOdd ? 502 : status

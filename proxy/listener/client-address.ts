@@ -6,7 +6,7 @@ import { listOf } from './request-head.ts'
 
 /**
  * The client's address behind trusted proxies: the last `X-Forwarded-For` address that is not a
- * trusted proxy. The client may have forged every earlier address.
+ * trusted proxy. Clients can forge every earlier address.
  *
  * @param trusted null: no proxy is trusted, and many clients may share one address
  */
@@ -29,7 +29,7 @@ export function clientAddress(
   return address
 }
 
-/** Some proxies add a port, and brackets around IPv6: `203.0.113.7:5122`, `[2001:db8::1]:5122`. */
+/** Strips the port and brackets that some proxies add: `203.0.113.7:5122`, `[2001:db8::1]:5122`. */
 function addressIn(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(hop) ?? []
   return bracketed ?? plain ?? hop

@@ -6,12 +6,12 @@ import { type Directives, noDirectives, type TraceContext } from '../relay/call.
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
-/* Client directives for the router, sent as request headers. */
+/* Directives to the router, sent by clients as request headers. */
 
-/** An `rpc-providers-block` list with more names than this excludes no upstream. */
+/** A longer `rpc-providers-block` list excludes no upstream. */
 const maxBlocked = 2
 
-/** Longest delay of a Node timer; a longer one would fire at once. */
+/** Maximum delay of a Node timer; a longer one fires immediately. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** Request headers for the router; `docs/reference/headers.md` describes each. */
@@ -28,7 +28,7 @@ export const directiveHeaders = {
   debugRelay: 'rpc-debug-relay',
 } as const
 
-/** One bit per header that must not repeat, because programs differ on which duplicate counts. */
+/** One bit per header that must not repeat, because servers differ in which duplicate they use. */
 const onceBits = new Map<string, number>(
   Object.values(directiveHeaders)
     .filter((name) => name !== directiveHeaders.blockProviders)
@@ -36,7 +36,7 @@ const onceBits = new Map<string, number>(
 )
 
 /**
- * Reads the directives, or returns the error for an invalid value or a duplicate header.
+ * Reads the directives. Returns an error for an invalid value or a duplicate header.
  * `rpc-providers-block` is a list and may span several headers.
  */
 export function readDirectives(headers: HeaderList): Directives | RelayError {
@@ -90,7 +90,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         directives.debugRelay = !['', '0', 'false'].includes(value.toLowerCase())
         break
       case 'traceparent':
-        // With two parents, ignore both (W3C Trace Context, 3.2).
+        // If there are two parents, ignore both (W3C Trace Context, 3.2).
         parent = parent === null ? value : ''
         break
       case 'tracestate':
@@ -125,7 +125,7 @@ type Counts = {
   [Name in (typeof directiveHeaders)['participants' | 'agreement' | 'minBlock']]?: string
 }
 
-/** Describes what is wrong with the counts; null when they are valid. */
+/** Describes what is wrong with the counts; null if they are valid. */
 function faultOfCounts(counts: Counts): string | null {
   const names = directiveHeaders
   for (const [name, value] of Object.entries(counts)) {
@@ -146,13 +146,13 @@ function faultOfCounts(counts: Counts): string | null {
   return null
 }
 
-/** W3C Trace Context: version, trace, parent and flags; only later versions may append more. */
+/** W3C Trace Context: version, trace, parent and flags. Only later versions may append more. */
 const traceparent =
   /^(?!ff|00-.{53})[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.{0,200})?$/
-/** Longest `tracestate` forwarded: the standard's minimum (W3C Trace Context, 3.3.1.5). */
+/** Longest `tracestate` to forward: the minimum in the standard (W3C Trace Context, 3.3.1.5). */
 const maxStateLength = 512
 
-/** The standard says to ignore a malformed context, so it yields none. */
+/** Null for a malformed context, because the standard says to ignore it. */
 function traceOf(parent: string | null, state: string | null): TraceContext | null {
   if (parent === null || !traceparent.test(parent)) return null
   return { parent, state: state === '' || (state?.length ?? 0) > maxStateLength ? null : state }

@@ -25,13 +25,13 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 }
 
 const grpc = 'application/grpc'
-/** Accepts any message encoding, but not gRPC-Web, which is another protocol. */
+/** Accepts any message encoding, but not gRPC-Web, which is a different protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
 /** Matches Protobuf messages only. */
 const isProtobuf = /^application\/grpc(?:\+proto)?(?:;|$)/i
-/** After its first message, a read has this long to end; then it is sent on as a stream. */
+/** How long after its first message a read may take to end. Then it is forwarded as a stream. */
 const readMomentMs = 2
-/** The same for a write. It is longer because a whole write is broadcast and a stream is not. */
+/** The same for a write. Longer, because a complete write is broadcast and a stream is not. */
 const writeMomentMs = 5_000
 const onlyGrpc =
   'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
@@ -55,7 +55,7 @@ class GrpcHandler {
       const error = errorOf(cause)
       observer.requestRefused(error, guid)
       exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
-      // Applies when the response head was already sent.
+      // The response head may already be sent.
       exchange.cutOffWith(statusOf(error))
     }
   }
@@ -75,7 +75,7 @@ class GrpcHandler {
     else await this.#pass(exchange, call, outcome)
   }
 
-  /** @throws RelayError when the request is invalid */
+  /** @throws RelayError if the request is invalid */
   async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call> {
     const { iface, clock, budget } = this.#options
     const { path, headers, signal } = exchange
@@ -110,7 +110,7 @@ class GrpcHandler {
     }
   }
 
-  /** Cuts off an idle client, because its open request occupies a stream at a node. */
+  /** Cuts off an idle client, because its open request occupies a stream on a node. */
   #endWhenIdle(exchange: Http2Exchange, guid: string): void {
     const { grpcLimits, observer } = this.#options
     const { idleTimeoutMs } = grpcLimits
@@ -124,8 +124,8 @@ class GrpcHandler {
   }
 
   /**
-   * Classifies a call. A read or write that the spec names, with one message, is unary and has a
-   * `body`. Any other call may be a stream, and its start must not be delayed.
+   * Classifies a call. A read or write in the spec that has one message is unary and has a `body`.
+   * Any other call may be a stream, whose start must not be delayed.
    */
   async #classify(
     exchange: Http2Exchange,
@@ -165,7 +165,7 @@ class GrpcHandler {
     const { body } = incoming
     const headers = [...metadataForClient(incoming.headers), ...own]
     if (header(headers, 'grpc-status') !== null) {
-      // "Trailers only": one block holds both the head and the status.
+      // "Trailers only": a single block carries head and status.
       exchange.end(headers, [])
       return this.#calls.ended(call, reply)
     }
@@ -194,7 +194,7 @@ function refusalOf({ verb, headers }: Http2Exchange): number | null {
   return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
 }
 
-/** Describes what is wrong with the form of a request; null when it is valid. */
+/** Describes what is wrong with the form of a request; null if it is valid. */
 function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   if (!isMethodPath.test(path)) {
     const message = `the path ${path} is not of the form /package.Service/Method`
@@ -208,5 +208,5 @@ function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   return new RelayError(errorKinds.headersTooLarge, message)
 }
 
-/** A service, whose name may contain slashes, and a method ("Path" of gRPC over HTTP/2). */
+/** A service, whose name may contain slashes, and a method ("Path" in gRPC over HTTP/2). */
 const isMethodPath = /^\/.+\/[^/]+$/

@@ -6,9 +6,9 @@ import type { Reply } from '../relay/reply.ts'
 import type { Weighed } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 
-/* Headers that pass between client and node, and headers that the router adds to an answer. */
+/* Headers forwarded between client and node, and headers that the router adds to an answer. */
 
-/** Headers of one hop, encoding or range: never forwarded, even when a spec lists them. */
+/** Headers of one hop, encoding or range. Never forwarded, even if a spec lists them. */
 const hopByHopNames: ReadonlySet<string> = new Set([
   ...hopByHop,
   'te',
@@ -60,7 +60,7 @@ export const metadataHeaders = {
   version: 'Router-Version',
 } as const
 
-/** Collects what happened to the calls of one HTTP request, and renders it as headers. */
+/** Collects the outcomes of the calls in one HTTP request, and renders them as headers. */
 export class ResponseMetadata {
   readonly #guid: string
   readonly #version: string
@@ -81,7 +81,7 @@ export class ResponseMetadata {
   }
 
   /**
-   * Adds one ended call. `reply` is null when the router itself answered.
+   * Adds a finished call. `reply` is null if the router itself answered.
    * @param isDebugged the client asked for reasons
    */
   add(journal: Journal, reply: Reply | null, isDebugged = false): this {
@@ -90,7 +90,7 @@ export class ResponseMetadata {
     if (reply) {
       this.#providers = joined(this.#providers, reply.upstream)
       const block = reply.latestBlock
-      // Reports the highest block: a client that read that item expects at least it next time.
+      // The highest block: a client that reads that item expects at least this block next time.
       if (block !== null) this.#latestBlock = Math.max(this.#latestBlock ?? 0, block)
     }
     if (journal.crossValidation) this.#validated = merged(this.#validated, journal.crossValidation)
@@ -134,7 +134,7 @@ export class ResponseMetadata {
   }
 }
 
-/** `node-a 1.00 (availability 1.00, latency 1.00, sync 1.00, earned 1.00); node-b ...` */
+/** Formats `node-a 1.00 (availability 1.00, latency 1.00, sync 1.00, earned 1.00); node-b ...`. */
 function statsOf(candidates: readonly Weighed[]): string {
   const each = candidates.map(({ name, weight, availability, latency, sync, earned }) => {
     const all = Object.entries({ availability, latency, sync, earned })

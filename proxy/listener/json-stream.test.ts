@@ -6,7 +6,7 @@ import type { Incoming } from '../upstream/wire.ts'
 import { reply } from './testing/listener-fixture.ts'
 import { JsonRpcReplyReader } from './jsonrpc/jsonrpc-reply-reader.ts'
 
-/** Cuts the bytes before each of these offsets. */
+/** Splits the bytes at each of these offsets. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const offsets = [...new Set(at.map((each) => each % (bytes.length + 1)))].toSorted(
     (a, b) => a - b,
@@ -17,7 +17,7 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 
 interface Read {
   readonly kind: string
-  /** What is wrong; null when the answer is valid. */
+  /** What is wrong; null if the answer is valid. */
   readonly why: string | null
   /** What the client received. */
   readonly text: string
@@ -25,7 +25,7 @@ interface Read {
   readonly length: number | null
 }
 
-/** Reads an answer: the first pieces are its head, the others its stream. */
+/** Reads an answer: the first chunks are its head, the others its stream. */
 function readStream(
   pieces: readonly Buffer[],
   ids: { sent?: string; own?: string; headPieces?: number; status?: number } = {},
@@ -94,7 +94,7 @@ test('streamed and collected answers are validated and forwarded alike, however 
         expect(streamed.length).toBe(Buffer.byteLength(whole.text))
       } else if (!isAbsentId) expect(whole.kind).toBe('malformed')
       kinds.add(whole.kind)
-      // However short its head, a malformed answer is never forwarded.
+      // A malformed answer is never forwarded, however short its head.
       const early = readStream(pieces, { sent, own })
       if (early.why === null) expect(early).toMatchObject(whole)
     }),

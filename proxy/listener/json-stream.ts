@@ -8,7 +8,7 @@ import { isIdOf } from './jsonrpc/jsonrpc-request.ts'
 
 /**
  * Validates a JSON document that is too long to collect: it must be complete, with nothing after
- * it. Reads its head at once, and the remainder as it is forwarded.
+ * it. Validates its head immediately, and the rest as it is forwarded.
  */
 export class JsonStream implements StreamValidator {
   protected readonly tracker: JsonTracker
@@ -25,7 +25,7 @@ export class JsonStream implements StreamValidator {
     return this.#declaredLength
   }
 
-  /** What is wrong with the bytes so far; null when they are valid. */
+  /** What is wrong with the bytes so far; null if they are valid. */
   get problem(): string | null {
     return this.tracker.problem
   }
@@ -50,7 +50,7 @@ export class JsonStream implements StreamValidator {
   }
 }
 
-/** A node may write an id in more bytes than were sent: with escapes, white space, an exponent. */
+/** A node may write an id with more bytes than it got: escapes, white space or an exponent. */
 const spareIdBytes = 64 * 1024
 
 /**
@@ -78,7 +78,7 @@ export class JsonRpcReplyStream extends JsonStream {
     return this.#isError ? (this.tracker.members.get('"error"') ?? null) : null
   }
 
-  /** The upstream's length, corrected for the client's id; null until the id is known. */
+  /** The upstream's length, adjusted for the client's id; null until the id is known. */
   override get length(): number | null {
     const declared = super.length
     if (this.#sentId === null) return declared
@@ -112,7 +112,7 @@ export class JsonRpcReplyStream extends JsonStream {
     return [before, this.#ownId, chunk.subarray(id.end - from)].filter(isNotEmpty)
   }
 
-  /** Null until the id was read completely. */
+  /** Null until the whole id has arrived. */
   get #id(): TrackedMember | null {
     const id = this.tracker.members.get('"id"')
     return id && id.end >= 0 ? id : null

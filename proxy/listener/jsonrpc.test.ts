@@ -247,7 +247,7 @@ describe('a single call', () => {
 
   test.each(ids)('gets its id %s back byte for byte', async (id) => {
     await using fixture = await startListener((call) => {
-      // This node parses the id and returns it in its own spelling.
+      // This node parses the id and returns its own spelling of it.
       const own = JSON.stringify((JSON.parse(sentText(call)) as { id: unknown }).id)
       return Promise.resolve(reply(`{"id":${own},"result":1}`))
     })

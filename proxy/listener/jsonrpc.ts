@@ -45,7 +45,7 @@ export function listenForJsonRpc(
   return new HttpServer({ ...options, handler, sockets })
 }
 
-/** Serves `POST /`, the chain's internal paths, and `GET /health`; refuses everything else. */
+/** Serves `POST /`, the chain's internal paths, and `GET /health`. Refuses everything else. */
 export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
   protected bodyOf({ reader }: JsonRpcCall, { incoming }: Reply): Body {
     return reader.bodyOf(incoming)
@@ -99,12 +99,12 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     return !request.isNotification
   }
 
-  /** Answers a batch or a notification, whose status and headers come from the router. */
+  /** Answers a batch or a notification. Status and headers come from the router. */
   async #items(exchange: HttpExchange, read: RequestBody, guid: string): Promise<void> {
     const metadata = this.metadataOf(guid)
     const origin = this.#originOf(exchange)
     const { directives } = origin
-    // Each item reports a directive error; its status applies to the whole request.
+    // Each item reports a directive error, and the response status applies to the whole request.
     const status = directives instanceof RelayError ? directives.kind.httpStatus : 200
     const context: ItemContext = {
       ...origin,
@@ -127,7 +127,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
 /**
  * Refuses subscribe calls, because HTTP cannot deliver events.
  * @param serving the subscriptions available over WebSocket
- * @throws RequestRefused when the call subscribes
+ * @throws RequestRefused if the call subscribes
  */
 function refuseSubscription(
   request: JsonRpcRequest,

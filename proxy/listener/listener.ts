@@ -16,16 +16,16 @@ import type { Hub } from '../subscription/hub.ts'
 /** A bound address that serves one chain through one interface. */
 export interface Listener {
   /**
-   * Binds. Resolves with the real port (a configured 0 picks a free one). @throws Error naming the
-   * address
+   * Binds. Resolves with the actual port (a configured 0 picks a free one). @throws Error that
+   * names the address
    */
   start(): Promise<Address>
   /**
    * Phase one of a stop: closes each connection after its answer. Resolves when nothing is in
-   * flight and no request arrived for `drainQuietMs`.
+   * flight and no request has arrived for `drainQuietMs`.
    */
   drain(): Promise<void>
-  /** Phase two: accepts no connections. Resolves when every complete call is answered. */
+  /** Phase two: accepts no more connections. Resolves when every complete call is answered. */
   settle(): Promise<void>
   /** Phase three: ends the remaining connections. */
   close(): Promise<void>
@@ -39,22 +39,22 @@ export interface SubscriptionServing {
   readonly random: Random
 }
 
-/** Dependencies and settings of a listener, whatever its interface. */
+/** Dependencies and settings of a listener, for any interface. */
 export interface ListenerOptions {
   readonly address: Address
   readonly iface: ChainInterface
   readonly relay: Relay
   readonly clock: Clock
   readonly observer: ListenerObserver
-  /** Longest decoded request body. */
+  /** Maximum size of a decoded request body. */
   readonly maxRequestBytes: number
   /** Process-wide budget for buffered requests and answers. */
   readonly budget: ByteBudget
-  /** Origins whose pages are served; null: any. */
+  /** Origins allowed to send browser requests; null: any. */
   readonly allowedOrigins: ReadonlySet<string> | null
   readonly socketLimits: SocketLimits
   readonly grpcLimits: GrpcLimits
-  /** Null when the chain has no subscriptions. */
+  /** Null if the chain has no subscriptions. */
   readonly subscriptions: SubscriptionServing | null
   /** Value of `Router-Version`. */
   readonly version: string
@@ -73,10 +73,10 @@ export type CallEnd =
   /** The client disconnected before the answer. */
   | { readonly kind: 'abandoned' }
 
-/** Observes the calls and connections of one listener; the source of its metrics and logs. */
+/** Observes the calls and connections of one listener, for metrics and logs. */
 export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
-  /** Called for a refusal before the call: not JSON, too large, and so on. */
+  /** Called for a request refused before it becomes a call: not JSON, too large, and so on. */
   requestRefused(error: RelayError, guid: string): void
   /** Counts connections of all kinds. */
   connectionsChanged(open: number): void
@@ -84,7 +84,7 @@ export interface ListenerObserver {
   socketsChanged(open: number): void
 }
 
-/** A drain waits until no request arrived for this long. */
+/** A drain waits until no request has arrived for this long. */
 export const drainQuietMs = 500
 const pollMs = 10
 /** How long a client may take to close its idle connection after the goodbye. */
@@ -98,11 +98,11 @@ const backlog = 4_096
  */
 const socketsPerAddress = process.platform === 'linux' ? 16 : 1
 
-/** Listening sockets of one server, sharing its port. */
+/** Listening sockets of one server that share its port. */
 export class ReusePortListeners {
   readonly #servers: readonly [Server, ...Server[]]
 
-  /** @param allowHalfOpen matches the server: a client may end its side and still be answered */
+  /** @param allowHalfOpen as on the server: a client may end its side and still get its answer */
   constructor(server: Server, allowHalfOpen: boolean) {
     const others = Array.from({ length: socketsPerAddress - 1 }, () =>
       createServer({ noDelay: true, allowHalfOpen }, (socket) => server.emit('connection', socket)),
@@ -110,11 +110,11 @@ export class ReusePortListeners {
     this.#servers = [server, ...others]
   }
 
-  /** @returns the bound address @throws Error naming the address */
+  /** @returns the bound address @throws Error that names the address */
   async open({ host, port }: Address): Promise<Address> {
     const [server] = this.#servers
     try {
-      // With SO_REUSEPORT another router could share the port, so an exclusive bind comes first.
+      // With SO_REUSEPORT, another router could share the port, so bind exclusively first.
       const alone = createServer()
       await listening(alone, { host, port })
       const free = (alone.address() as AddressInfo).port
@@ -124,7 +124,7 @@ export class ReusePortListeners {
     } catch (cause) {
       await this.close()
       const { code, message } = cause as NodeJS.ErrnoException
-      // Another process took the free port in between.
+      // Another process took the free port in the meantime.
       if (port === 0 && code === 'EADDRINUSE') return this.open({ host, port })
       throw new Error(`cannot listen on ${host}:${port}: ${message}`, { cause })
     }
@@ -141,7 +141,7 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject).listen(options, () => {
       server.off('error', reject)
-      // After the bind, an error is one connection that could not be accepted.
+      // After the bind, an error concerns one connection that could not be accepted.
       server.on('error', (error) => process.emitWarning(error))
       resolve()
     })
@@ -150,13 +150,13 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
 
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // Fails only if the server never started. HTTP's own `close` would also destroy idle
+    // Fails only if the server never started. The `close` of HTTP would also destroy idle
     // connections, where a request may have arrived.
     Server.prototype.close.call(server, () => resolve())
   })
 }
 
-/** Waits for the condition, `withinMs` at most, and rechecks it after reading pending input. */
+/** Waits at most `withinMs` for the condition, and checks it again after reading pending input. */
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
   for (;;) {

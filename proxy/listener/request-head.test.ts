@@ -17,7 +17,7 @@ const upgrade = [
 ]
 const crossSite = 'Sec-Fetch-Site: cross-site'
 
-/** Returns the status and body of the answer; the connection closes. */
+/** Returns the status and body of the answer. The connection closes. */
 async function ask(port: number, bytes: string | Buffer): Promise<[number, string]> {
   using client = new RawClient(port)
   client.write(bytes)

@@ -4,18 +4,18 @@ import { clientLimits, objectCosts } from '../bytes/limits.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
-/** Facts from a request's headers that the router itself needs. */
+/** What the router itself needs from a request's headers. */
 export interface RequestHead {
   readonly contentEncoding: string | null
   /** Declared length of the body; 0 if none. */
   readonly contentLength: number
-  /** Memory of the head, as the budget counts it. */
+  /** Memory of the head, as counted in the budget. */
   readonly heldBytes: number
-  /** Origin of the page that sent the request or opens a WebSocket; null when not stated. */
+  /** Origin of the page that sent the request or opens a WebSocket; null if not stated. */
   readonly origin: string | null
-  /** Whether a browser sent it for a page, or from a site other than the router's own. */
+  /** Whether a browser sent it on behalf of a page, or of a site other than the router's own. */
   readonly isFromPage: boolean
-  /** Set when the body is too large, or another server could parse the request differently. */
+  /** Set if the body is too large, or if another server could parse the request differently. */
   readonly fault: RelayError | null
 }
 
@@ -66,7 +66,7 @@ export function readHead({
   return { contentEncoding, contentLength, heldBytes, origin, isFromPage, fault }
 }
 
-/** Refuses more headers than any client sends, because a header costs far more than its bytes. */
+/** Rejects more headers than any client sends, because a header costs far more than its bytes. */
 export function faultOfCount(headers: HeaderList): RelayError | null {
   if (headers.length <= 2 * clientLimits.headers) return null
   const message = `the request has more than ${clientLimits.headers} headers`
@@ -89,7 +89,7 @@ function isNamed(name: string, lower: string): boolean {
 const ambiguousMessage =
   'the request has more than one Host header, or a Transfer-Encoding in HTTP/1.0; servers differ in how they read these, so send one Host, and chunks in HTTP/1.1'
 
-/** A repeatable header as one list; null when absent. `name` is lower case. */
+/** Joins a repeatable header into one list; null if absent. `name` is lower case. */
 export function listOf(headers: HeaderList, name: string): string | null {
   let list: string | null = null
   for (let at = 0; at < headers.length; at += 2) {
@@ -104,7 +104,7 @@ function joined(list: string | null, value = ''): string {
   return list === null ? value : `${list}, ${value}`
 }
 
-/** Browsers name no origin for images and links. @param allowed null: any */
+/** Browsers state no origin for images and links. @param allowed origins; null: any */
 export function isOriginAllowed(
   { origin, isFromPage }: Pick<RequestHead, 'origin' | 'isFromPage'>,
   allowed: ReadonlySet<string> | null,
@@ -115,13 +115,13 @@ export function isOriginAllowed(
 
 /** Matches JSON and its `+json` variants. */
 export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
-/** Any type except those browsers send without preflight (Fetch, 2.2.2: no-CORS-safelisted). */
+/** Any type except those that browsers send without preflight (Fetch, 2.2.2: safelisted). */
 export const askedType =
   /^(?!(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b)[\w.+-]+\/[\w.+-]+\s*(?:;|$)/i
 
 /**
  * Why a page's request is refused: its origin, or a POST whose content type needs no CORS
- * preflight. With such a type any page could make its visitors send requests unnoticed.
+ * preflight. With such a type, any page could make its visitors send requests unnoticed.
  *
  * @param types content types that pages may send
  */

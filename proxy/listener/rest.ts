@@ -21,13 +21,13 @@ export function createRestListener(options: ListenerOptions): Listener {
 /** Content type and accepted types reach every node. */
 const alwaysForwarded = ['content-type', 'accept']
 /**
- * Excludes TRACE, which would show the client what the router adds, such as keys, and verbs with
- * unknown effects on a node.
+ * Excludes TRACE, which would show the client what the router adds, such as keys. Excludes verbs
+ * whose effect on a node is unknown.
  */
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * An interface that identifies calls by path: an exchange is one call, and the node receives its
+ * An interface that identifies calls by path: each exchange is one call, and the node receives its
  * path and query.
  */
 export abstract class PathCalls extends HttpCalls {
@@ -50,7 +50,7 @@ export abstract class PathCalls extends HttpCalls {
     void this.answer(exchange, call)
   }
 
-  /** @throws RelayError when the directives are invalid */
+  /** @throws RelayError if the directives are invalid */
   #callOf(exchange: HttpExchange, guid: string): Call {
     const { verb, path, query, signal } = exchange
     const directives = readDirectives(exchange.headers)
@@ -69,7 +69,7 @@ export abstract class PathCalls extends HttpCalls {
 }
 
 class RestHandler extends PathCalls {
-  // JSON-RPC carries the error in its body, REST in its status.
+  // JSON-RPC reports errors in the body, REST in the status.
   protected override readonly minStatus = 400
   // Nodes accept signed transactions in content types of their own.
   protected override readonly typesOfPages = askedType

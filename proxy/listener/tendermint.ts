@@ -23,7 +23,7 @@ export function createTendermintListener(options: ListenerOptions): Listener {
   return listenForJsonRpc(options, new TendermintHandler(options), ['/websocket'])
 }
 
-/** Id of the nodes' answers in URI style. */
+/** Id of nodes' answers in URI style. */
 const uriId = Buffer.from('-1')
 
 const noIndex =
@@ -36,7 +36,7 @@ class TendermintHandler extends JsonRpcHandler {
     const { verb, path } = exchange
     // Every listener reserves `/health` for the router; call the node's by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
-    // At `/` nodes list links that reveal their own address.
+    // At `/`, nodes list links that reveal their own address.
     if (isUri && nameIn(path) === '')
       exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, noIndex)))
     else if (isUri) this.#uri.serve(exchange)
@@ -51,7 +51,7 @@ class UriCalls extends PathCalls {
     const params = jsonOfQuery(query, unquoted)
     const found = iface.classify({ apiInterface: 'tendermintrpc', method: nameIn(path), params })
     const method = isAmbiguousPath(path) ? ambiguous(found) : found
-    // A path that no spec names may return anything.
+    // A path that is in no spec may return anything.
     const isNamed = method.known && verb === 'GET'
     return {
       method,
@@ -66,19 +66,19 @@ class UriCalls extends PathCalls {
   }
 }
 
-/** Method name in a path, as nodes read it: `/%62lock`, `//block`, `/%2Fblock` are `block`. */
+/** Method name in a path, as nodes read it: `/%62lock`, `//block`, `/%2Fblock` mean `block`. */
 function nameIn(path: string): string {
   return segmentsOf(path.replaceAll(/%2f/gi, '/')).join('/')
 }
 
-/** Unquotes `height="5"` to `5`. Other values stay unchanged, since the node parses them. */
+/** Unquotes `height="5"` to `5`. The node parses other values, so they stay unchanged. */
 function unquoted(text: string): string {
   return /^"(.*)"$/s.exec(text)?.[1] ?? text
 }
 
 /**
- * In URI style an answer may have any id, and some nodes omit the envelope. The path comes from the
- * client, so a page that refuses it is no node failure.
+ * In URI style, an answer may have any id, and some nodes omit the envelope. The path comes from
+ * the client, so a page that rejects it is not a node failure.
  */
 class UriReplyReader extends JsonRpcReplyReader {
   override read(incoming: Incoming, wantsResult = false): ReplyContent {

@@ -15,10 +15,10 @@ import { join } from 'node:path'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 
-/** A config file and its dependencies, as read. */
+/** A config file and its dependencies as they were read. */
 export interface LoadedConfig {
   readonly parsed: ParsedConfig
-  /** Hexadecimal hash of the file's text, or of no text when it is unreadable. */
+  /** Hexadecimal hash of the file's text; if the file is unreadable, of an empty text. */
   readonly sha256: string
   /** The file and the files that it names. */
   readonly files: readonly string[]
@@ -28,13 +28,13 @@ export interface LoadedConfig {
 export interface CheckedConfig extends ValidatedConfig, LoadedConfig {
   /** The chain specs; null if they are unusable. */
   readonly catalog: ChainCatalog | null
-  /** Removes every value that must not be printed from a text. */
+  /** Removes from a text every value that must not be printed. */
   readonly redact: (text: string) => string
 }
 
 /**
  * Reads a config with everything that it refers to, and validates it.
- * @param running chain specs of a running router, which reads them only at start
+ * @param running chain specs of the running router, which it reads only at start
  */
 export async function checkConfig(
   request: ConfigRequest,
@@ -63,8 +63,8 @@ export async function validateLoaded(
 }
 
 /**
- * One line per problem: `file:line:column: error: path: message. hint`. A problem of a flag or a
- * variable has no file: `router: error: --flag: message. hint`.
+ * Formats a problem in one line: `file:line:column: error: path: message. hint`. A problem of a
+ * flag or a variable has no file: `router: error: --flag: message. hint`.
  */
 export function problemLine(file: string, problem: Problem): string {
   const { severity, path, line, column, message, hint } = problem
@@ -81,7 +81,7 @@ function sentence(text: string): string {
 
 /** Exit codes of the process. */
 export const exitCodes = {
-  /** Success; a stopped router answered every call in flight. */
+  /** Success. If the router was stopped, it answered every call in flight. */
   done: 0,
   /** The work failed: an address is in use, or calls were cut off at the end. */
   failed: 1,
@@ -89,7 +89,7 @@ export const exitCodes = {
   invalid: 2,
 } as const
 
-/** Largest config or env file that is read. */
+/** Maximum size of a config or env file. */
 export const mostFileBytes = 1024 * 1024
 
 /** A file's text, or why it could not be read. */
@@ -124,13 +124,13 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   }
   const layered = layerEnvironment(environment, envFiles)
   const ofEnvFiles = problems.concat(layered.problems)
-  // Without the env file, each of its variables would be reported missing too.
+  // Without the env file, each of its variables would also be reported missing.
   const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
   const parsed = parseConfig(source, { environment: layered.environment, flags })
   return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
 }
 
-/** Files of a directory, skipping the `..` entries of a Secret mount. Null for a non-directory. */
+/** Files in a directory, without the `..` entries of a Secret mount; null if not a directory. */
 async function namesIn(path: string): Promise<readonly string[] | null> {
   try {
     return (await readdir(path)).filter((name) => !name.startsWith('..')).toSorted()
@@ -139,7 +139,7 @@ async function namesIn(path: string): Promise<readonly string[] | null> {
   }
 }
 
-/** PEM files that upstreams name. */
+/** PEM files that upstreams refer to. */
 function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
   const sections = entries.upstreams.flatMap(({ urls }) =>
     urls.map(({ entry }) => entry['auth-config']?.tls),
@@ -149,7 +149,7 @@ function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
     .filter((path) => path !== undefined)
 }
 
-/** Reads at most `mostFileBytes` of text. Never throws, nor waits for pipes or devices. */
+/** Reads at most `mostFileBytes` of text. Never throws, and never waits for pipes or devices. */
 export async function readTextFile(path: string, subject = 'the file'): Promise<FileText> {
   let file: FileHandle | null = null
   try {

@@ -12,9 +12,9 @@ import { NobodyServes } from './router.ts'
 
 /** Poll interval for the files. A change is read once two polls agree. */
 const pollMs = 500
-/** Interval at which a config whose upstreams could not serve is retried. */
+/** Retry interval for a config whose upstreams could not serve. */
 const againMs = 30_000
-/** Resolution of file times: they are those of the last kernel tick. */
+/** Resolution of file times, which are those of the last kernel tick. */
 const tickMs = 10
 
 export interface ReloadOptions {
@@ -30,16 +30,16 @@ export interface ReloadOptions {
 }
 
 /**
- * Keeps a running router in sync with its files, rereading them on a change or on `reload`. A
- * config that is invalid, or needs a new process, is refused as a whole; the previous one stays.
+ * Keeps a running router in sync with its files: rereads them on a change or on `reload`. A config
+ * that is invalid, or that needs a new process, is refused as a whole, and the previous one stays.
  */
 export class Reloader {
   readonly #options: ReloadOptions
   readonly #stop = new AbortController()
   #served: CheckedConfig
-  /** Files of the last config read, applied or refused. */
+  /** Files of the last config read, whether applied or refused. */
   #files: readonly string[]
-  /** Their state when they were read. */
+  /** The state of these files when they were read. */
   #read = ''
   /** Wall-clock time when the first read began. */
   readonly #beganMs: number
@@ -68,13 +68,14 @@ export class Reloader {
     }
   }
 
-  /** Ends the watch; a reload in progress continues. */
+  /** Ends the watch. A reload in progress continues. */
   stop(): void {
     this.#stop.abort()
   }
 
   /**
-   * Reads the config again, one at a time; requests while one is pending share it. Never rejects.
+   * Rereads the config, one reload at a time. Requests while one is pending share it. Never
+   * rejects.
    * @param ifChanged skip if an earlier reload has read the current files
    */
   reload(why: string, ifChanged = false): Promise<void> {
@@ -139,7 +140,7 @@ export class Reloader {
 }
 
 /**
- * Changes when a file is written, replaced or removed, or a symbolic link is retargeted.
+ * Changes when a file is written, replaced or removed, or when a symbolic link is retargeted.
  * @param readMs when reading began: a later change may or may not have been read
  */
 async function stateOf(files: readonly string[], readMs = Infinity): Promise<string> {

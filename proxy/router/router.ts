@@ -33,34 +33,34 @@ export interface RouterContext extends SharingOptions, Pick<ServedChainContext, 
   readonly recorder: Recorder | null
 }
 
-/** A router: a pool per chain and interface, a listener per endpoint, an admin server. */
+/** A router: a pool per chain and interface, a listener per endpoint, and an admin server. */
 export interface Router {
   /**
    * Opens every listener, then begins to verify upstreams.
-   * @returns the real address of each endpoint
-   * @throws Error naming an address that cannot be bound
+   * @returns the actual address of each endpoint
+   * @throws Error that names an address that cannot be bound
    */
   start(): Promise<ReadonlyMap<EndpointConfig, Address>>
-  /** Settles when every upstream was verified once, whatever the result. */
+  /** Settles once every upstream has been verified, whatever the result. */
   verified(): Promise<unknown>
   /**
-   * Applies a config that differs in live keys only, after verifying its new upstreams. Removed
-   * upstreams finish their calls. Changes nothing when it throws.
+   * Applies a config that differs only in live keys, after verifying its new upstreams. Removed
+   * upstreams finish their calls. Changes nothing if it throws.
    * @throws TlsFileError
    * @throws NobodyServes if the change would leave a served chain without upstreams
    */
   reload(config: RouterConfig): Promise<void>
   /**
-   * Fails readiness, drains calls in flight, closes everything.
+   * Fails readiness, drains calls in flight, and closes everything.
    * @returns whether every call was answered within `drainTimeoutMs`
    */
   stop(): Promise<boolean>
 }
 
-/** How long a reload waits for its new upstreams, since one may hang. */
+/** Maximum time a reload waits for its new upstreams, because one may hang. */
 const maxVerificationMs = 5_000
 
-/** The config would take down a chain that is served now. */
+/** The config would take down a chain that is being served. */
 export class NobodyServes extends Error {
   override readonly name = 'NobodyServes'
 
@@ -70,10 +70,10 @@ export class NobodyServes extends Error {
   }
 }
 
-/** Share of the drain time with open listeners; calls in flight have the rest. */
+/** Share of the drain time during which listeners stay open. Calls in flight get the rest. */
 const lingerShare = 0.6
 
-/** Wires a router. Binds and sends nothing yet. @throws Error when a TLS file cannot be used */
+/** Wires a router. Binds and sends nothing yet. @throws Error if a TLS file cannot be used */
 export function createRouter(config: RouterConfig, context: RouterContext): Router {
   const { clock, logger, version, state, recorder } = context
   // Node's heap limit follows the memory of the container.
@@ -184,7 +184,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       draining = true
       health.drain()
       const untilMs = clock.nowMs() + config.drainTimeoutMs
-      // Clients learn it from their answers; new connections are still served for a while.
+      // Answers tell clients to close; new connections are still served for a while.
       const drains = endpoints.map(({ listener }) => listener.drain())
       await within(clock, config.drainTimeoutMs * lingerShare, drains)
       const settled = endpoints.map(({ listener }) => listener.settle())
@@ -198,7 +198,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
 /** Whether all work completed within the time. */
 async function within(clock: Clock, ms: number, work: readonly Promise<void>[]): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  // Work that only needs an event-loop turn is done by then.
+  // Work that only needs an event-loop turn is finished by then.
   const cancel = clock.after(ms, () => setImmediate(() => resolve(false)))
   const done = await Promise.race([Promise.all(work).then(() => true), late])
   cancel()

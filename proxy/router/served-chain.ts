@@ -61,19 +61,19 @@ export interface ServedChainContext {
   readonly sessions: Sessions
   /** Where replicas share sent transactions; null: each replica has its own. */
   readonly sent?: SentStore | null
-  /** Where replicas share the heads that they poll; null: each polls on its own. */
+  /** Where replicas share polled heads; null: each replica polls on its own. */
   readonly heads?: HeadStore | null
-  /** Stores of answers; null: no cache. */
+  /** Stores for answers; null: no cache. */
   readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
   /** Null or absent: no tracing. */
   readonly tracing?: Pick<CallSpans, 'traceHeaders'> | null
-  /** Whether a stop has begun, so that `GET /health` redirects clients. */
+  /** Whether the stop has begun, so that `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
   /** Wraps the relay that listeners call; absent: unwrapped. */
   readonly guard?: (relay: Relay) => Relay
 }
 
-/** One listener of the config and its chain. */
+/** A listener in the config, and its chain. */
 export interface ServedEndpoint {
   readonly config: EndpointConfig
   readonly listener: Listener
@@ -88,25 +88,25 @@ export interface ServedChain {
   readonly apiInterface: ApiInterface
   readonly pool: Pool
   readonly watch: Watch
-  /** Null when the chain has no subscriptions. */
+  /** Null if the chain has no subscriptions. */
   readonly subscriptions: (SubscriptionServing & { close(): void }) | null
   readonly endpoints: readonly ServedEndpoint[]
-  /** Prepares another config with the same listeners, changing nothing yet. @throws TlsFileError */
+  /** Prepares another config with the same listeners. Changes nothing yet. @throws TlsFileError */
   prepare(config: RouterConfig): PreparedChain
 }
 
-/** Part of another config, ready to apply. */
+/** This chain's part of another config, ready to apply. */
 export interface PreparedChain {
-  /** Settles when every new upstream was verified once, whatever the result. */
+  /** Settles once every new upstream has been verified, whatever the result. */
   verify(): Promise<unknown>
-  /** Whether none of its upstreams can serve, while a current one does. */
+  /** Whether none of its upstreams can serve while a current one can. */
   wouldEnd(): boolean
-  /** Applies the part at once. */
+  /** Applies the part immediately. */
   commit(): void
   discard(): void
 }
 
-/** The context of a chain's config that a reload replaces. */
+/** The parts of a chain's config that a reload replaces. */
 function liveOf(
   { endpoints, upstreams, policies, cache }: RouterConfig,
   chain: Chain,
@@ -184,9 +184,9 @@ function serveChain(
   const { chainId: anyName, apiInterface } = first.config
   const chain = catalog.find(anyName)
   const iface = chain?.interfaces.get(apiInterface)
-  // The config was checked against the catalog before anything is wired.
+  // The config was checked against the catalog before anything was wired.
   if (!chain || !iface) throw new Error(`no spec for ${anyName} through ${apiInterface}`)
-  // Uses the spec's spelling, so that one chain has one metric label.
+  // Uses the spec's spelling, so that each chain has only one metric label.
   const chainId = chain.id
   const poolObserver = observers.poolObserver(chainId, apiInterface)
   const live = (config: RouterConfig) => liveOf(config, chain, apiInterface, catalog)
@@ -298,7 +298,7 @@ function serveChain(
 /** Subscription ids must not be guessable. */
 const unguessable: Random = { next: () => randomInt(2 ** 47) / 2 ** 47 }
 
-/** Wires the subscriptions of a chain and interface; null when it has none. */
+/** Wires the subscriptions of a chain and interface; null if it has none. */
 function serveSubscriptions(
   context: Omit<HubOptions, 'family' | 'random' | 'turns'> & {
     readonly chain: Chain

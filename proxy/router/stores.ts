@@ -16,9 +16,9 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
 import type { StoreOptions } from '../store/store-options.ts'
 
-/* Answers and sessions of the process, and the stores that share them with other replicas. */
+/* Stores answers and sessions in this process, and shares them with other replicas. */
 
-/** A store, and how to connect to it. Null: none. */
+/** A store and how to connect to it; null: none. */
 type Store = {
   /** Name such as `127.0.0.1:6379 (resp-cache)`. */
   readonly name: string
@@ -26,7 +26,7 @@ type Store = {
   readonly open: (options: StoreOptions) => SharedStore
 } | null
 
-/** Loads the clients of the configured stores, at some 6 MB and 40 ms or more. */
+/** Loads the clients of the configured stores, which takes about 6 MB and at least 40 ms. */
 export async function loadStores({ store, cacheServer, cache }: RouterConfig) {
   const service = await loadService(cacheServer)
   const redis = await loadRedis(store, 'resp-cache')
@@ -87,7 +87,7 @@ function open(
   return store?.open({ ...options, commandTimeoutMs, onChange }) ?? null
 }
 
-/** Storage of answers; null: no cache. @throws TlsFileError */
+/** Creates the storage of answers; null: no cache. @throws TlsFileError */
 export function createCache(
   { cache }: RouterConfig,
   deps: SharingOptions & { budget: ByteBudget },
@@ -100,10 +100,10 @@ export function createCache(
   return { store: new MemoryStore(cache.maxBytes, deps.budget), shared }
 }
 
-/** How long a session's request waits for the store. */
+/** Maximum time a session's request waits for the store. */
 const claimTimeoutMs = 1_000
 
-/** Sticky sessions, shared with other replicas if configured. @throws TlsFileError */
+/** Creates the sticky sessions, shared with other replicas if configured. @throws TlsFileError */
 export function createSessions(
   { sharedState, epochDurationMs }: RouterConfig,
   deps: SharingOptions & { readonly metrics: Metrics },

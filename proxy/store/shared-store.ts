@@ -3,12 +3,12 @@
 import type { RedisStore } from './redis/redis.ts'
 import type { Subscriber } from './store-options.ts'
 
-/** The entry under a key, current or deleted. */
+/** The entry under a key, either current or deleted. */
 export interface StoredClaim {
   readonly key?: string
-  /** Absent: no entry. */
+  /** Absent if there is no entry. */
   readonly value?: Uint8Array | undefined
-  /** Remaining time to live, if no counter was requested. */
+  /** Remaining time to live, unless a counter was requested. */
   readonly ttlMs?: number
   /** Value of the requested counter. */
   readonly count?: number
@@ -16,10 +16,10 @@ export interface StoredClaim {
 
 /** Prefix of sticky session keys. */
 export const sessionPrefix = 'sticky:'
-/** Key of the store's generation; absent after the store lost its data. */
+/** Key of the store's generation. It is absent after the store lost its data. */
 export const generationKey = `${sessionPrefix}generation`
 const closedKey = `${sessionPrefix}closed`
-/** A store opens this long after the last restored choice; replicas detect a loss sooner. */
+/** A store opens this long after the last restored choice. Replicas detect a loss sooner. */
 export const graceMs = 5_000
 
 /** Reply to a session operation. Without a `value`, the store has no other choice. */
@@ -29,15 +29,15 @@ export interface SessionReply extends StoredClaim {
   readonly isOpen: boolean
 }
 
-/** Keys that replicas share, in Redis or the cache service. Methods throw StoreError on failure. */
+/** Keys shared by replicas, in Redis or the cache service. Methods throw StoreError on failure. */
 export interface SharedStore {
   get(key: string, counter?: string): Promise<StoredClaim>
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
-  /** Sets a value unless one exists. @returns the existing one; undefined: this one was set */
+  /** Sets a value unless one exists. @returns the existing value; undefined: this one was set */
   claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
   /**
    * Reads or claims a session's choice, and atomically checks the generation. A store that lost its
-   * data announces a new generation, closed until replicas have restored their choices.
+   * data announces a new generation, which stays closed until replicas have restored their choices.
    * @param generation that holds the caller's choices; empty: restores `value`, even into a closed
    * store, where it replaces an older choice and extends the closed time
    */
@@ -51,10 +51,10 @@ export interface SharedStore {
   close(): void
 }
 
-/** Timeout of `set`: no caller waits for it, and the value may be long. */
+/** Timeout of `set`, for which no caller waits and whose value may be long. */
 export const setTimeoutMs = 1_000
 
-/** Compares, deletes and announces atomically, so a newer value of another replica survives. */
+/** Compares, deletes and announces atomically: a newer value of another replica survives. */
 const dropScript = `
 if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return redis.call('publish', ARGV[2], ARGV[3])`
@@ -116,7 +116,7 @@ export class RedisKeys implements SharedStore {
   }
 
   async claim(key: string, value: Buffer, ttlMs: number) {
-    // With GET the answer is the previous value.
+    // With GET, the answer is the previous value.
     const set = this.#redis.run('claim', (redis) =>
       redis.setBuffer(key, value, 'PX', ttlMs, 'NX', 'GET'),
     )
@@ -146,7 +146,7 @@ export class RedisKeys implements SharedStore {
 
   async increment(key: string) {
     await this.#redis.run('increment', (redis) => redis.incr(key))
-    // A replica that misses the message sees another count later.
+    // A replica that misses the message sees a different count later.
     const { channel } = this.#redis
     await this.#redis.run('publish', (redis) => redis.publish(channel, key)).catch(() => null)
   }

@@ -4,7 +4,7 @@ import type { Cancel } from '../clock/clock.ts'
 import type { StoreError, StoreFault } from './store-error.ts'
 import type { StoreOptions } from './store-options.ts'
 
-/** Faults that need an operator. They are logged even if the store was unreachable before. */
+/** Faults that an operator must fix. They are logged even if the store was already unreachable. */
 const mistakes: readonly StoreFault[] = ['unauthorized', 'no-database']
 
 /** Tracks whether a store answers, from the results of its commands. */
@@ -50,5 +50,5 @@ export class StoreAvailability {
   }
 }
 
-/** The store is up again after this long without failure, so that flapping is not logged. */
+/** The store counts as up after this long without failure, so that flapping is not logged. */
 const settledMs = 1_000

@@ -43,12 +43,12 @@ const faultOf: Readonly<Record<string, StoreFault>> = {
   TRYAGAIN: 'loading',
 }
 
-/** An error of the client. An error reply of Redis includes its command. */
+/** An error of the client library. An error reply of Redis includes its command. */
 type ClientError = Partial<NodeJS.ErrnoException> & { readonly command?: { readonly name: string } }
 
 /**
- * The only error of the store. It excludes the client's message and error, because both contain the
- * command's arguments, which may include the password.
+ * The only error that stores throw. It omits the client's message and error, because both contain
+ * the command's arguments, which may include the password.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'

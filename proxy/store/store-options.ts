@@ -7,7 +7,7 @@ import type { StoreError } from './store-error.ts'
 export interface StoreOptions {
   readonly clock: Clock
   readonly random: Random
-  /** Command timeout with retry, as two halves so that a busy process still reads its answer. */
+  /** Command timeout with one retry, in two halves: a busy process still reads its answer. */
   readonly commandTimeoutMs: number
   /** Called when the store fails, or answers again. */
   readonly onChange: (error: StoreError | null) => void

@@ -9,7 +9,7 @@ import type { Relay } from '../relay/relay.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 
-/** A request of the router itself, on behalf of a subscription. */
+/** A request that the router itself sends for a subscription. */
 export interface OwnQuestion {
   readonly method: string
   readonly params: unknown
@@ -29,12 +29,11 @@ export interface Answer {
 /** Sends a request over the relay. @throws BackfillError @throws RelayError @throws CallAborted */
 export type Ask = (question: OwnQuestion) => Promise<Answer>
 
-/** An upstream answered without the needed data. A later retry may succeed. */
+/** An upstream answered without the needed data. A retry may succeed. */
 export class BackfillError extends Error {
   override readonly name = 'BackfillError'
 }
 
-/** Whether a retry may succeed. */
 export function isTemporary(error: unknown): error is RelayError | BackfillError {
   return error instanceof RelayError || error instanceof BackfillError
 }
@@ -42,10 +41,10 @@ export function isTemporary(error: unknown): error is RelayError | BackfillError
 /** Backoff between retries of the same request. */
 export const retryBackoff = { firstMs: 250, maxMs: 10_000, jitter: 0.1 }
 
-/** A subscription ends after upstreams have answered for this long without the needed data. */
+/** A subscription ends if upstreams keep answering without the needed data for this long. */
 const failureLimitMs = 6 * 60_000
 
-/** Tracks how long fetching the next event has failed. An outage of all upstreams never ends it. */
+/** Tracks how long fetching the next event has failed. An outage of all upstreams is ignored. */
 export class FetchFailures {
   #sinceMs: number | null = null
   #answeredSinceMs: number | null = null
@@ -64,9 +63,9 @@ export class FetchFailures {
   }
 }
 
-/** Limit on the part of a node's error that goes to the log. */
+/** Maximum length of a node's error in the log. */
 const maxShownBytes = 200
-/** Upstreams to try for data that the previous one lacks. */
+/** Maximum upstreams to try for data that the previous one lacks. */
 const maxAttempts = 3
 
 /** @param newCall builds the call for a request, as the listener does for a client */
@@ -117,9 +116,9 @@ async function askNow(
 }
 
 /**
- * Sends a request and validates the answer; after an unusable answer, tries another upstream.
+ * Sends a request and validates the answer. After an unusable answer, tries another upstream.
  * @param read returns null for an unusable result
- * @throws BackfillError when no upstream returns a usable result, and whatever `ask` throws
+ * @throws BackfillError if no upstream returns a usable result, and whatever `ask` throws
  */
 export async function askFor<T>(
   ask: Ask,
@@ -148,7 +147,7 @@ export function jsonOf<T>(isValid: (value: unknown) => value is T) {
   }
 }
 
-/** The bytes of a member of a JSON object; null if it has no such member. */
+/** The bytes of a member of a JSON object; null if absent. */
 export function memberBytes(document: Uint8Array, name: string): Uint8Array | null {
   const span = memberOf(document, name)
   return span && bufferOf(document).subarray(span.start, span.end)

@@ -8,7 +8,7 @@ import { ethereumFamily } from './ethereum/ethereum.ts'
 import { solanaFamily } from './solana/solana.ts'
 import { tendermintFamily } from './tendermint/tendermint.ts'
 
-/** The sequences that the router can backfill, by the methods of the interface. */
+/** The sequences that the router can backfill, derived from the methods of the interface. */
 export function familyOf(
   { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
   { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,

@@ -4,19 +4,19 @@ import type { LogFilter } from '../integrity/logs.ts'
 import type { OwnQuestion } from './ask.ts'
 import type { Position, TopicRequest } from './subscriptions.ts'
 
-/** One step of a chain, with the event for its subscribers. */
+/** One step of a chain, and its event for subscribers. */
 export interface Block extends Position {
   readonly event: Uint8Array
 }
 
-/** A block on a chain without forks. Without an event, it still has to be fetched. */
+/** A block on a chain without forks. Without an event, it must still be fetched. */
 export function numberedBlock(number: number, parent: number | null, event = noEvent): Block {
   return { number, id: String(number), parent: parent === null ? null : String(parent), event }
 }
 
 const noEvent: Uint8Array = new Uint8Array()
 
-/** The newest blocks sent: one branch, oldest first. */
+/** The newest blocks that were sent: one branch, oldest first. */
 export class History {
   readonly #max: number
   readonly #positions: Position[] = []
@@ -31,7 +31,7 @@ export class History {
     return this.#positions.at(-1) ?? null
   }
 
-  /** The start of the history, or null once the limit has dropped it. */
+  /** The start of the history; null once the limit has dropped it. */
   get lowest(): Position | null {
     return (this.#isCut ? null : this.#positions[0]) ?? null
   }
@@ -47,7 +47,7 @@ export class History {
     this.#isCut = true
   }
 
-  /** Drops the positions after `fork`; all for null. @returns those dropped, newest first */
+  /** Drops the positions after `fork`; null: all. @returns the dropped ones, newest first */
   goBackTo(fork: Position | null): readonly Position[] {
     const retained = fork ? this.#positions.findIndex(({ id }) => id === fork.id) + 1 : 0
     return this.#positions.splice(retained).toReversed()
@@ -59,7 +59,7 @@ export interface Backfill {
   readonly tip: Position
   /** The blocks that clients have received. */
   readonly sent: History
-  /** Limit on the number of blocks to fetch. */
+  /** Maximum number of blocks to fetch. */
   readonly maxBlocks: number
   /** The upstream to try first. */
   readonly prefer: string | null
@@ -76,13 +76,13 @@ export interface Path {
 
 /** Reads one sequence of a chain, from node events and from requests over the relay. */
 export interface ChainReader {
-  /** The request that subscribes at a node. */
+  /** The request that subscribes on a node. */
   readonly request: TopicRequest
   /** Whether a reorg may replace blocks. */
   readonly forks: boolean
-  /** The unit in messages. */
+  /** The unit to use in messages. */
   readonly unit: 'blocks' | 'slots'
-  /** @returns null if this is not such an event */
+  /** @returns null if this is no such event */
   read(event: Uint8Array): Block | null
   /**
    * The latest block; on Solana, the latest confirmed slot.
@@ -114,8 +114,8 @@ export interface LogSource {
 
 /** The sequences of a chain family that the router can backfill. */
 export interface Family {
-  /** Readers by topic name. Other topics are live. */
+  /** Readers by topic name. All other topics are live. */
   readonly readers: Readonly<Record<string, ChainReader>>
-  /** The sequence whose events show that a socket is alive; null if there is none. */
+  /** The sequence whose events prove that a socket is alive; null if there is none. */
   readonly head: string | null
 }

@@ -22,11 +22,11 @@ export interface FeedOptions {
 
 export interface FeedListener {
   event(result: Uint8Array): void
-  /** Events now come from another source; some may be missing. Not for the first source. */
+  /** Events now come from a different source; some may be missing. Not for the first source. */
   moved(): void
 }
 
-/** Keeps one upstream subscription open for a topic, and fails over when it is lost or left. */
+/** Keeps one upstream subscription open for a topic, and fails over when the upstream is lost. */
 export class Feed {
   readonly #options: FeedOptions
   readonly #listener: FeedListener
@@ -74,7 +74,7 @@ export class Feed {
   }
 
   /**
-   * Subscribes at the first URL that accepts. A refusal says nothing about other topics.
+   * Subscribes on the first URL that accepts. A refusal says nothing about other topics.
    * @returns the failure if no URL accepts, preferably an error from a node
    */
   async #openSource(): Promise<NodeRefused | RelayError | null> {

@@ -6,7 +6,7 @@ import type { SubscriptionForm } from './form.ts'
 import { solanaForm } from './solana/form.ts'
 import { tendermintForm } from './tendermint/form.ts'
 
-/** The subscription form of a chain on an interface; null if the router knows none. */
+/** The subscription form of a chain on an interface; null if the router supports none. */
 export function subscriptionFormOf(
   { family }: Pick<Chain, 'family'>,
   { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,

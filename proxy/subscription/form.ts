@@ -11,12 +11,12 @@ export interface FormRequest {
   readonly id: string
 }
 
-/** What a client requests about subscriptions. */
+/** What a client wants to do with subscriptions. */
 export type Wish =
   | SubscribeWish
   /** One of the connection's subscriptions, or null for all of them. */
   | { readonly kind: 'unsubscribe'; readonly handle: string | null }
-  /** Shows only that the connection is alive. As a call, it is a normal method. */
+  /** A heartbeat for this connection. As a call over HTTP, it is an ordinary method. */
   | { readonly kind: 'keep-alive' }
 
 export interface SubscribeWish {
@@ -27,29 +27,29 @@ export interface SubscribeWish {
 
 /** The identifier of one subscription on one connection. */
 export interface ClientId {
-  /** As written in the reply and in notifications: JSON. */
+  /** JSON, as written in the reply and in notifications. */
   readonly json: string
-  /** The key by which an unsubscribe request finds it. */
+  /** The key by which an unsubscribe request finds the subscription. */
   readonly handle: string
 }
 
 /** The subscription protocol of one family of interfaces. Pure. */
 export interface SubscriptionForm {
-  /** Whether clients subscribe with this method. */
+  /** Whether this method subscribes. */
   opens(method: string): boolean
   /**
    * @returns null if the method does not concern subscriptions of this form
-   * @throws RelayError when the params are invalid
+   * @throws RelayError if the params are invalid
    */
   read(question: FormRequest): Wish | null
   /**
-   * Names a new subscription. If the handle exists on the connection, the caller refuses a
-   * duplicate; only a form without random handles has them.
+   * Names a new subscription. If the connection already has the handle, the caller refuses a
+   * duplicate; this happens only in forms without random handles.
    */
   name(wish: SubscribeWish, random: Random): ClientId
-  /** The `result` of the reply to a subscribe request, JSON. */
+  /** The `result` of the reply to a subscribe request, as JSON. */
   subscribed(id: ClientId): string
-  /** The `result` of the reply to a successful unsubscribe request, JSON. */
+  /** The `result` of the reply to a successful unsubscribe request, as JSON. */
   readonly unsubscribed: string
   /** Bytes of a notification before and after the part that all clients share. */
   envelope(
@@ -58,7 +58,7 @@ export interface SubscriptionForm {
   ): { readonly head: Uint8Array; readonly tail: Uint8Array }
 }
 
-/** Returns `count` random bytes, the first of them never 0. */
+/** Returns `count` random bytes, the first of which is never 0. */
 export function drawBytes(random: Random, count: number): Buffer {
   const bytes = Buffer.alloc(count)
   for (let at = 0; at < count; at++) bytes[at] = Math.floor(random.next() * 256)

@@ -20,7 +20,7 @@ interface Scene {
   readonly two: TestSocket
 }
 
-/** Sets up two nodes with the same chain; `newHeads` starts at the first one. */
+/** Sets up two nodes with the same chain; `newHeads` starts on the first one. */
 async function setUp(options: Partial<FixtureOptions> = {}): Promise<Scene> {
   const chain = new BlockChain()
   const answer = (method: string, params: never) => chain.answer(method, params)
@@ -268,7 +268,7 @@ describe('the limit', () => {
     expect(client.texts).toHaveLength(isWhole ? missed + 1 : 0)
     expect(client.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
     if (isWhole) return
-    // The router fetches nothing of an excessive gap.
+    // The router does not fetch any part of an excessive gap.
     expect(fixture.calls.filter((call) => !call.includes('latest'))).toEqual([])
     expect(scene.two.held.size).toBe(0)
     expect(fixture.clock.pending).toBe(0)

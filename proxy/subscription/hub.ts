@@ -35,13 +35,13 @@ interface SharedTopic {
   readonly clients: Set<TopicClient>
   /** Rejects with a NodeRefused or a RelayError. */
   readonly opened: Promise<void>
-  /** Stops the events. */
+  /** Stops delivery. */
   close(): void
 }
 
 type TopicRun = Omit<SharedTopic, 'clients'>
 
-/** All topics of one chain and interface. Clients with the same request share a topic. */
+/** All topics of one chain and interface. Clients with equivalent requests share a topic. */
 export class Hub {
   readonly #options: HubOptions
   readonly #sockets: Sockets
@@ -60,10 +60,11 @@ export class Hub {
   }
 
   /**
-   * @param call the client's request; its signal cancels the request until the reply
-   * @param client the topic counts against it: its address if known, else its connection
-   * @throws RelayError when no upstream accepts the subscription
-   * @throws NodeRefused when a node refuses
+   * @param call the client's request; until the reply, its signal cancels it
+   * @param client counts the topic against a limit: the client's address if known, otherwise its
+   * connection
+   * @throws RelayError if no upstream accepts the subscription
+   * @throws NodeRefused if a node refuses it
    */
   async subscribe(
     call: Call,
@@ -94,7 +95,7 @@ export class Hub {
     return joined
   }
 
-  /** Leaves every upstream. Clients get no more events. */
+  /** Leaves every upstream. Clients receive no more events. */
   close(): void {
     for (const topic of this.#topics.values()) topic.close()
     this.#topics.clear()
@@ -134,7 +135,7 @@ export class Hub {
     return shared
   }
 
-  /** Live events as they arrive: those during a failover are lost. */
+  /** Forwards live events as they arrive; those during a failover are lost. */
   #live(topic: Topic, audience: Subscriber, { showsBlock, block }: MethodSpec): TopicRun {
     const { name } = topic
     const tag = block.kind === 'tag' ? block.tag : null
@@ -150,7 +151,7 @@ export class Hub {
     return { opened: feed.open(), close }
   }
 
-  /** Sends the blocks of a sequence, or the logs in them. */
+  /** Sends the blocks of a sequence, or their logs. */
   #sequenced(topic: Topic, key: string, reader: ChainReader, audience: Subscriber): TopicRun {
     const sequence =
       this.#sequences.get(key) ??
@@ -190,7 +191,7 @@ export class Hub {
     if (shared.clients.size === 0) this.#forget(topic, shared)
   }
 
-  /** Removes a topic, so the next client opens a new one. */
+  /** Removes a topic, so that the next client opens a new one. */
   #forget(topic: Topic, shared: SharedTopic): void {
     if (this.#topics.get(topic.key) !== shared) return
     this.#topics.delete(topic.key)
@@ -202,13 +203,13 @@ export class Hub {
 export class TopicClient implements Subscription {
   readonly #subscriber: Subscriber
   readonly #left: () => void
-  /** Events queued until the client has its reply; null after it. */
+  /** Events queued until the client has its reply; null afterwards. */
   #waiting: Uint8Array[] | null = []
   #waitingBytes = 0
   #reason: string | null = null
   #isGone = false
 
-  /** @param left called once, when the client gets no more events */
+  /** @param left called once, when the client receives no more events */
   constructor(subscriber: Subscriber, left: () => void) {
     this.#subscriber = subscriber
     this.#left = left

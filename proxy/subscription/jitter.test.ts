@@ -13,7 +13,7 @@ const headQuestions: Counter = ({ calls }) => calls.length - logQuestions({ call
 const subscribes: Counter = ({ sockets }) =>
   Object.values(sockets).flatMap(({ requests }) => requests).length
 
-/** Times of the retries of one replica, in steps of 5 ms, from the start of an outage. */
+/** Times of one replica's retries, in steps of 5 ms, from the start of an outage. */
 async function timesOf(count: Counter, next: number): Promise<readonly number[]> {
   const chain = new BlockChain()
   let isDown = false
@@ -28,7 +28,7 @@ async function timesOf(count: Counter, next: number): Promise<readonly number[]>
   const sockets = Object.values(fixture.sockets)
   chain.mine(3)
   for (const socket of sockets) {
-    // Each missing block needs its logs, and its parent before that.
+    // Each missing block needs its logs, and before that its parent.
     for (const number of [11, 13]) socket.push(headOf(chain.at(number)))
     socket.answer = 'refused'
     socket.cut()

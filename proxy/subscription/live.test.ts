@@ -66,7 +66,7 @@ test('beyond the limit a client can join existing topics but open no new one', a
 
 describe('the last tenth of 200 topics', () => {
   const mine = (at: number) => ['surprise', at]
-  /** Subscribes clients of these names to new topics in turn. @returns how many each client got */
+  /** Subscribes the named clients to new topics in turn. @returns the topics per client */
   async function take(counts: Readonly<Record<string, number>>) {
     const { fixture } = await setUp({ maxTopics: 200 })
     let topics = 0

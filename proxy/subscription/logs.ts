@@ -12,9 +12,9 @@ import type { Subscriber, Position } from './subscriptions.ts'
 
 /** Blocks whose logs are fetched concurrently. */
 const atOnce = 8
-/** Cost of one event to the pacer, which sends about a thousand per turn. */
+/** Cost of one event to the pacer, which then sends about a thousand per turn. */
 const eventBytes = 1024
-/** Blocks whose logs are retained, since a reorg may remove them. */
+/** Number of blocks whose logs are retained, because a reorg may remove them. */
 const retainedBlocks = 256
 
 export interface LogsOptions extends Pick<
@@ -27,7 +27,7 @@ export interface LogsOptions extends Pick<
   readonly sequence: Pick<Sequence, 'upstream'>
 }
 
-/** A block whose logs are still to be sent. */
+/** A block whose logs have not been sent yet. */
 interface Pending {
   readonly block: Block
   readonly removed: AbortController
@@ -36,15 +36,15 @@ interface Pending {
 }
 
 /**
- * Sends each block's logs that match a filter, in block order, without gaps or duplicates. Logs of
- * a replaced block are sent again with `removed: true`.
+ * Sends the logs that match a filter, in block order, without gaps or duplicates. Logs of a
+ * replaced block are sent again with `removed: true`.
  */
 export class LogsTopic implements SequenceListener {
   readonly #options: LogsOptions
   readonly #filter: LogFilter
   readonly #listener: Subscriber
   readonly #pending: Pending[] = []
-  /** Logs sent, by block number; blocks without logs are absent. */
+  /** Sent logs by block number; blocks without logs are absent. */
   readonly #sent = new Map<number, readonly Uint8Array[]>()
   /** The newest block whose logs are no longer retained. */
   #forgotten = -1
@@ -91,7 +91,7 @@ export class LogsTopic implements SequenceListener {
     this.#sent.clear()
   }
 
-  /** Sends logs block by block, and fetches those of the next blocks meanwhile. */
+  /** Sends logs block by block, while it fetches those of the next blocks. */
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -109,7 +109,7 @@ export class LogsTopic implements SequenceListener {
     this.#isRunning = false
   }
 
-  /** Paces delivery, since thousands of filters may have logs of the same block. */
+  /** Paces delivery, because thousands of filters may match logs of the same block. */
   #turn(events: number): Promise<void> {
     return new Promise((resolve) => this.#options.turns.run(events * eventBytes, resolve))
   }
@@ -125,7 +125,7 @@ export class LogsTopic implements SequenceListener {
     const backoff = new Backoff(retryBackoff, random)
     const failures = new FetchFailures()
     try {
-      // The upstream that reported the block has it; if that one fails, the pool chooses.
+      // The upstream that reported the block has it. If that upstream fails, the pool selects one.
       for (let prefer = sequence.upstream; ; prefer = null)
         try {
           return await source.fetch(block, this.#filter, { prefer, signal })

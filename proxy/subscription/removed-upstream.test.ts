@@ -26,7 +26,7 @@ test('topics leave a removed upstream at once, and continue at another one', asy
   fixture.events.length = 0
   remove(fixture.pool, 'one')
   await fixture.clock.advance(10)
-  // The watched head of the socket leaves as well.
+  // The subscription that watches the socket's head also ends.
   expect(fixture.events.filter((event) => event === 'one -1')).toHaveLength(2)
   expect(fixture.events.filter((event) => !/[+-]1$/.test(event))).toEqual([
     'newPendingTransactions leaves one: it was removed',

@@ -13,7 +13,7 @@ import { type Position } from './subscriptions.ts'
 const maxUnusable = 3
 /** How long to wait for the block after which the sequence begins. */
 const beginMs = 3_000
-/** Events that wait while blocks are fetched; dropped ones are fetched later. */
+/** Number of events that may wait while blocks are fetched. Dropped ones are fetched later. */
 const maxWaiting = 16
 
 export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
@@ -25,7 +25,7 @@ export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
 /** Receives a chain block by block, each once and in order. */
 export interface SequenceListener {
   appended(block: Block): void
-  /** A reorg has replaced the block. The newest comes first; the replacements follow. */
+  /** A reorg replaced the block. The newest block comes first; the replacements follow. */
   removed(position: Position): void
   /** The sequence cannot continue without a gap. */
   ended(reason: string): void
@@ -33,13 +33,13 @@ export interface SequenceListener {
 
 interface Observed {
   readonly block: Block
-  /** Whether this is an answer for the latest block, which may be below the tip. */
+  /** Whether this came from a request for the latest block, which may be below the tip. */
   readonly isLatest: boolean
 }
 
 /**
- * Builds one gapless sequence from the events of sources. It drops known blocks, backfills missing
- * ones, and starts another branch at its fork.
+ * Builds one gapless sequence from the events of several sources. It drops known blocks, backfills
+ * missing ones, and starts a new branch at its fork.
  */
 export class Sequence {
   /** Resolves once the start is known. Rejects with a NodeRefused or a RelayError. */
@@ -104,7 +104,7 @@ export class Sequence {
   }
 
   /**
-   * The current latest block is not sent, since clients get the blocks after it. If no upstream
+   * The current latest block is not sent, because clients get the blocks after it. If no upstream
    * answers in time, clients begin with the first event, or after the first answer.
    */
   async #begin(): Promise<void> {
@@ -158,7 +158,7 @@ export class Sequence {
       if (block.id === tip.id) this.#succeeded()
       return
     }
-    // A branch is sent once it is as high as the tip, since a lower one may not survive.
+    // A branch is sent once it is as high as the tip, because a lower one may not survive.
     if (block.number < tip.number || (block.number === tip.number && !reader.forks)) return
     if (block.parent === tip.id) {
       if (!isLatest) this.#unusable = 0
@@ -224,7 +224,7 @@ export class Sequence {
     return number - tip.number - 1 > this.#options.maxGapBlocks
   }
 
-  /** A gap ends the sequence only if the latest block shows it, and the pool's tip if known. */
+  /** A gap ends the sequence only if the latest block, and the pool's tip if known, confirm it. */
   #tooFarAhead({ isLatest }: Observed, tip: Position): void {
     const { pool } = this.#options
     // The relay must confirm a gap that only an event shows.

@@ -66,7 +66,7 @@ async function setUp(answer: Answer = (_, logs) => logs) {
   return { chain, fixture, state, mine, requests, join, push: one }
 }
 
-/** Filters without matches: one more makes too many for individual requests. */
+/** Filters without matches. One more would be too many for individual requests. */
 const others = [11, 12, 13, 14].map((digit) => ({ address: address(digit * 16) }))
 const texts = (block: TestBlock, indices: readonly number[]) => {
   const logs = logsOf(block)

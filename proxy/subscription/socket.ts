@@ -28,7 +28,7 @@ import {
 import { Backoff } from '../clock/backoff.ts'
 
 const silent = 'its WebSocket accepts subscriptions and sends nothing (stalled: #)'
-/** Longer than the detection of the next stall may take. */
+/** Longer than it may take to detect the next stall. */
 const silentMs = 180_000
 /** How long an upstream may take to answer before another one is tried. */
 const openTimeoutMs = 5_000
@@ -41,9 +41,9 @@ interface SocketsOptions {
   readonly random: Random
   readonly observer: SubscriptionObserver
   readonly allowedLagBlocks: number
-  /** A socket without events for this long, while the chain advances, has stalled. */
+  /** A socket has stalled if it delivers no events for this long while the chain advances. */
   readonly stallMs: number
-  /** The sequence whose events show that a socket is alive; null if there is none. */
+  /** The sequence whose events prove that a socket is alive; null if there is none. */
   readonly head: ChainReader | null
 }
 
@@ -69,7 +69,7 @@ export class Sockets {
     return this.#all.length > 0
   }
 
-  /** The next socket by the pool's selection among upstreams; null if none is available. */
+  /** Returns the next socket in the pool's order of selection; null if none is available. */
   next(tried: ReadonlySet<Socket>): Socket | null {
     const { pool, config } = this.#options
     const open = this.#all.filter((each) => each.isOpen && !tried.has(each))
@@ -86,7 +86,7 @@ export class Socket {
   readonly url: SocketUrl
   readonly #options: SocketsOptions
   readonly #cooldown: Cooldown
-  /** Sources by request, since some nodes refuse the same request twice. */
+  /** Sources by request, because some nodes refuse a duplicate request. */
   readonly #shared = new Map<string, SharedSource>()
   #topics = 0
   #watch: HeadWatch | null = null
@@ -99,12 +99,12 @@ export class Socket {
     upstream.removal.signal.addEventListener('abort', () => this.#leave('it was removed'))
   }
 
-  /** Whether the URL is available for a new topic. */
+  /** Whether the URL accepts new topics. */
   get isOpen(): boolean {
     return !this.url.cooldown.active && !this.#cooldown.active && this.url.verified !== false
   }
 
-  /** During a cooldown this has no effect: one cut connection is one failure. */
+  /** Has no effect during a cooldown: one lost connection is one failure. */
   failed(): void {
     this.#cooldown.begin(null)
   }
@@ -114,7 +114,7 @@ export class Socket {
     this.#cooldown.end()
   }
 
-  /** Reports what an event shows of the chain, before any client sees the event. */
+  /** Reports what an event reveals about the chain, before any client sees the event. */
   #observe(request: TopicRequest, event: Uint8Array): void {
     const { upstream, url } = this
     const { pool, clock } = this.#options
@@ -130,7 +130,7 @@ export class Socket {
     pool.tracker.showBlock({ number, hash: toHash(id), parent: toHash(parent), isByHash: false })
   }
 
-  /** Subscribes for a topic. @throws TransportError and cools down @throws NodeRefused */
+  /** Subscribes to a topic. @throws TransportError after starting a cooldown @throws NodeRefused */
   async open(request: TopicRequest, signal: AbortSignal): Promise<Source> {
     this.#topics += 1
     try {
@@ -197,9 +197,9 @@ function showEvent(
   tracker: ChainTracker,
   by: Upstream,
 ): void {
-  // Pending state belongs to no block yet.
+  // Pending state does not belong to a block yet.
   if (place === null || tag === 'pending') return
-  // Only a chain with block hashes has reorgs.
+  // Only chains with block hashes have reorgs.
   if (place?.hash && valueIn(event, ['removed']) === true) return tracker.branchChanged()
   const shown = place ? toBlockNumber(valueIn(event, place.path), place.encoding) : null
   if (!place || shown === null) return tracker.revise()
@@ -209,7 +209,7 @@ function showEvent(
   tracker.showBlock({ number, hash, parent: null, isByHash: false }, by)
 }
 
-/** Scans instead of parsing, since an event may be a whole block. */
+/** Scans instead of parsing, because an event may be a whole block. */
 function valueIn(event: Uint8Array, path: ResultPath['path']): unknown {
   let bytes: Uint8Array | null = event
   for (const key of path) bytes = bytes && memberBytes(bytes, String(key))
@@ -235,7 +235,7 @@ class HeadWatch {
   readonly #options: HeadWatchOptions
   readonly #closing = new AbortController()
   #source: Source | null = null
-  /** The latest delivered block, initially the tip, which a silent socket soon trails. */
+  /** The latest delivered block; initially the tip, which a silent socket soon trails. */
   #number: number | null
   #checksWithoutNews = 0
   #checksBehind = 0
@@ -255,7 +255,7 @@ class HeadWatch {
     this.#source?.close()
   }
 
-  /** Subscribes to the head, and again whenever it is lost or refused. Never rejects. */
+  /** Subscribes to the head, again whenever the subscription is lost or refused. Never rejects. */
   async #listen(): Promise<void> {
     const { clock, random, observer, open } = this.#options
     const { signal } = this.#closing

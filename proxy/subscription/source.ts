@@ -19,9 +19,9 @@ export interface SourceListener {
 
 /** One subscription at one upstream. */
 export interface Source {
-  /** Starts delivery, once. Events since the request come first. */
+  /** Starts delivery; call it once. Events since the request come first. */
   listen(listener: SourceListener): void
-  /** Works for a lost source too. Harmless when repeated. */
+  /** Also works for a lost source. Idempotent. */
   close(): void
 }
 
@@ -32,7 +32,7 @@ export interface SourceOptions {
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
   /** Receives each event before any listener does. */
   observe(event: Uint8Array): void
-  /** Called at the end of the source; the next listener has to subscribe anew. */
+  /** Called when the source ends. The next listener must subscribe again. */
   ended(): void
 }
 
@@ -42,7 +42,7 @@ interface OpenSubscription {
   readonly unsubscribe: Outgoing | null
 }
 
-/** One upstream subscription with several listeners. It ends when the last one has left. */
+/** One upstream subscription with several listeners. It ends when the last one leaves. */
 export class SharedSource {
   readonly #request: TopicRequest
   readonly #options: SourceOptions
@@ -92,7 +92,7 @@ export class SharedSource {
     this.#lost(why)
   }
 
-  /** An answer always arrives in the end; if no listener is left by then, it unsubscribes. */
+  /** Even if no listener remains, an answer eventually arrives; then this unsubscribes. */
   async #subscribe(): Promise<void> {
     const { upstream, url, observer, ended } = this.#options
     try {

@@ -8,9 +8,9 @@ export interface TopicRequest {
   readonly params: unknown
   /** The unsubscribe request for the result of the subscribe request; null if none is needed. */
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
-  /** Whether events may contain API keys and are masked, as answers to unknown methods are. */
+  /** Whether events may contain API keys, which are masked as in answers to unknown methods. */
   readonly mayHoldKeys?: boolean
-  /** Reads the upstream's head from an event; absent if events report none. */
+  /** Reads the upstream's head from an event; absent if events do not show it. */
   readonly readHead?: (event: Uint8Array) => Position | null
   /** Where other events show a block. Null if nowhere, absent if unknown. */
   readonly place?: ResultPath | null | undefined
@@ -22,15 +22,15 @@ export interface TopicRequest {
 
 /** A subscription in one form for all equivalent client requests. */
 export interface Topic extends TopicRequest {
-  /** Equal exactly for requests that mean the same. */
+  /** Equal for equivalent requests only. */
   readonly key: string
-  /** The interface's own name for it, for metrics, the log and the documentation. */
+  /** The interface's own name for it, for metrics, logs and documentation. */
   readonly name: string
-  /** The gapless sequence of the chain that provides it; null for live events. */
+  /** The gapless sequence of the chain that provides the events; null for live events. */
   readonly sequence: string | null
   /** Selects matching logs of the sequence's blocks; absent for the blocks themselves. */
   readonly logFilter?: object | undefined
-  /** The part of an event that all clients share; absent for the whole event. */
+  /** The part of an event that all clients share; absent: the whole event. */
   readonly shared?: (result: Uint8Array) => Uint8Array
 }
 
@@ -47,16 +47,16 @@ export interface Subscriber {
 
 /** One client's subscription to a topic. */
 export interface Subscription {
-  /** Starts delivery, including events since the subscription. Call it after the reply. */
+  /** Starts delivery, including events since the subscription. Call this after the reply. */
   begin(): void
-  /** Stops delivery. Harmless when repeated, or after `ended`. */
+  /** Stops delivery. Idempotent, also after `ended`. */
   unsubscribe(): void
 }
 
-/** The node's own error for a subscription, which becomes the client's answer. */
+/** The node's own error for a subscription, which is the client's answer. */
 export class NodeRefused extends Error {
   override readonly name = 'NodeRefused'
-  /** The `error` member of the node's answer, JSON. */
+  /** The `error` member of the node's answer, as JSON. */
   readonly error: Uint8Array
   /** Whether another node may accept it. */
   readonly isNodeSpecific: boolean
@@ -68,7 +68,7 @@ export class NodeRefused extends Error {
   }
 }
 
-/** The reason when a topic leaves a WebSocket that is silent while the chain advances. */
+/** The reason why a topic leaves a WebSocket that is silent while the chain advances. */
 export const hasStalled = 'it has stalled'
 
 /** Observes the subscriptions of one chain and interface. Must not throw. */
@@ -81,11 +81,11 @@ export interface SubscriptionObserver {
   left(topic: string, upstream: string, why: string): void
   /** A topic's events now come from this upstream. */
   joined(topic: string, upstream: string): void
-  /** Blocks or slots that no source delivered were fetched. */
+  /** The router fetched blocks or slots that no source delivered. */
   filled(topic: string, blocks: number): void
   duplicateDropped(topic: string): void
   /**
-   * The next event could not be fetched. It is retried, and later ones wait.
+   * The next event could not be fetched. The router retries, and later events wait.
    * @param forMs how long this has lasted, in milliseconds; 0 for the first failure
    */
   fetchFailed(topic: string, forMs: number, why: string): void
@@ -97,7 +97,7 @@ export interface SubscriptionObserver {
 
 /** Position of a block, height or slot on its chain. */
 export interface Position {
-  /** Height or slot, which rises along the chain. */
+  /** Height or slot, which increases along the chain. */
   readonly number: number
   /** The block hash; on a chain without forks, the height. */
   readonly id: string

@@ -3,15 +3,15 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Pages for Prometheus and probes, which any host name may reach. */
+/** Paths for Prometheus and probes, which are available under any host name. */
 export const openPages: ReadonlySet<string> = new Set([
   ...['/metrics', '/metrics/overall-health', '/livez', '/readyz'],
 ])
 
-/** Sent by `router top` and `router explain`. Pages cannot: browsers reserve `Sec-` names. */
+/** `router top` and `router explain` send it. Pages cannot: browsers reserve `Sec-` names. */
 export const toolHeader = 'sec-router-client'
 
-/** Names that public DNS cannot have, so no web page can: `localhost`, a pod, a Service. */
+/** Names that public DNS cannot contain, and so no web page: `localhost`, a pod, a Service. */
 const privateName = /^[^.]*$|\.(?:localhost|svc|local|internal)$/
 
 /**

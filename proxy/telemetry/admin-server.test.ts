@@ -167,7 +167,7 @@ test.each(['GET', 'POST'])('a %s with two hosts is refused', async (verb) => {
   expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
 })
 
-/** Resolves after a reset too. */
+/** Also resolves after a reset. */
 const closed = (socket: Socket) =>
   new Promise<null>((resolve) => socket.once('close', () => resolve(null)))
 

@@ -17,11 +17,11 @@ export interface AdminServerOptions {
   /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]
   readonly metrics: { readonly contentType: string; readonly scrape: () => Promise<string> }
-  /** If the status is absent, that page is not served. */
+  /** Without `status`, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
-  /** If absent, no call is explained. */
+  /** Without it, calls are not explained. */
   readonly calls?: CallHistory
-  /** If absent, `/facts` is not served. */
+  /** Without it, `/facts` is not served. */
   readonly facts?: () => Promise<object>
   /** Null disables the page for browsers. */
   readonly page?: {
@@ -36,14 +36,14 @@ export interface AdminServerOptions {
 const plainText = 'text/plain; charset=utf-8'
 
 /**
- * Serves metrics and health to operations tools, apart from the client listeners. The server and
- * its engine load only on `start()`.
+ * Serves metrics and health to operations tools, separately from the client listeners. The server
+ * and its engine load only on `start()`.
  */
 export function createAdminServer(options: AdminServerOptions) {
   const { host, port } = options.address
   let server: FastifyInstance | null = null
   return {
-    /** Binds. Resolves with the real port. @throws Error with the address, and the cause */
+    /** Binds. Resolves with the actual port. @throws Error with the address and the cause */
     async start(): Promise<Address> {
       server = await makeServer(options)
       try {
@@ -57,7 +57,7 @@ export function createAdminServer(options: AdminServerOptions) {
       const [bound] = server.addresses()
       return { host, port: typeof bound === 'object' ? bound.port : port }
     },
-    /** Stops at once and cuts scrapes in flight. Harmless before a start and when repeated. */
+    /** Stops immediately and cuts scrapes in flight. Idempotent, and harmless before a start. */
     async close() {
       await server?.close()
     },
@@ -89,7 +89,7 @@ async function makeServer({
     void reply.code(statusCode).type(plainText).send(text)
   }
   const server = fastify({
-    // Health checks are answered throughout the shutdown.
+    // Health checks are answered until the end of the shutdown.
     return503OnClosing: false,
     forceCloseConnections: true,
     bodyLimit: limits.maxBodyBytes,
@@ -156,7 +156,7 @@ async function makeServer({
       !mayRead(request.headers, [address.host, ...names])
     )
       await reply.code(403).type(plainText).send(unknownHost)
-    // Runs before the body is read, since the answer does not depend on it.
+    // Runs before the body is read, because the answer does not depend on it.
     else if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
       await reply
         .code(405)

@@ -69,7 +69,7 @@ export function outcomeOf(call: Call, end: CallEnd): string {
   return outcomeOfReply(call, end.reply)
 }
 
-/** The outcome of the attempts at the upstream that sent the reply. */
+/** The outcome of the attempts on the upstream that sent the reply. */
 function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
   const [first, second] = journal.attempts
   // A cached answer, or one shared with another call.
@@ -79,13 +79,13 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string
     (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
   )
   const hasNodeError = made.some(({ result }) => result === 'node-error')
-  // A node rejects a transaction that it already has, which means success.
+  // A node rejects a transaction that it already has, which counts as success.
   if (refusal) return hasNodeError ? 'node-error' : 'upstream-error'
   if (hasNodeError || made.length === 0 || made.some(isAnswer)) return 'success'
   return 'upstream-error'
 }
 
-/** A stream in progress counts as an answer too. */
+/** A stream in progress also counts as an answer. */
 function isAnswer({ result, endedMs }: AttemptRecord): boolean {
   return result === 'answer' || (result === null && endedMs !== null)
 }
@@ -104,7 +104,7 @@ export function isFailure(outcome: string): boolean {
 
 export type Labels = Readonly<Record<string, string>>
 
-/** Caches the value of each key, which `make` creates on first use. */
+/** Caches the value for each key; `make` creates it on first use. */
 export function memo<V>(make: (key: string) => V): (key: string) => V {
   const known = new Map<string, V>()
   return (key) => {
@@ -120,7 +120,7 @@ interface CounterCell {
   count: number
 }
 
-/** Registers a counter. The function returns the cell for a set of labels; callers cache it. */
+/** Registers a counter. The returned function maps labels to a cell; callers cache the cell. */
 function counterCells(registry: Registry, counter: Series): (labels: Labels) => CounterCell {
   const cells = new Map<string, CounterCell>()
   mirror(registry, counter, () =>
@@ -129,7 +129,7 @@ function counterCells(registry: Registry, counter: Series): (labels: Labels) => 
   return (labels) => cells.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, count: 0 }))
 }
 
-/** Registers a series with values read at each scrape, for which a registry needs nothing else. */
+/** Registers a series whose values are read at each scrape. */
 export function mirror(
   registry: Registry,
   { name, help, type }: Series,
@@ -139,7 +139,7 @@ export function mirror(
   registry.registerMetric({ name, get } as unknown as Metric)
 }
 
-/** Registers a histogram. The function returns the cell for a set of labels; callers cache it. */
+/** Registers a histogram. The returned function maps labels to a cell; callers cache the cell. */
 export function histogramCells(
   registry: Registry,
   one: Series & { readonly buckets: readonly number[] },
@@ -155,7 +155,7 @@ export function histogramCells(
 class HistogramCell {
   readonly #labels: Labels
   readonly #bounds: readonly number[]
-  /** Has one entry more than bounds: the last counts values above all of them. */
+  /** Has one more entry than there are bounds: the last counts values above all of them. */
   readonly #counts: number[]
   #sum = 0
 
@@ -189,8 +189,8 @@ class HistogramCell {
 }
 
 /**
- * The method in a form safe to show, since a client may send any text as its name. `other` stands
- * for a path unknown to the spec, which may contain a key.
+ * The method in a form that is safe to show, because a client may send any text as its name.
+ * `other` stands for a path that the spec lacks, which may contain a key.
  */
 export function methodOf({ method: { known, name }, request }: Call): string {
   const isPath = request.body === null || name.includes('/')

@@ -19,7 +19,7 @@ interface CallFixture {
   readonly debugRelay?: boolean
 }
 
-/** A call as a listener creates it, for tests. */
+/** A call as a listener creates it. */
 export function aCall(fixture: CallFixture = {}): Call {
   const { method = 'eth_call', known = true, guid = 'guid-1', debugRelay = false } = fixture
   return {
@@ -101,7 +101,7 @@ export function aFailure(name: string): FailureClass {
   }
 }
 
-/** A state that began at the start of the virtual clock. */
+/** A state since the start of the virtual clock. */
 export function aRecord(
   state: StateRecord['state'],
   why: string | null = null,

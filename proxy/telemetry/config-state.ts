@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 
-/** Why the router refused a config. */
 interface Refusal {
   readonly why: string
   /** Hash of the config file. */
@@ -17,11 +16,11 @@ export class ConfigState {
   readonly #clock: Pick<Clock, 'wallMs'>
   /** SHA-256 of the file's text, as `sha256sum` prints it. */
   sha256: string
-  /** Start of this config, in milliseconds since the Unix epoch. */
+  /** When this config became active, in milliseconds since the Unix epoch. */
   sinceMs: number
-  /** Why the current files are not active; null when they are. */
+  /** Why the current files are not active; null if they are. */
   refusal: Refusal | null = null
-  /** Number of reloads, by result. */
+  /** Number of reloads by result. */
   readonly reloads = { applied: 0, refused: 0 }
 
   constructor(clock: Pick<Clock, 'wallMs'>, sha256: string) {

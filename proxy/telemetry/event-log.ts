@@ -27,18 +27,18 @@ const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
 const stateRate: LineRate = { lines: 6, perMs: 60_000 }
 const verificationRate: LineRate = { lines: 3, perMs: 300_000 }
 const cooldownRate: LineRate = { lines: 6, perMs: 60_000 }
-/** Per chain and interface, since an upstream that flaps moves every topic. */
+/** Per chain and interface, because an upstream that flaps moves every topic. */
 const moveRate: LineRate = { lines: 20, perMs: 60_000 }
 const delayRate: LineRate = { lines: 6, perMs: 60_000 }
 const endRate: LineRate = { lines: 6, perMs: 60_000 }
 
-/** Upstreams often lag briefly, so a shorter delay is not logged. */
+/** Upstreams often lag briefly, so a shorter lag is not logged. */
 const quietForMs = 10_000
 
-/** Writes events as lines of the log. */
+/** Writes events to the log. */
 export function createEventLog({ logger, clock }: EventLogOptions) {
   return {
-    /** Logs a bound listener; `address` has the real port. */
+    /** Logs a bound listener; `address` has the actual port. */
     listenerStarted(chain: string, apiInterface: ApiInterface, address: Address) {
       const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
@@ -76,7 +76,7 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
   }
 }
 
-/** Logs once per upstream and check in a while, since a faulty node fails on every request. */
+/** Rate-limited per upstream and check, because a faulty node fails on every request. */
 function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
   const takes = new Map<string, TakeLine>()
   return (call: Call, { upstream, violation }: AttemptRecord) => {
@@ -93,7 +93,7 @@ function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
   }
 }
 
-/** Logs once per upstream in a while, with both answers as evidence. */
+/** Rate-limited per upstream; logs both answers as evidence. */
 function validationLog(
   logger: Logger,
   clock: Clock,
@@ -148,7 +148,7 @@ function listenerLog(
   }
 }
 
-/** Logs what happens to the pool of one chain and interface: what, why, and until when. */
+/** Logs state changes in the pool of one chain and interface: what, why, and until when. */
 function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
   const ends: Partial<Record<UpstreamState, string>> = {
     disabled: 'it answers a probe',
@@ -157,7 +157,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
   }
   const limitsOf = memo((upstream) => {
     const limit = lineLimits(logger, clock, { ...labels, upstream })
-    // The suppression line includes the last state.
+    // The line that reports suppressed lines includes the latest state.
     let now: UpstreamState | null = null
     return {
       enter: (state: UpstreamState) => (now = state),
@@ -192,7 +192,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
   }
 }
 
-/** Logs what happens to the subscriptions of one chain and interface. */
+/** Logs subscription events of one chain and interface. */
 function subscriptionLog(
   logger: Logger,
   clock: Clock,

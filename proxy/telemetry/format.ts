@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StateRecord } from '../upstream/observer.ts'
 
-/** Numbers and tables for people; `-` stands for null, an unknown value. */
+/** Numbers and tables for human readers; `-` stands for null, an unknown value. */
 export function percent(ratio: number | null): string {
   return ratio === null ? '-' : `${(ratio * 100).toFixed(ratio < 0.1 ? 1 : 0)}%`
 }
 
-/** `0.9ms`, `12ms`, `1.2s`. */
+/** Formats `0.9ms`, `12ms`, `1.2s`. */
 export function time(seconds: number | null): string {
   if (seconds === null) return '-'
   if (seconds < 0.9995) return `${(seconds * 1_000).toFixed(seconds < 0.01 ? 1 : 0)}ms`
@@ -16,31 +16,31 @@ export function time(seconds: number | null): string {
 
 const units = { d: 86_400_000, h: 3_600_000, m: 60_000 }
 
-/** `45s`, `119s`, `3m`, `5h`, `2d`. */
+/** Formats `45s`, `119s`, `3m`, `5h`, `2d`. */
 export function age(ms: number | null): string {
   if (ms === null) return '-'
   const unit = Object.entries(units).find(([, size]) => ms >= 2 * size) ?? ['s', 1_000]
   return `${Math.floor(ms / unit[1])}${unit[0]}`
 }
 
-/** `timeout 8, no-upstream 3`, the most frequent first; empty without counts. */
+/** Formats `timeout 8, no-upstream 3`, most frequent first; empty without counts. */
 export function countsText(counts: Readonly<Record<string, number>>): string {
   const words = Object.entries(counts).filter(([, count]) => count > 0)
   const sorted = words.toSorted(([, a], [, b]) => b - a)
   return sorted.map(([word, count]) => `${word} ${count}`).join(', ')
 }
 
-/** `disabled since 2026-01-31T03:00:00.000Z: connection-refused`. */
+/** Formats `disabled since 2026-01-31T03:00:00.000Z: connection-refused`. */
 export function stateText({ state, since, why }: StateRecord): string {
   return `${state} since ${since}${why === null ? '' : `: ${why}`}`
 }
 
-/** Removes control characters, since names come from configs and methods from clients. */
+/** Removes control characters, because names come from configs and methods from clients. */
 export function clean(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\u{fffd}')
 }
 
-/** Returns one line per row, with each column as wide as its widest cell. */
+/** Returns one line per row. Each column is as wide as its widest cell. */
 export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((row) => row[at]?.length ?? 0)),

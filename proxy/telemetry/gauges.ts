@@ -33,7 +33,7 @@ export interface CacheFigures {
   } | null
 }
 
-/** Registers series of the answer cache, read at each scrape. */
+/** Registers the series of the answer cache, which each scrape reads. */
 export function registerCache(registry: Registry, cache: CacheFigures | null): void {
   const row = (one: Series, read: (figures: CacheFigures) => number) => {
     mirror(registry, one, () => [{ labels: {}, value: cache === null ? 0 : read(cache) }])
@@ -45,7 +45,7 @@ export function registerCache(registry: Registry, cache: CacheFigures | null): v
   row(series.cacheStoreBroken, ({ shared }) => shared?.figures.broken ?? 0)
 }
 
-/** Registers series of the active config, read at each scrape. */
+/** Registers the series of the active config, which each scrape reads. */
 export function registerConfig(registry: Registry, state: ConfigState): void {
   const row = (one: Series, samples: () => readonly Sample[]) =>
     mirror(registry, one, () => samples().map(([labels, value]) => ({ labels, value })))
@@ -58,10 +58,10 @@ export function registerConfig(registry: Registry, state: ConfigState): void {
   ])
 }
 
-/** Gauges that mirror the pools. A scrape reads them, and they cost nothing in between. */
+/** Gauges that mirror the pools. Only scrapes read the pools, so calls pay nothing. */
 export class PoolGauges {
   readonly #pools: { readonly listener: Labels; readonly snapshot: () => PoolSnapshot }[] = []
-  /** Open breakers by chain and interface: the number of relays that fail calls at once. */
+  /** Open breakers by chain and interface: the number of relays that fail calls immediately. */
   readonly #openBreakers = new Map<string, number>()
 
   constructor(registry: Registry) {
@@ -94,7 +94,7 @@ export class PoolGauges {
     this.#pools.push({ listener, snapshot })
   }
 
-  /** The breaker of one relay has opened or closed. */
+  /** The breaker of one relay opened or closed. */
   breakerChanged(listener: Labels, open: boolean): void {
     const key = labelsKey(listener)
     this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
@@ -126,7 +126,7 @@ const readings: readonly (readonly [Series, () => number])[] = [
 ]
 
 /**
- * Registers the series of the process, its build and its budget, all read at each scrape.
+ * Registers the series of the process, its build and its budget, which each scrape reads.
  * prom-client's default set costs an idle router a 10 ms timer for the event loop.
  */
 export function registerProcess(registry: Registry, version: string, budget?: ByteBudget): void {

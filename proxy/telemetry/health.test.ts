@@ -13,7 +13,7 @@ function pool(...states: UpstreamState[]): PoolSnapshot {
   return aPool(upstreams)
 }
 
-/** Listeners with these upstream states; only those in `answered` had a serving upstream. */
+/** Listeners with these upstream states; only those in `answered` have had a serving upstream. */
 async function healthOf(answered: UpstreamState[], never: UpstreamState[], isGraceOver: boolean) {
   const clock = new VirtualClock()
   const health = new Health(clock, new ConfigState(clock, 'ab12'))

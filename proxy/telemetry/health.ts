@@ -5,10 +5,10 @@ import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 
-/** How long listeners without any upstream delay readiness. */
+/** How long listeners without any upstream may delay readiness. */
 const graceMs = 30_000
 
-/** An answer of a health path: HTTP status and plain text. */
+/** The answer to a health request: HTTP status and plain text. */
 export interface HealthAnswer {
   readonly status: 200 | 503
   readonly body: string
@@ -22,7 +22,7 @@ interface Listener {
   isAnswered: boolean
 }
 
-/** The features that fail without a store. */
+/** A failing store, and the features that fail without it. */
 export interface StoreTrouble {
   /** `127.0.0.1:6379 (resp-cache)` */
   readonly name: string
@@ -67,7 +67,7 @@ export class Health {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here. `?verbose` adds the config and reasons of states. */
+  /** `/readyz`: whether to send clients here. `?verbose` adds the config and reasons for states. */
   readiness(isVerbose = false): HealthAnswer {
     const lines = this.look().map(({ name, pool }) => lineOf(name, pool, isVerbose))
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
@@ -84,7 +84,7 @@ export class Health {
     return { status: isReady ? 200 : 503, body }
   }
 
-  /** `/metrics/overall-health`: started, not draining, and with an upstream serving now. */
+  /** `/metrics/overall-health`: started, not draining, and with an upstream that serves now. */
   overall(): HealthAnswer {
     const isServed = this.look().some(({ pool }) => servingIn(pool) > 0)
     return this.#isStarted && !this.#isDraining && isServed
@@ -92,7 +92,7 @@ export class Health {
       : { status: 503, body: 'Unhealthy' }
   }
 
-  /** `/status` as JSON for programs: the active config, and each upstream's state here. */
+  /** `/status` as JSON for programs: the active config, and the state of each upstream. */
   status(): string {
     const upstreams = this.look().flatMap(({ chain, interface: iface, pool }) =>
       pool.upstreams.map(({ name, tier, state, since, why, lagBlocks }) => {
@@ -111,8 +111,9 @@ export class Health {
 
   /**
    * The start is complete once an upstream of every listener has answered. A listener without an
-   * answer delays the others for the grace time only. After that the router stays started. Without
-   * upstreams it still answers clients with an error, and other replicas could do no more.
+   * answer delays the others only for the grace time; then the router counts as started for good.
+   * Without upstreams it still answers clients with an error, and other replicas could do no
+   * better.
    */
   get #isStarted(): boolean {
     const answered = this.#listeners.filter(({ isAnswered }) => isAnswered).length

@@ -26,7 +26,7 @@ test('in any order of events, each line is written or counted, and no window exc
       await clock.advance(rate.perMs)
       expect(clock.pending).toBe(0)
       expect(written.length + suppressed).toBe(all.reduce((sum, [, lines]) => sum + lines, 0))
-      // A span of one window length can overlap two windows, so it has at most the lines of both.
+      // A span as long as a window can overlap two windows, so it has at most the lines of both.
       for (const fromMs of written) {
         const span = written.filter((atMs) => atMs >= fromMs && atMs < fromMs + rate.perMs)
         expect(span.length).toBeLessThanOrEqual(2 * rate.lines)

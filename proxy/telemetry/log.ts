@@ -6,24 +6,24 @@ import type { LogFormat, LogLevel } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
 
-/** Fields of a line. An `error` becomes code, message and causes. Secrets are masked, texts cut. */
+/** Fields of a line. An `error` becomes code, message and causes. Masks secrets, cuts texts. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The log of the process. Never throws. */
 export interface Logger extends Readonly<
   Record<LogLevel, (message: string, fields?: LogFields) => void>
 > {
-  /** Whether lines of this level are written. Check it before building costly fields. */
+  /** Whether lines of this level are written. Check this before building costly fields. */
   writes(level: LogLevel): boolean
 }
 
 interface LoggerOptions {
-  /** Lines below it are not written. At `debug`, errors include their stacks. */
+  /** Lines below this level are not written. At `debug`, errors include their stacks. */
   readonly level: LogLevel
   readonly format: LogFormat
-  /** Masks secrets in a text. Applied to every text and key of a line before it is cut. */
+  /** Masks secrets in a text. Applied to every text and key of a line before truncation. */
   readonly redact: (text: string) => string
-  /** Whether levels have a colour, for a terminal. */
+  /** Whether to colour levels, for a terminal. */
   readonly colours?: boolean
   /** Receives one whole line at a time, with its line end. Defaults to standard output. */
   readonly destination?: { write(line: string): void }
@@ -70,13 +70,13 @@ export interface LineRate {
   readonly perMs: number
 }
 
-/** Returns whether one more line may be written; if not, it counts the line. */
+/** Returns whether one more line may be written; if not, counts it as suppressed. */
 export type TakeLine = () => boolean
 
 /**
- * Limits per kind of line, so that no kind of event floods the log. A window begins with an event.
- * Lines beyond the limit are counted, and reported at the end of the window: `failed requests
- * suppressed`.
+ * Limits the rate per kind of line, so that no kind of event floods the log. A window starts with
+ * an event. Lines beyond the limit are counted, and reported at the end of the window: `failed
+ * requests suppressed`.
  */
 export function lineLimits(logger: Pick<Logger, LogLevel>, clock: Clock, labels: LogFields) {
   return (
@@ -115,8 +115,8 @@ function cut(text: string): string {
 }
 
 /**
- * Describes an error; `stacks` adds the stack. Internal errors always have it, and those of their
- * causes, for diagnosis.
+ * Describes an error; `stacks` adds the stack. An internal error always includes its stack and
+ * those of its causes, for diagnosis.
  */
 function described(error: unknown, stacks: boolean, depth = 0): unknown {
   if (!(error instanceof Error)) return error
@@ -132,7 +132,7 @@ function described(error: unknown, stacks: boolean, depth = 0): unknown {
   }
 }
 
-/** The stable code if it has one, else the name of its class. */
+/** The stable code if it has one, otherwise the name of its class. */
 function codeOf(error: Error): string {
   if (error instanceof RelayError) return error.kind.code
   if (error instanceof TransportError) return error.fault
@@ -150,7 +150,7 @@ function framesOf(error: Error): string[] {
   return lines.filter((line) => line.startsWith('at ')).slice(0, maxFrames)
 }
 
-/** Text that a terminal or another reader might take for a command, a line end or a direction. */
+/** Text that a terminal or other reader might take for a command, a line end or a direction. */
 // oxlint-disable-next-line no-control-regex
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 const plain = /^[\w.:/@+-]+$/
@@ -158,8 +158,8 @@ const plain = /^[\w.:/@+-]+$/
 const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31;1', debug: '2' }
 
 /**
- * Formats a record for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value`. A value that is
- * not one plain word is quoted as JSON, so none can end the line or pass for another field.
+ * Formats a record for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value`. A value other
+ * than a plain word is quoted as JSON, so it cannot end the line or pass for another field.
  */
 function formatText(line: string, colours: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>
@@ -188,7 +188,7 @@ interface Described {
   readonly errors?: readonly unknown[]
 }
 
-/** `every attempt failed (RPC_UPSTREAM_FAILED), caused by: no listener (refused)`. */
+/** Formats `every attempt failed (RPC_UPSTREAM_FAILED), caused by: no listener (refused)`. */
 function errorText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error)
   const { code, message, cause, errors = [] } = error as Described

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 interface MetricsPage {
-  /** By the sample as written, e.g. `router_x_total{chain="ETH1"}`. */
+  /** Keyed by the sample as written, such as `router_x_total{chain="ETH1"}`. */
   readonly samples: ReadonlyMap<string, number>
   readonly types: ReadonlyMap<string, string>
   readonly helps: ReadonlyMap<string, string>
@@ -11,7 +11,7 @@ interface MetricsPage {
 const sample = /^([a-z_:][a-z0-9_:]*)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$/i
 const comment = /^# (HELP|TYPE) (\S+) (.+)$/
 
-/** Parses a page as strictly as a scraper, and throws on what a scraper would reject. */
+/** Parses a page as strictly as a scraper. Throws on anything that a scraper would reject. */
 export function readMetricsPage(text: string): MetricsPage {
   const page = { samples: new Map<string, number>(), types: new Map(), helps: new Map() }
   if (!text.endsWith('\n')) throw new Error('the last line has no end')

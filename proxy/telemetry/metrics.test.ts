@@ -35,7 +35,6 @@ async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>>
   return readMetricsPage(await metrics.scrape()).samples
 }
 
-/** Samples of one series. */
 async function valuesOf(metrics: Metrics, name: string): Promise<Record<string, number>> {
   const samples = [...(await samplesOf(metrics))].filter(([id]) => id.replace(/\{.*/, '') === name)
   return Object.fromEntries(samples.map(([id, value]) => [id.slice(name.length), value]))

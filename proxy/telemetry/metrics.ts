@@ -20,7 +20,7 @@ import {
 } from './gauges.ts'
 import { type Series, series } from './series.ts'
 
-/** Counts what the router does, and writes it in the text format of Prometheus. */
+/** Counts what the router does, and exports it in the Prometheus text format. */
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** One value of a series. */
@@ -73,16 +73,14 @@ export function createMetrics(options: MetricsOptions) {
   const storeDuration = histogramCells(registry, series.storeDuration)
 
   return {
-    /** The content type of the page. */
     contentType: registry.contentType,
-    /** The whole page. */
     scrape: () => registry.metrics(),
-    /** The page's samples of one series, or none. Lines of a histogram have their bound as `le`. */
+    /** The page's samples of one series, if any. Histogram lines have their bound as `le`. */
     async samples({ name }: Series): Promise<readonly Sample[]> {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }
       return values as unknown as Sample[]
     },
-    /** Registers gauges that a scrape reads from `snapshot`. Called once per listener. */
+    /** Registers gauges that read `snapshot` at each scrape. Call it once per listener. */
     registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
     },
@@ -98,7 +96,7 @@ export function createMetrics(options: MetricsOptions) {
         storeLost: () => losses.inc(),
       }
     },
-    /** A command at the shared store has ended. */
+    /** Records a finished command at the shared store. */
     storeCommandEnded: (command: string, outcome: string, ms: number) =>
       storeDuration({ command, outcome }).observe(ms / 1_000),
     relayObserver: perListener<RelayObserver>((listener) => {
@@ -133,7 +131,7 @@ export function createMetrics(options: MetricsOptions) {
         verificationFailures.inc({ ...listener, upstream, verification }),
     })),
     listenerObserver: perListener<ListenerObserver>((listener) => {
-      // Two listeners of one chain and interface add up.
+      // Two listeners with the same chain and interface are added up.
       const follow = (of: Gauge) => {
         let last = 0
         of.inc(listener, 0)
@@ -165,7 +163,7 @@ export function createMetrics(options: MetricsOptions) {
   }
 }
 
-/** The metrics of `router cache`: of its process, its store, and its calls. */
+/** The metrics of `router cache`: its process, its store and its calls. */
 export function createCacheMetrics(version: string, store: CacheFigures['store']) {
   const registry = new Registry()
   registerProcess(registry, version)

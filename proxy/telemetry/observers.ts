@@ -19,13 +19,13 @@ type Kind = keyof ObserverKinds
 
 /**
  * Creates the observers of one listener, its relay, pool, subscriptions and cross-validation. Call
- * each function once per listener; two listeners of one chain and interface count as one.
+ * each function once per listener; two listeners with the same chain and interface count as one.
  */
 export type Observers = {
   readonly [K in Kind]: (chainId: string, apiInterface: ApiInterface) => ObserverKinds[K]
 }
 
-/** Makes an observer of one listener from the labels of its chain and interface. */
+/** Creates an observer of one listener from the labels of its chain and interface. */
 export function perListener<T>(make: (listener: { chain: string; interface: ApiInterface }) => T) {
   return (chain: string, apiInterface: ApiInterface) => make({ chain, interface: apiInterface })
 }
@@ -53,7 +53,7 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   ],
 }
 
-/** Combines observers, which receive each call in order. */
+/** Combines observers. Each of them receives every call, in order. */
 export function combineObservers(all: readonly SomeObservers[]): Observers {
   const combine = (kind: Kind) => (chainId: string, apiInterface: ApiInterface) => {
     const each = all.map(

@@ -23,7 +23,7 @@ type Made = readonly [
 
 const violated = { violation: { check: 'parent', detail: '' } } as const
 
-/** Every way in which a call can end: attempts, what the client got, the reported outcome. */
+/** Every way a call can end: attempts, what the client got, the reported outcome. */
 const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] = [
   ['an answer', [['a', 'answer']], repliedBy('a'), 'success'],
   [

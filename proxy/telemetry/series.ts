@@ -21,10 +21,10 @@ const upstream = [...listener, 'upstream'] as const
 const topic = [...listener, 'topic'] as const
 const tieredUpstream = [...upstream, 'tier'] as const
 
-/** Includes 2 because the suggested alert is for a p99 above 2 s. */
+/** Includes 2, because the suggested alert is for a p99 above 2 s. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30]
 
-/** Series with common labels. A counter's name ends with `_total`; buckets make a histogram. */
+/** Series with common labels. Counter names end with `_total`; a histogram has buckets. */
 function labelled<const Rows extends Readonly<Record<string, Row>>>(
   common: readonly string[],
   rows: Rows,

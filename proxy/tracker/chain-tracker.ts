@@ -5,20 +5,20 @@ import type { Clock } from '../clock/clock.ts'
 import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
 import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
-/** An upstream as the tracker sees it. The tracker alone writes these fields. */
+/** An upstream as the tracker sees it. Only the tracker writes these fields. */
 export interface TrackedNode {
   readonly name: string
-  /** Its head counts for the tip. */
+  /** Whether its head counts towards the tip. */
   readonly isInService: boolean
   latest: Head | null
   /** Null until first queried. */
   status: SyncStatus | null
-  /** The tip when `latest` was reported. */
+  /** The tip at the time when `latest` was reported. */
   tipThen: number | null
   lagBlocks: number
   /** Why reads of the latest state prefer other upstreams; null if they do not. */
   lagReason: string | null
-  /** A block that it showed above all heads, until its own head is queried. */
+  /** A block that it showed above all heads; null once its own head has been queried. */
   ahead: Pick<Head, 'block' | 'atMs'> | null
   /** The highest block that it revealed above its own head, such as a preconfirmed one. */
   preconfirmed: number
@@ -26,13 +26,13 @@ export interface TrackedNode {
   requestProbe: (() => void) | null
 }
 
-/** A shown block has left the chain if no head confirms it within the longer of these limits. */
+/** A shown block counts as gone if no head confirms it within the longer of these limits. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
-/** Shortest interval between status queries to a node that stays behind. */
+/** Minimum interval between status queries to a node that stays behind. */
 const statusIntervalMs = 30_000
-/** Shortest interval between updates for unchanged reports, since every answer may be one. */
+/** Minimum interval between updates for unchanged reports, because every answer may be one. */
 const updateIntervalMs = 100
-/** A node's head is not queried again within this time of its last report. */
+/** A node's head is not queried within this time of its last report. */
 const probeIntervalMs = 500
 const maxShownHashes = 1_024
 
@@ -45,7 +45,7 @@ export interface TrackerOptions {
 
 /** What this process knows about a running chain, across its interfaces. */
 export class ChainTracker {
-  /** The latest block of the chain; null while no upstream in service has reported one. */
+  /** The latest block of the chain; null until an upstream in service reports one. */
   tip: number | null = null
   /** Time of the last client request, on the clock's monotonic scale. */
   lastRequestMs = 0
@@ -65,15 +65,15 @@ export class ChainTracker {
   /** The highest shown block of each tag that trails the head. */
   readonly #tagged = new Map<BlockTag, number>()
   readonly #reorgListeners: (() => void)[] = []
-  /** Increments when a block is replaced: state near the head may have changed. */
+  /** Increments when a block is replaced, because state near the head may have changed. */
   branch = 0
   /** Increments with `branch`, and when a client sees newer state without a block number. */
   revision = 0
   /** Number of answered calls that may have sent a transaction. */
   writes = 0
-  /** When `revision` last changed, on the wall clock. */
+  /** Wall-clock time of the last change of `revision`. */
   revisedWallMs = -Infinity
-  /** When a block of another branch was last requested by its hash, on the wall clock. */
+  /** Wall-clock time of the last request, by hash, for a block on another branch. */
   doubtedWallMs = -Infinity
 
   constructor(options: TrackerOptions) {
@@ -83,7 +83,7 @@ export class ChainTracker {
   /** The highest block that clients may have seen recently, in any answer; 0 if none. */
   get highestShown(): number {
     const highest = this.#unexpired(this.#shown)
-    // The chain is on another branch, or the node that was ahead has left.
+    // The chain moved to another branch, or the node that was ahead has left.
     if (highest < this.#lastShown) this.branchChanged()
     return (this.#lastShown = highest)
   }
@@ -100,28 +100,29 @@ export class ChainTracker {
   }
 
   /**
-   * A client sees this block. The node may still lack its state: a receipt may precede the block.
+   * Records that a client sees this block. The node may lack its state, because a receipt may
+   * precede the block.
    * @param by the node that showed it; null if another replica stored it
    * @returns false if the number is implausible: it is ignored, but the latest state may differ
    */
   show(block: number, by: TrackedNode | null = null): boolean {
     const mayExist = this.#mayExist(block)
     const isAbove = block > this.highestHead
-    // No node's latest state includes a preconfirmed block, so it bounds no cached answer.
+    // No node's latest state includes a preconfirmed block, so it invalidates no cached answer.
     if (!mayExist || (isAbove && block <= (by?.preconfirmed ?? 0))) this.revise()
     else if (block >= this.highestShown) {
       const atMs = this.#options.clock.nowMs()
       this.#shown = { block, atMs, by }
       if (by && isAbove && !by.ahead) {
         by.ahead = { block, atMs }
-        // The usual poll of a chain with fast blocks comes soon enough.
+        // On a chain with fast blocks, the regular poll comes soon enough.
         if (atMs - (by.latest?.atMs ?? -Infinity) >= probeIntervalMs) by.requestProbe?.()
       }
     }
     return mayExist
   }
 
-  /** A node reports a head below a block that it revealed before, so that block is preconfirmed. */
+  /** If a node reports a head below a block that it revealed before, that block is preconfirmed. */
   #settleAhead(node: TrackedNode, head: number, sentMs: number): void {
     const { ahead } = node
     if (!ahead || sentMs < ahead.atMs) return
@@ -161,14 +162,14 @@ export class ChainTracker {
   }
 
   /**
-   * A client sees a block whose number is unknown.
+   * Records that a client sees a block of unknown number.
    * @param method set for the hash of a request: each method may show another state of the object
    */
   showHash(hash: string, method = ''): void {
     if (!this.#shownHashes.has(hash) && this.rememberHash(method + hash)) this.revise()
   }
 
-  /** A client sees which block this hash belongs to. @returns whether the hash is new */
+  /** Records that a client sees the block of this hash. @returns whether the hash is new */
   rememberHash(hash: string): boolean {
     if (this.#shownHashes.has(hash)) return false
     const [oldest = ''] = this.#shownHashes
@@ -177,19 +178,19 @@ export class ChainTracker {
     return true
   }
 
-  /** A client sees the block of a tag that trails the head, such as `finalized`. */
+  /** Records that a client sees the block of a tag that trails the head, such as `finalized`. */
   showTagged(tag: BlockTag, block: number): void {
     if (block <= (this.#tagged.get(tag) ?? 0) || !this.#mayExist(block)) return
     this.#tagged.set(tag, block)
     this.revise()
   }
 
-  /** The number of a block that was shown recently; null if it is unknown. */
+  /** The number of a block that was shown recently; null if unknown. */
   numberOf(hash: string | null): number | null {
     return this.#recent.numberOf(hash)
   }
 
-  /** A conflicting parent of a recent block, which is then forgotten; null if there is none. */
+  /** Returns a conflicting parent of a recent block, and forgets it; null if there is none. */
   otherParent(hash: string, parent: string): string | null {
     return this.#recent.otherParent(hash, parent)
   }
@@ -207,7 +208,7 @@ export class ChainTracker {
     this.revise()
   }
 
-  /** A client sees an answer that names no block and may be newer than all known blocks. */
+  /** Records an answer that names no block and may be newer than all known blocks. */
   revise(): void {
     this.revision += 1
     this.revisedWallMs = this.#options.clock.wallMs()
@@ -224,7 +225,7 @@ export class ChainTracker {
   }
 
   /**
-   * A node reported its latest block.
+   * Records a node's latest block.
    * @param sentMs when the request was sent: a reordered report does not lower the head
    * @param ageMs the time since the node reported it to another replica
    */
@@ -235,7 +236,7 @@ export class ChainTracker {
     const nowMs = this.#options.clock.nowMs()
     this.#reportedMs = nowMs
     const isHigher = before === null || block > before.block
-    // The status described another head.
+    // The status described a different head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
     const reportedMs = Math.max(nowMs - ageMs, before?.atMs ?? -Infinity)
     node.latest = { block, atMs: reportedMs, roseMs: isHigher ? reportedMs : before.roseMs }
@@ -249,20 +250,20 @@ export class ChainTracker {
     this.#updateLag(nowMs)
   }
 
-  /** A node reported its progress. */
+  /** Records a node's progress. */
   observeStatus(node: TrackedNode, status: SyncStatus): void {
     node.status = status
     this.update()
   }
 
-  /** An upstream entered or left service. */
+  /** Recomputes tip and lag after an upstream entered or left service. */
   update(): void {
     const nowMs = this.#options.clock.nowMs()
     this.#setTip(nowMs)
     this.#updateLag(nowMs)
   }
 
-  /** Whether another status could change the tip or the lag. Lagging nodes are queried rarely. */
+  /** Whether a new status could change the tip or the lag. Lagging nodes are queried rarely. */
   needsStatus({ latest, status, lagReason, lagBlocks }: TrackedNode): boolean {
     if (status === null) return true
     if (latest === null || (lagReason === null && latest.block <= (this.tip ?? 0))) return false
@@ -283,7 +284,7 @@ export class ChainTracker {
     if (tip === null || latest === null) return
     const counts = isInService && this.#mayExist(latest.block)
     const highest = counts ? Math.max(latest.block, tip) : tip
-    // A deep fall of the tip corrects a false claim of one node.
+    // If the tip falls far, it corrects one node's false claim.
     if (highest < this.highestHead && this.#mayExist(this.#peak.block)) return
     this.#peak = { block: highest, atMs: nowMs }
   }

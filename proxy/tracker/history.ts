@@ -8,12 +8,12 @@ export type Read = Pick<MethodSpec, 'data' | 'block'> & { readonly name?: string
 
 /** Oldest block of a node per kind of data, as learned since the last health check. */
 export class History {
-  /** The node lacks blocks before `oldest`. From `trusted` on, empty answers are reliable. */
+  /** The node lacks blocks before `oldest`. From `trusted` on, its empty answers are reliable. */
   readonly #bounds = new Map<DataKind, { oldest: number; trusted: number; gap: number }>()
-  /** The router has asked the node for its oldest block. */
+  /** Whether the router has asked the node for its oldest block. */
   isQueried = false
 
-  /** The oldest block with this data; 0 if unknown. A node without a block has none of its data. */
+  /** The oldest block with this data; 0 if unknown. A node has no data of a block it lacks. */
   oldest(kind: DataKind): number {
     const bounds = this.#bounds
     if (bounds.size === 0) return 0
@@ -31,7 +31,7 @@ export class History {
     return first >= trusted && first >= this.oldest(data as DataKind)
   }
 
-  /** The node returned data about a block, which disproves higher bounds. */
+  /** Records that the node returned data about a block, which disproves higher bounds. */
   returned(kind: DataKind, block: number): void {
     for (const each of [kind, 'blocks'] as const)
       if (block < (this.#bounds.get(each)?.oldest ?? 0)) this.#bounds.delete(each)
@@ -40,7 +40,7 @@ export class History {
   }
 
   /**
-   * The node lacks data about a block. The assumed gap doubles each time, since backfills ascend.
+   * The node lacks data about a block. The assumed gap doubles each time, because backfills ascend.
    * @param young the oldest block that the node is assumed to have
    */
   lacked(kind: DataKind, block: number, young = Infinity): void {
@@ -51,7 +51,9 @@ export class History {
     bound.gap *= 2
   }
 
-  /** The node reports its oldest block. Logs and state may have gaps, so they are not trusted. */
+  /**
+   * Records the oldest block as reported. Logs and state may have gaps, so they are not trusted.
+   */
   reported(kind: DataKind, block: number): void {
     const trusted = kind === 'blocks' ? block : Infinity
     this.#bounds.set(kind, { oldest: block, trusted, gap: 1 })

@@ -6,13 +6,13 @@ export interface ShownBlock {
   readonly number: number
   readonly hash: string | null
   readonly parent: string | null
-  /** The client named it by a hash, so it may be on an abandoned branch. */
+  /** Whether the client named it by its hash, so that it may be on an abandoned branch. */
   readonly isByHash: boolean
 }
 
 /** Number of blocks to remember. */
 export const rememberedBlocks = 256
-/** Hashes to remember per block number. */
+/** Maximum number of hashes to remember per block number. */
 const maxBranches = 8
 
 /** Hashes and parents of the latest blocks that clients have seen. */
@@ -22,12 +22,12 @@ export class RecentBlocks {
   /** By hash. The parent is null if unknown. */
   readonly #blocks = new Map<string, { readonly number: number; parent: string | null }>()
 
-  /** The number of a block that was shown; null if it is unknown. */
+  /** The number of a block that was shown; null if unknown. */
   numberOf(hash: string | null): number | null {
     return hash === null ? null : (this.#blocks.get(hash)?.number ?? null)
   }
 
-  /** A conflicting parent of a block, if any. Either may be wrong, so the first is forgotten. */
+  /** Returns a conflicting parent of a block, if any, and forgets it: either may be wrong. */
   otherParent(hash: string, parent: string): string | null {
     const block = this.#blocks.get(hash)
     if (!block?.parent || block.parent === parent) return null
@@ -66,7 +66,7 @@ export class RecentBlocks {
     return hash !== null && Boolean(known?.[0]) && known?.[0] !== hash
   }
 
-  /** Clears the current blocks above a replaced block, which belong to its branch. */
+  /** Clears the current blocks above a replaced block, because they belong to its branch. */
   #leaveFrom(number: number): void {
     for (const [each, hashes] of this.#hashes)
       if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])

@@ -10,7 +10,7 @@ const old: SyncStatus = { isSyncing: false, ageMs: 2 * 86_400_000, atMs: 0 }
 const syncing: SyncStatus = { isSyncing: true, ageMs: null, atMs: 0 }
 const future: SyncStatus = { isSyncing: false, ageMs: -3_600_000, atMs: 0 }
 
-/** A node with the block and the age of its report. */
+/** A node with this block, reported this long ago. */
 const at = (block: number, status: SyncStatus | null = null, agoMs = 0) => ({
   head: { block, atMs: -agoMs, roseMs: -agoMs },
   status,

@@ -9,7 +9,7 @@ type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
 export interface Head {
   readonly block: number
   readonly atMs: number
-  /** When it last rose, or was first reported. */
+  /** When the head last rose, or was first reported. */
   readonly roseMs: number
 }
 
@@ -23,22 +23,22 @@ export interface SyncStatus {
   readonly atMs: number
 }
 
-/** What the tip is computed from: one node's head and status. */
+/** Input of the tip: one node's head and status. */
 export interface Reported {
   readonly head: Head
   readonly status: SyncStatus | null
 }
 
-/** Minimum time for which a block is fresh, given clock skew and propagation delay. */
+/** A block is fresh for at least this long, to allow for clock skew and propagation delay. */
 const minFreshMs = 30_000
-/** A head this much older than the newest report does not count: its node is unreachable. */
+/** Heads older than the newest by more than this do not count towards the tip. */
 const headLifeMs = 60_000
-/** Speed limit of a chain relative to its spec, since specs may inherit the block time of ETH1. */
+/** Maximum speed of a chain relative to its spec: specs may inherit the block time of ETH1. */
 const fastest = 10
 /** Each verification that a URL passes after a jump doubles its allowed jump, up to this factor. */
 const maxHabit = 64
 
-/** Whether a head moved further, in either direction, than the chain can grow. */
+/** Whether a head moved further than the chain can grow, in either direction. */
 export function hasJumped(
   {
     head,
@@ -58,8 +58,8 @@ export function hasJumped(
 /**
  * The tip of the chain: the highest head that a second node has reached within the allowed lag.
  * Otherwise the highest fresh head, unless two fresh nodes agree on a block implausibly far below.
- * Otherwise the second of three or more, or the highest of two. Nodes that are stale according to
- * their own status count only if all nodes are.
+ * Otherwise the second of three or more, or the highest of two. Nodes that are stale by their own
+ * status count only if all nodes are.
  * @returns null without a head
  */
 export function tipOf(all: readonly Reported[], pace: Pace): number | null {
@@ -76,14 +76,14 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
   const areTwo = third !== null && third.block >= second.block - allowedLagBlocks
   const isFar = hasJumped({ head: second, jumpsPassed: 0 }, highest.block, highest.atMs, pace)
   if (areTwo && isFar && (fresh.includes(second) || fresh.includes(third))) return second.block
-  // Polls are not simultaneous, so one node may briefly be alone with new blocks.
+  // Polls are not simultaneous, so for a short time only one node may have new blocks.
   if (fresh.length > 0) return Math.max(second.block, ...fresh.map(({ block }) => block))
   return third !== null ? second.block : highest.block
 }
 
 /**
  * Why a node is outdated by its own status; null if it is not. A syncing node with a fresh block is
- * not outdated, since some nodes also report syncing while they index old blocks.
+ * not outdated, because some nodes also report syncing while they index old blocks.
  */
 export function whyOutdated(node: Reported, all: readonly Reported[], pace: Pace): string | null {
   const { head, status } = node
@@ -109,7 +109,7 @@ function ageOf({ head, status }: Reported): number | null {
   return status.ageMs + Math.max(0, head.atMs - Math.max(head.roseMs, status.atMs))
 }
 
-/** `90 s`, `5 h`, `3 d`. */
+/** Formats `90 s`, `5 h`, `3 d`. */
 function ageText(ms: number): string {
   const hours = Math.round(ms / 3_600_000)
   if (hours >= 48) return `${Math.round(hours / 24)} d`
@@ -119,7 +119,7 @@ function ageText(ms: number): string {
 /**
  * How many blocks a node is behind the tip: its distance at its last report, plus the blocks by
  * which the tip has since outgrown the usual pace. An old report alone does not count as lag.
- * @param tipThen the tip when the head was reported; null where it was unknown
+ * @param tipThen the tip when the head was reported; null if it was unknown
  */
 export function lagOf(
   head: Pick<Head, 'block' | 'atMs'> | null,

@@ -28,7 +28,7 @@ export interface Question {
 
 export type Answering = (question: Question, node: string) => unknown
 
-/** Outcome of a call for its client, and its cache note. */
+/** The outcome of a call for its client, and its cache note. */
 export interface CallResult {
   /** `hit latest`, `bypass none write`. */
   readonly cache: string
@@ -37,7 +37,7 @@ export interface CallResult {
   readonly upstream: string | null
 }
 
-/** Answer that replaces a result. */
+/** An answer that replaces a result. */
 export class Instead {
   readonly answer: ScriptedAnswer
   constructor(answer: ScriptedAnswer) {
@@ -51,9 +51,9 @@ export interface CacheFixtureOptions {
   readonly maxBytes?: number
   readonly nodes?: string
   readonly shared?: SharedAnswers
-  /** Blocks behind the tip at which a block is final; by default as on Ethereum. */
+  /** Number of blocks behind the tip at which a block is final; by default as on Ethereum. */
   readonly finality?: number
-  /** Replaces `answering` for an interface other than JSON-RPC. */
+  /** Replaces `answering` on interfaces other than JSON-RPC. */
   readonly script?: Script
   /** Default: Ethereum. */
   readonly of?: Awaited<ReturnType<typeof ethereum>>

@@ -8,17 +8,16 @@ import type { BlockPlaces, BlockPoint, BlockRef, BlockTag, Family, Question } fr
 import { isWildcard, segmentsOf } from './path-tree.ts'
 
 /*
- * Determines the block that a request asks about. The method's spec lists where its requests name a
- * block; the value there is a point of the chain.
+ * Finds the block that a request asks about. The spec says where a method's requests name a block.
  */
 
-/** Reads the block that a request asks about. Pure, never throws. */
+/** Returns the block that a request asks about. Pure; never throws. */
 type BlockReader = (...request: Parameters<PlaceReader>) => BlockRef
 
 /** How a method's requests name blocks. */
 export interface BlockSyntax {
   readonly notation: Notation
-  /** Tags, and the chain's own words for them. */
+  /** Tags, and the chain's names for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
   readonly placeReader: (place: ValuePlace) => PlaceReader
   /** Whether a height can replace the block. JSON-RPC outside Ethereum has too many formats. */
@@ -30,7 +29,7 @@ type BlockPlace = Exclude<NativeBlock, string>
 export const noBlock: BlockRef = Object.freeze({ kind: 'none' })
 const invalidBlock: BlockRef = Object.freeze({ kind: 'invalid' })
 
-/** @param headers headers that name the block; without them the method is about a tag */
+/** @param headers headers that name the block; a method without any asks about a tag */
 export function compileBlock(
   block: NativeBlock,
   headers: readonly string[] = [],
@@ -67,14 +66,14 @@ function pointReader(
       isReadable = true
       if (value === undefined || value === null) continue
       const point = readPoint(value, pointSyntax) ?? invalidBlock
-      // A version counts on a scale without a tip, and what it names never changes.
+      // Versions count on a scale without a tip, and the data of a version never changes.
       return isVersion && point.kind === 'number' ? noBlock : point
     }
     return isReadable ? absent : invalidBlock
   }
 }
 
-/** The block of a request that names none; without a default it needs one. */
+/** The block of a request that names none. Without a default, a block is mandatory. */
 function absentRef(absent: BlockTag | 'none' | undefined): BlockRef {
   if (absent === undefined) return invalidBlock
   return absent === 'none' ? noBlock : tagPoints[absent]
@@ -110,7 +109,7 @@ function rangeReader(
   }
 }
 
-/** Both ends of a range, and the single block hash that may replace them. */
+/** Both ends of a range, and the block hash that may replace them. */
 function rangePlaces(block: BlockPlace): (ValuePlace | null)[] {
   if (block['from-param'] !== undefined)
     return [
@@ -123,7 +122,7 @@ function rangePlaces(block: BlockPlace): (ValuePlace | null)[] {
   return [at(block.from), at(block.to), at(block.hash)]
 }
 
-/** Where a height can be written into a method's requests; null: nowhere. */
+/** Where a method's requests accept a height; null: nowhere. */
 export function blockPlaces(
   block: NativeBlock = 'none',
   headers: readonly string[] = [],
@@ -137,13 +136,13 @@ export function blockPlaces(
   }
   if (block.form === 'version' || block.form === 'hash') return null
   const isRange = block['from-param'] !== undefined || block.from !== undefined
-  // A field of the options is a commitment, which is a word.
+  // A field of the options is a commitment, and so a word.
   if (!isRange && block.field !== undefined) return null
   const places = isRange ? rangePlaces(block).slice(0, 2) : [block['first-of']?.[0] ?? block]
   return { places: places.filter((place) => place !== null), isHex }
 }
 
-/** Ethereum writes heights and hashes as `0x` and hex digits; most others use decimal. */
+/** Ethereum writes heights and hashes as `0x` and hex digits; most other chains use decimal. */
 export type Notation = 'ethereum' | 'plain'
 
 /** How a chain's methods write blocks. */
@@ -153,23 +152,23 @@ export function notationOf(
   method: string,
 ): Notation {
   if (family !== 'evm' || apiInterface !== 'jsonrpc') return 'plain'
-  // Ethereum's namespaces end in `_`; further ones, such as `platform.getBlock`, do not.
+  // Ethereum's namespaces end in `_`; others, such as `platform.getBlock`, do not.
   return method.includes('.') && !method.includes('.Eth') ? 'plain' : 'ethereum'
 }
 
-/** The one frozen point per tag, which all calls share. */
+/** One frozen point per tag, shared by all calls. */
 export const tagPoints = Object.freeze(
   Object.fromEntries(blockTags.map((tag) => [tag, Object.freeze({ kind: 'tag', tag })])),
 ) as Readonly<Record<BlockTag, BlockPoint>>
 
-/** How blocks are written on one chain, at one place of a request. */
+/** How a chain writes blocks at one place of a request. */
 interface PointSyntax extends Pick<BlockSyntax, 'notation' | 'words'> {
   readonly form: 'any' | 'number' | 'hash'
   readonly numberField: string
   readonly hashField: string
 }
 
-/** All tags, and the chain's words for them. */
+/** All tags, and the chain's names for them. */
 export function pointWords(
   own: Readonly<Record<string, BlockTag>> = {},
 ): ReadonlyMap<string, BlockPoint> {
@@ -179,14 +178,14 @@ export function pointWords(
   return words
 }
 
-// No tag, height or hash of any chain is longer, so longer text is not a block.
+// No tag, height or hash of any chain is longer than this.
 const maxPointLength = 128
 const ethereumHash = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x0*([0-9a-f]{1,14})$/i
 const decimal = /^\d{1,16}$/
 const foreignHash = /^(?:0x)?[0-9a-z+/=_-]{32,96}$/i
 
-/** Reads a value that is neither undefined nor null. Null: it is not a block. */
+/** Parses a value other than undefined and null. Null if it is not a block. */
 function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | null {
   if (typeof value === 'string') return readText(value, syntax)
   if (typeof value === 'number') {
@@ -210,7 +209,7 @@ function readText(text: string, syntax: PointSyntax): BlockPoint | null {
 
 function readNumber(text: string, notation: Notation): number | null {
   if (notation === 'plain' && decimal.test(text)) return safe(Number(text))
-  // Text of 32 bytes is a hash, even if most of them are zeros.
+  // A text of 32 bytes is a hash, even if most of the bytes are zero.
   if (text.length === 66) return null
   const digits = quantity.exec(text)?.[1]
   return digits === undefined ? null : safe(Number.parseInt(digits, 16))
@@ -225,7 +224,7 @@ function readHash(text: string, notation: Notation): BlockPoint | null {
   return hash.test(text) ? { kind: 'hash', hash: text } : null
 }
 
-/** Reads `{ blockNumber }` or `{ blockHash }` (EIP-1898), by the chain's names for them. */
+/** Parses `{ blockNumber }` or `{ blockHash }` (EIP-1898), with the chain's names for them. */
 function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
   if (Array.isArray(value)) return null
   const number = member(value, syntax.numberField) ?? null
@@ -237,12 +236,12 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
 }
 
 /**
- * Reads the value at one place of a request; undefined or null when there is none.
+ * Reads the value at one place of a request; undefined or null if there is none.
  * @param segments path segments of a REST call; empty for other calls
  */
 export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
-/** Reads headers that name a block. If several do, none counts, because nodes differ. */
+/** Reads the header that names a block. Ignores several such headers, because nodes differ. */
 function headersReader(headers: readonly string[]): PlaceReader {
   return (question) => {
     if (!('header' in question)) return unreadable
@@ -274,7 +273,7 @@ export function placeReader(place: ValuePlace, pattern: string): PlaceReader {
   return at < 0 || isBehindWildcard ? () => unreadable : (_, segments) => segments[at]
 }
 
-/** Reads a place in the params of a call, which are a list or an object. */
+/** Reads a place in the params, which are a list or an object. */
 function paramReader({ param: position, name, field = [] }: ValuePlace): PlaceReader {
   const at = position ?? (name === undefined ? 0 : null)
   const path = typeof field === 'string' ? [field] : field
@@ -292,7 +291,7 @@ function paramReader({ param: position, name, field = [] }: ValuePlace): PlaceRe
   }
 }
 
-/** The member of this name; `misspelt` when only a similar one exists; undefined without either. */
+/** The member with this name; `misspelt` if only a similar name exists; undefined otherwise. */
 function member(object: object, name: string): unknown {
   if (Object.hasOwn(object, name)) return (object as Record<string, unknown>)[name]
   const folded = name.toLowerCase()

@@ -30,7 +30,7 @@ const word = fc.oneof(
   fc.nat().map(String),
 )
 
-/** Requests similar to those of the interface, and others. */
+/** Requests that resemble those of the interface, and unrelated ones. */
 function questions(offered: ChainInterface): fc.Arbitrary<Question> {
   const name = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...offered.methods) },
@@ -83,7 +83,7 @@ describe('any request of a client', () => {
   })
 })
 
-/** Params that, together, trigger every method's checks. */
+/** Params that together trigger the checks of every method. */
 const someParams = [[], ['0x5'], [`0x${'a'.repeat(64)}`], { height: '5' }]
 
 describe('each method of a bundled spec', () => {

@@ -89,7 +89,7 @@ describe('REST', () => {
   test.each<[Record<string, string>, BlockRef]>([
     [{ 'x-cosmos-block-height': '5' }, height(5)],
     [{ 'grpc-metadata-x-cosmos-block-height': '6' }, height(6)],
-    // A gateway joins both into one value, which a node ignores.
+    // A gateway joins both into one value, which the node ignores.
     [{ 'x-cosmos-block-height': '5', 'grpc-metadata-x-cosmos-block-height': '6' }, invalid],
     [{ 'x-cosmos-block-height': '5, 6' }, invalid],
     [{ 'x-cosmos-block-height': '0' }, latest],
@@ -198,7 +198,7 @@ describe('gRPC', () => {
     ['GetBlockByHeight', [0xff], invalid],
     ['ABCIQuery', [0x12, 0x02, 0x2f, 0x61, 0x18, 0x07], height(7)],
     ['ABCIQuery', [0x12, 0x02, 0x2f, 0x61], latest],
-    // Decoders differ on a repeated field and on a group.
+    // Decoders disagree about a repeated field and about a group.
     ['ABCIQuery', [0x18, 0x07, 0x18, 0x08], invalid],
     ['ABCIQuery', [0x0b, 0x0c, 0x18, 0x07], invalid],
     ['GetLatestBlock', [], latest],

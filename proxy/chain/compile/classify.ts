@@ -15,18 +15,18 @@ import {
 } from './method.ts'
 import { isAmbiguousPath, PathTree } from './path-tree.ts'
 
-/** The methods of an interface, the standard set before its add-ons. */
+/** The methods of an interface: the standard set, then its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
   return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.methods ?? {}).map(([key, method]) => {
-      // Key such as `GET /blocks/{height}`; with several paths per name, `/C/rpc eth_call`.
+      // A key is `GET /blocks/{height}`, or `/C/rpc eth_call` where several paths share a name.
       const [first, name] = key.split(' ', 2) as [string, string?]
       return { name: name ?? first, verb: name === undefined ? '' : first, addon, method }
     }),
   )
 }
 
-/** Compiles how an interface's requests are classified. */
+/** Compiles the classifier of an interface's requests. */
 export function compileClassify(
   chain: NativeSpec,
   apiInterface: ApiInterface,
@@ -50,7 +50,7 @@ export function compileClassify(
   return (apiInterface === 'rest' ? compileRest : compileByName)(spec, methodsOf(spec), compile)
 }
 
-/** @param pattern REST only: the matching path pattern, by name or alias */
+/** @param pattern REST only: the path pattern that matched, by name or alias */
 type Compile = (named: NamedMethod, pattern?: string) => Classify
 
 const noSegments: readonly string[] = []
@@ -61,8 +61,8 @@ function compileByName(
   methods: readonly NamedMethod[],
   compile: Compile,
 ): (question: Question) => MethodSpec {
-  // A chain may serve one name under several paths, so each path has its own table. The table of
-  // the empty path has all names; if several paths have a name, the first in the spec counts.
+  // A chain may serve one name under several paths, so each path has a table. The table of the
+  // empty path has all names; the first in the spec wins.
   const anywhere = new Map<string, Classify>()
   const byPath = new Map([['', anywhere]])
   const atRootFirst = methods.toSorted(
@@ -100,8 +100,8 @@ function pathOf({ method }: NamedMethod): string {
 }
 
 /**
- * Matches `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`. Relayed over
- * a shared WebSocket, such a call would open a subscription that no client reads or ends.
+ * Matches `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`. Over a
+ * shared WebSocket, such a call would open a subscription that no client reads or ends.
  */
 const subscribing = /^[^/]*[Ss]ubscribe(?![a-z])[^/]*$/
 
@@ -126,23 +126,23 @@ function compileRest(
       const method = match.value(question, match.segments)
       return isAmbiguousPath(question.path) ? ambiguous(method) : method
     }
-    // An unnamed POST may change the node's state, so it is sent once.
+    // An unknown POST may change the node's state, so it is sent only once.
     const unknown = unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
     return { ...unknown, looksLikeRead: verb === 'GET', tipHeader: spec['tip-header'] }
   }
 }
 
-/** Prefixes of method names, with alternatives for the same methods. */
+/** Prefixes of method names, each with alternative prefixes for the same methods. */
 export type Aliases = NonNullable<NativeInterface['aliases']>
 
 /**
- * The other names of a method or path with an aliased prefix, in either direction:
+ * Other names of a method or path whose prefix has an alias, in either direction:
  * `/sdk/bank/v1beta1/supply` and `/cosmos/bank/v1beta1/supply`.
  */
 export function otherNames(name: string, aliases: Aliases = {}): string[] {
   const names = Object.entries(aliases).flatMap(([prefix, alias]) => {
     if (name.startsWith(alias)) return [prefix + name.slice(alias.length)]
-    // For the root itself: `/` is `/v1`, not `/v1/`.
+    // The root is an exception: `/` maps to `/v1`, not `/v1/`.
     if (name === prefix && alias.startsWith(prefix)) return [alias.replace(/\/$/, '')]
     return name.startsWith(prefix) ? [alias + name.slice(prefix.length)] : []
   })

@@ -12,7 +12,7 @@ import {
 import type { Chain, ChainInterface, ProbeCall, ResultPath, Verification } from '../types.ts'
 import { type Aliases, compileClassify, methodsOf, otherNames } from './classify.ts'
 
-/** Compiles a spec whose inheritance is resolved. */
+/** Compiles a spec with resolved inheritance. */
 export function compileChain(spec: NativeSpec, failures: FailureTable): Omit<Chain, 'ownFile'> {
   const { id, aliases = [], name = id, family = 'other', finality = 'finalized' } = spec
   return {
@@ -99,7 +99,7 @@ function compileProbe(
   return { verb: 'POST', path, body: body ?? JSON.stringify(call), result, timeoutMs }
 }
 
-/** Verifications of an interface and its add-ons, which an upstream passes before it serves. */
+/** Verifications of an interface and its add-ons. An upstream must pass them to serve calls. */
 function compileVerifications(apiInterface: ApiInterface, spec: NativeInterface): Verification[] {
   return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.verifications ?? {}).map(([name, verification]) => ({

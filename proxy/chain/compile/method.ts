@@ -15,9 +15,9 @@ import { blockPlaces, type BlockSyntax, compileBlock, noBlock, tagPoints } from 
 
 /** A method of an interface, and its name. */
 export interface NamedMethod {
-  /** Excludes the verb and the internal path. */
+  /** The name without verb and internal path. */
   readonly name: string
-  /** REST: upper case; empty for other interfaces. */
+  /** The HTTP verb in upper case on REST; empty on other interfaces. */
   readonly verb: string
   readonly addon: string | null
   readonly method: NativeMethod
@@ -30,8 +30,8 @@ export interface NamedMethod {
 export type Classify = (question: Question, segments: readonly string[]) => MethodSpec
 
 /**
- * Compiles a method that reuses its classifications. A call gets a new one only if it names a
- * height, a hash or a range, or if a check compares with a value of the request.
+ * Compiles a method so that its calls share classifications. A call needs its own only if it names
+ * a height, a hash or a range, or if a check compares against a value of the request.
  */
 export function compileMethod(
   { name, addon, method }: NamedMethod,
@@ -67,7 +67,7 @@ export function compileMethod(
     internalPath: method['internal-path'] ?? '',
     blockPlaces: blockPlaces(
       method.block,
-      // An answer about the tip itself is about no other block.
+      // An answer about the tip itself concerns no other block.
       method['tells-tip'] ? [] : spec['block-headers'],
       syntax,
     ),
@@ -87,7 +87,7 @@ export function compileMethod(
       checks,
     }
   }
-  // A header with the head accompanies every answer, so it does not show this answer's block.
+  // Every answer carries the head in a header, so that header does not show this answer's block.
   const showsAsTip = (block: BlockRef) =>
     tip?.header === undefined && ['number', 'hash', 'tag'].includes(block.kind)
   const isByHash = (block: BlockRef) =>
@@ -108,7 +108,7 @@ export function compileMethod(
     const known = cache.get(ref)
     if (known !== undefined) return known
     const classification = about(ref, checks, null)
-    // All calls share one object per such ref.
+    // All calls with such a ref share one object.
     if (ref.kind === 'none' || ref.kind === 'tag' || ref.kind === 'invalid')
       cache.set(ref, Object.freeze(classification))
     return classification
@@ -121,7 +121,7 @@ function isHeight(value: unknown): value is number {
 
 const none: readonly Check[] = Object.freeze([])
 
-/** The checks of an answer, as a list when they are the same for all requests of the method. */
+/** Compiles the checks of an answer: a list if they are the same for all of its requests. */
 function compileChecks(
   { checks: rules = [] }: NativeMethod,
   { placeReader }: BlockSyntax,
@@ -132,12 +132,12 @@ function compileChecks(
   })
   if (rows.every(({ read }) => read === null))
     return Object.freeze(rows.map(({ rule }) => ({ rule, wanted: null })))
-  // Runs only when the answer arrives: until then a filter stays as compact as it was sent.
+  // Runs when the answer arrives, so a filter stays in its compact wire form until then.
   return (question, segments) =>
     rows.map(({ rule, read }) => ({ rule, wanted: read && (() => read(question, segments)) }))
 }
 
-/** Where the answer shows the tip: at the method's place, else in the interface's header. */
+/** Where an answer shows the tip: in the method's result, or in a header of the interface. */
 function tellsTip(method: NativeMethod, tipHeader: string | undefined): ResultPath | null {
   const { path, header = tipHeader, encoding = 'decimal', hash } = method['tells-tip'] ?? {}
   if (path !== undefined)
@@ -152,7 +152,7 @@ function showsBlock(method: NativeMethod): ResultPath | null {
   return { path, encoding, ...shownHashes(method, path), ...others }
 }
 
-/** Paths of the hash and the parent beside a block's number, taken from the checks. */
+/** Paths of the hash and the parent next to a block's number, as the checks give them. */
 function shownHashes(
   { checks = [] }: NativeMethod,
   path: ResultPath['path'],
@@ -170,13 +170,13 @@ function defaultTag(block: NativeMethod['block']): BlockTag | null {
   return block.default === undefined || block.default === 'none' ? null : block.default
 }
 
-/** Marks a call that nodes may read differently, so its answer is not shared or checked. */
+/** Marks a call that nodes may interpret differently. Its answer is neither shared nor checked. */
 export function ambiguous(method: MethodSpec): MethodSpec {
   const { showsBlock: _, impliesBlock: __, ...others } = method
   return { ...others, cacheable: false, checks: none, tellsTip: null }
 }
 
-/** Classification of a method that the spec does not name. */
+/** Classification of a method that is not in the spec. */
 export function unknownMethod(name: string, kind: CallKind, internalPath = ''): MethodSpec {
   return {
     name,

@@ -9,7 +9,7 @@ interface Node<Value> {
   value: Value | null
 }
 
-/** Path patterns such as `/blocks/{height}`; a literal segment wins over a parameter. */
+/** Path patterns such as `/blocks/{height}`. Literal segments take precedence over parameters. */
 export class PathTree<Value> {
   readonly #root: Node<Value> = emptyNode()
 
@@ -33,7 +33,7 @@ export class PathTree<Value> {
     node.value ??= value
   }
 
-  /** The value of the pattern that a path matches, and the segments of the path. */
+  /** Returns the value of the pattern that a path matches, and the segments of the path. */
   find(path: string): { readonly value: Value; readonly segments: readonly string[] } | null {
     const segments = segmentsOf(path)
     const value = segments.length > maxSegments ? null : walk(this.#root, segments, 0)
@@ -41,14 +41,14 @@ export class PathTree<Value> {
   }
 }
 
-/** No path of any chain is deeper. A deeper path matches nothing. */
+/** No chain has deeper paths. A deeper path matches nothing. */
 const maxSegments = 64
 
 function emptyNode<Value>(): Node<Value> {
   return { literals: new Map(), parameter: null, wildcards: [], value: null }
 }
 
-/** Segments as nodes see them: decoded once, without empty ones (`//`, `/./`, final slash). */
+/** Segments as nodes see them: decoded once, without empty ones (`//`, `/./`, trailing slash). */
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   return path.includes('%') ? segments.map(decoded) : segments

@@ -3,30 +3,30 @@
 import type { FailureClass, FailureTable, NodeError } from '../failure-table.ts'
 import type { FailureFile, FailureRow } from './schema.ts'
 
-/** The fields of a row that describe the failure, without those that match it. */
+/** The fields of a row that describe the failure, without the fields that match it. */
 type FailureFields = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'>
 
-// A message may quote text of any length from a request; its beginning names the error.
+// A message may quote a request at any length; its beginning identifies the error.
 const maxMessageLength = 1_000
-/** Errors about params may quote them. */
+/** An error about params may quote them. */
 const invalidParams = -32_602
 
 interface NodeErrorRow {
   readonly failure: FailureClass
-  /** The failure under HTTP 500, for rows that would be the answer; null: ignore the status. */
+  /** The failure for HTTP 500, in rows whose error would be the answer; null: ignore the status. */
   readonly ifOdd: FailureClass | null
-  /** The failure without consequences, for rows matched by text alone; else null. */
+  /** The failure without consequences, for rows that match by text alone; otherwise null. */
   readonly ifQuoted: FailureClass | null
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
-  /** Matches the methods that have this error; null: all. */
+  /** Matches the methods that return this error; null: all methods. */
   readonly isOf: ((method: string) => boolean) | null
 }
 
 /**
- * Merges the rows of several tables: first all rows marked `first`, then the rest, then those
- * marked `last`. Within each group the order of the tables decides.
+ * Merges the rows of several tables: rows marked `first`, then unmarked rows, then those marked
+ * `last`. Within each group, the order of the tables decides.
  */
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const faults = firstOf(
@@ -81,7 +81,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       for (const row of rows) {
         if (isOdd && row.ifOdd !== null && status !== 500) continue
         if (!matches(row, error, method)) continue
-        // The code or the status may still classify the error.
+        // The code or the status may classify the error more precisely.
         if (isQuoting && row.ifQuoted !== null) byWords ??= row.ifQuoted
         else return hinted((isOdd && row.ifOdd) || row.failure, error.message, error.details)
       }
@@ -91,7 +91,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   }
 }
 
-/** Failures by the keys of their rows. If two rows have a key, the first counts. */
+/** Maps keys to failures. If several rows share a key, the first wins. */
 function firstOf<Row extends FailureFields, Key>(
   rows: readonly Row[],
   keysOf: (row: Row) => Iterable<Key>,
@@ -137,8 +137,8 @@ export function matcher(names: readonly string[]): (method: string) => boolean {
 }
 
 /**
- * Statuses for server trouble or missing access, whose body is not a node's answer to the request.
- * 500 can be either: see `specs/README.md`.
+ * Whether a status means server trouble or missing access, so that the body is not a node's answer.
+ * 500 can mean either: see `specs/README.md`.
  */
 function isOddStatus(status: number): boolean {
   return status >= 500 || [401, 402, 403, 407, 408, 429].includes(status)
@@ -151,7 +151,7 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
   return row.message === null || row.message.test(error.message.slice(0, maxMessageLength))
 }
 
-/** A row's failure with defaults filled in. */
+/** The failure of a row, with defaults filled in. */
 export function failureOf(row: FailureFields): FailureClass {
   const isBlamed = row.origin === 'upstream' && row.cooldown !== true
   return Object.freeze({
@@ -180,14 +180,14 @@ function expand(statuses: readonly (number | string)[]): Set<number> {
   )
 }
 
-/** A fault that no table names. */
+/** A fault that no table lists. */
 const unknownFault = failureOf({ name: 'unknown-fault', origin: 'upstream' })
 
-/** An answer outside the interface's format, with a status that no table names. */
+/** An answer that is not in the interface's format, with a status that no table lists. */
 const malformed = failureOf({ name: 'malformed', origin: 'upstream' })
 
 /**
- * An error that no row matches: the node's own answer, or trouble of a gateway. The upstream is not
- * blamed, because any client may have caused it.
+ * An error that no row matches: the node's own answer, or a gateway's trouble. It does not blame
+ * the upstream, because any client may have caused it.
  */
 const unknownError = failureOf({ name: 'unknown-error', origin: 'node', doubtful: true })

@@ -107,7 +107,7 @@ describe('a limit that a gateway reports in its own format', () => {
   })
 })
 
-/** On JSON-RPC the router itself composes the request. */
+/** On JSON-RPC, the router itself composes the request. */
 it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
   'a page with HTTP %i is a failure of the upstream',
   (status) => {
@@ -116,7 +116,7 @@ it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
   },
 )
 
-/** On REST the client composes the request, so another upstream is tried and none is blamed. */
+/** On REST, the client composes the request, so another upstream is tried and none is blamed. */
 describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 501])(
   'an unlisted error with HTTP %i, on REST',
   (status) => {
@@ -261,7 +261,7 @@ describe('messages that several rows could match', () => {
   })
 })
 
-// A client may put failure messages into a method's name. That must not start a cooldown.
+// A client may hide failure messages in a method name. They must not start a cooldown.
 it('recognises a missing method by its code, whatever its name', () => {
   const echoes = [
     (method: string) => `the method ${method} does not exist/is not available`,
@@ -280,8 +280,8 @@ it('recognises a missing method by its code, whatever its name', () => {
   )
 })
 
-// A contract's text or a caller's mistake may quote a node's trouble. Both are the answer, and
-// other nodes would return the same.
+// A contract's text or a caller's mistake may quote the error of a node. That quote is part of the
+// answer, and every node would return the same.
 describe('a message that only quotes the words of another row', () => {
   const revert = 'execution-reverted'
   test.each([

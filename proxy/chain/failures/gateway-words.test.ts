@@ -5,8 +5,8 @@ import { loadCatalog } from '../load-catalog.ts'
 import { ClassifiedChain } from '../testing/classified-chain.ts'
 
 /*
- * Messages in which gateways, and nodes in trouble, report about themselves as node errors. Some
- * sound like statements about the request, but none is the answer to a read.
+ * Error messages by which gateways, and nodes in trouble, report about themselves. Some sound like
+ * statements about the request, but none is the answer to a read.
  */
 
 const messages = [

@@ -23,7 +23,7 @@ const params = [-32602, 'Invalid params'] as const
 const nonce = [-32000, 'nonce too low: next nonce 5, tx nonce 4'] as const
 const funds = [-32000, 'insufficient funds for gas * price + value'] as const
 
-/** The failure class of a read's error, by the chain's table. */
+/** The failure class of a read's error in the chain's table. */
 function classOf(chain: keyof typeof chains, method: string, error: readonly [number, string]) {
   const [code, message] = error
   return chains[chain].chain.failures.ofNodeError({ status: 200, code, message }, method)
@@ -95,7 +95,7 @@ describe('text that a caller may have chosen', () => {
     ['debug_traceCall', 429, -32000, bad, { cooldown: true }],
     ['debug_traceCall', 503, -32000, bad, { weight: 1 }],
     ['eth_call', 200, -32603, 'Internal error', { weight: 1 }],
-    // Text about the call keeps its meaning.
+    // A text about the call keeps its meaning.
     ['eth_call', 200, -32000, 'header not found', { name: 'header-not-found', weight: 0 }],
   ])('%s: HTTP %i, %i %s', (method, status, code, message, expected) => {
     const { runsCallerCode } = chains.evm.jsonrpc(method)
@@ -145,7 +145,7 @@ describe('a row for some methods', () => {
     expect(JSON.stringify(checked.error?.issues)).toContain('its beginning and `*`')
   })
 
-  // The limit of one wide query must not stop all other traffic of the URL.
+  // The limit on one wide query must not stop all other traffic to the URL.
   it('a limit on a log query starts no cooldown', () => {
     const limit = [-32005, 'limit exceeded'] as const
     expect(classOf('evm', 'eth_getLogs', limit)).toMatchObject({ retry: true, cooldown: false })

@@ -5,8 +5,8 @@ import { strict } from '../document.ts'
 import { answerFindings, limitKinds, transportFaults } from '../failure-table.ts'
 
 /*
- * Schema of the failure tables in `specs/failures/*.yml`, documented in `specs/README.md`: the
- * first matching row counts.
+ * Schema of the failure tables in `specs/failures/*.yml`, documented in `specs/README.md`. The
+ * first matching row wins.
  */
 
 const name = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower case words joined by -')

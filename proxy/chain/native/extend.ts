@@ -9,7 +9,7 @@ export interface NativePart {
   readonly verifications?: Record<string, NativeVerification> | undefined
 }
 
-/** The parts of an interface with their paths in the file: the standard set, then each add-on. */
+/** The parts of an interface, with their paths in the file: the standard set, then each add-on. */
 export function interfaceParts(
   own: NativeInterface,
 ): { readonly addon: string | null; readonly at: readonly string[]; readonly part: NativePart }[] {
@@ -23,7 +23,7 @@ export function interfaceParts(
   ]
 }
 
-/** Merges a spec over its base. Keys that it omits are inherited. */
+/** Merges a spec over its base. Omitted keys are inherited. */
 export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
   const interfaces = { ...base.interfaces }
   for (const name of apiInterfaces) {
@@ -33,7 +33,7 @@ export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
   return {
     ...base,
     ...own,
-    // A chain with another id does not inherit names.
+    // A chain with a different id does not inherit aliases.
     aliases: own.aliases ?? (own.id.toLowerCase() === base.id.toLowerCase() ? base.aliases : []),
     'block-words': { ...base['block-words'], ...own['block-words'] },
     interfaces,
@@ -47,7 +47,7 @@ function extendInterface(base: NativeInterface, own: NativeInterface): NativeInt
     ),
   )
   const extendPart = (lower: NativePart, upper: NativePart, addon: string | null) => ({
-    // Omitted methods, and methods now in another part, are not inherited.
+    // Methods that are omitted, or that move to another part, are not inherited.
     methods: {
       ...Object.fromEntries(
         Object.entries(lower.methods ?? {})
@@ -93,7 +93,7 @@ function withoutChecks(method: NativeMethod, dropped: readonly string[] = []): N
   return { ...method, checks: method.checks?.filter(({ check }) => !dropped.includes(check)) }
 }
 
-/** A verification without its own method or path inherits the request. */
+/** A verification without a method or path inherits the request. */
 function extendVerification(base: NativeVerification, own: NativeVerification): NativeVerification {
   if (own.method === undefined && own.path === undefined) return { ...base, ...own }
   const { expected, severity } = base

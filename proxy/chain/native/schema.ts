@@ -7,8 +7,8 @@ import { methodName, pattern } from '../failures/schema.ts'
 
 /*
  * Schema of the native format, one YAML file per chain, documented in `specs/README.md`. Specs in
- * other formats are converted to this type, then merged over their bases and compiled. Compilation
- * sets the defaults.
+ * other formats are converted to it, merged over their bases, and compiled. Compilation fills in
+ * the defaults.
  */
 
 export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
@@ -39,7 +39,7 @@ const headerName = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a header name 
 /** Keys and indexes from the result down; empty for the result itself. */
 const path = z.array(z.union([text, z.int().min(-1)])).max(16)
 
-/** Index of a param in a list. */
+/** Index of a param in the list. */
 const position = z.int().min(0).max(31)
 
 /** The place of one value in a request. */
@@ -94,7 +94,7 @@ const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
-  /** The block's hash, if no check names it. Without `path` the answer shows no number. */
+  /** The block's hash, if no check reads it. Without `path`, the answer shows no number. */
   hash: path.optional(),
   /** `path` shows the first block of a run as long as this list. */
   span: path.optional(),
@@ -105,7 +105,7 @@ const resultPath = strict({
 })
 
 /*
- * Checks of a method's answers. A check compares the answer with the request; it skips values that
+ * Checks of a method's answers. A check compares the answer with the request, and skips values that
  * are null or missing in the answer.
  */
 
@@ -115,12 +115,12 @@ export const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('block'),
     number: path.optional(),
     hash: path.optional(),
-    /** The result is a list; the paths start at each item. */
+    /** The result is a list, and the paths start at each item. */
     each: z.boolean().optional(),
-    /** The number may name an earlier block, lower by at most this many. */
+    /** The number may be lower than requested, by at most this much. */
     older: z.int().min(1).max(1e9).optional(),
   }),
-  /** The value at the path equals the one at a place of the request. */
+  /** The value at the path equals the value at a place of the request. */
   strict({
     check: z.literal('identity'),
     ...pointPlace.shape,
@@ -129,20 +129,20 @@ export const checkSchema = z.discriminatedUnion('check', [
   }),
   /** Each log matches the filter. */
   strict({ check: z.literal('logs'), ...pointPlace.shape }),
-  /** A block has the same parent each time it is returned. */
+  /** A block has the same parent every time it is returned. */
   strict({ check: z.literal('parent'), hash: path, parent: path }),
-  /** The answer is the hash of the transaction that was sent, one of Ethereum's types. */
+  /** The answer is the hash of the transaction that was sent, for Ethereum transaction types. */
   strict({
     check: z.literal('sent'),
     ...pointPlace.shape,
     digest: z.literal('keccak256'),
     result: path.optional(),
   }),
-  /** The hash matches the header or transaction beside it. Level `full` only. */
+  /** The hash matches the header or transaction next to it. Level `full` only. */
   strict({
     check: z.literal('proof'),
     form: z.enum(['ethereum-header', 'ethereum-transaction']),
-    /** The objects are items of the list in this member. */
+    /** The objects are the items of the list in this member. */
     each: z.string().min(1).optional(),
   }),
   /** Null means that the node lacks the block, so the router tries another node. */
@@ -152,17 +152,17 @@ export const checkSchema = z.discriminatedUnion('check', [
 const methodSchema = strict({
   /**
    * `read` may go to any node, repeatedly; `write` changes the chain; `subscribe` opens a stream;
-   * `local` concerns one node's state (`eth_accounts`, `admin_peers`). A local call goes once, to
-   * one node, since nodes differ; a call that `creates` is retried like a read.
+   * `local` concerns the state of one node (`eth_accounts`, `admin_peers`). A local call goes to
+   * one node, once, because nodes differ; a call that `creates` is retried like a read.
    */
   kind: z.enum(['read', 'write', 'subscribe', 'local']).optional(),
   /**
-   * What a call does to an object that one node stores for its caller, such as a filter: it creates
-   * the object and returns its id, or uses or ends the object whose id is its first param.
+   * What a call does to an object that one node stores for its caller, such as a filter. It creates
+   * the object and returns its id, or it uses or ends the object whose id is the first param.
    */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
-  /** Where a request may set the lowest block that its answer may reflect. */
+  /** Where a request may set the minimum block that its answer must reflect. */
   'min-block': pointPlace.optional(),
   /** Kind of data that a read of a numbered block needs; `none` if nodes never prune it. */
   data: z.enum([...dataKinds, 'none']).optional(),
@@ -171,12 +171,12 @@ const methodSchema = strict({
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
   cost: z.int().min(1).max(100_000).optional(),
   cacheable: z.boolean().optional(),
-  /** A write invalidates the cached latest answer, which clients need before their next write. */
+  /** A write invalidates the cached latest answer, which clients need for their next write. */
   'until-write': z.boolean().optional(),
   deterministic: z.boolean().optional(),
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
-  /** Its errors may quote the caller, from code that it runs or a query that it repeats. */
+  /** Errors may quote the caller: code that the call runs, or a query that the node repeats. */
   'runs-caller-code': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
   /** Where other answers show their block. `unnamed`: they show the latest state, unreadably. */
@@ -212,14 +212,14 @@ const verificationSchema = strict({
 const methods = z.record(z.string().min(1).max(200), methodSchema)
 const verifications = z.record(word, verificationSchema)
 
-/** The calls with which the router probes a node's chain. */
+/** Calls that probe a node's view of the chain. */
 const chainProbes = {
   'latest-block': probeSchema.optional(),
   'safe-block': probeSchema.optional(),
   'finalized-block': probeSchema.optional(),
   syncing: probeSchema.optional(),
   'latest-time': probeSchema.optional(),
-  /** `kinds`: where the result has the oldest block of data that nodes may prune earlier. */
+  /** `kinds`: where the result shows the oldest block of data that nodes may prune earlier. */
   'oldest-block': strict({
     ...probeKeys,
     kinds: z.partialRecord(z.enum(dataKinds), path).optional(),
@@ -263,7 +263,7 @@ export const nativeSchema = strict({
       error: `must be a tag (${blockTags.join(', ')}) or a number of blocks`,
     })
     .optional(),
-  /** False: answers are neither cached nor shared, since the state changes without a block. */
+  /** False: answers are neither cached nor shared, because the state changes without a block. */
   cacheable: z.boolean().optional(),
   failures: z.array(word).optional(),
   'block-words': z.record(z.string().min(1).max(128), z.enum(blockTags)).optional(),
@@ -283,7 +283,7 @@ export type NativeProbe = z.output<typeof probeSchema>
 export type CheckRule = z.output<typeof checkSchema>
 export type NativeVerification = z.output<typeof verificationSchema>
 
-/** Milliseconds of a duration that the schema has validated, such as `1m30s`. */
+/** Milliseconds of a validated duration such as `1m30s`. */
 export function durationMs(text: string): number {
   return parseDuration(text) ?? 0
 }

@@ -11,7 +11,7 @@ import {
 } from './schema.ts'
 
 /**
- * Validates what a schema cannot: that a merged spec is complete and its parts are consistent.
+ * Validates what a schema cannot: that a merged spec is complete and consistent.
  * @param whole the spec merged over its base
  */
 export function validateSpec(
@@ -90,7 +90,7 @@ function validateMethods(
       complain(['without', index], `there is no method \`${name}\` to leave out.`)
 }
 
-/** Only inherited checks can be omitted. */
+/** Reports `without-checks` entries that match no inherited check. */
 function validateChecks(own: NativeInterface, base: NativeInterface, complain: Complain): void {
   const rules = interfaceParts(base).flatMap(({ part }) =>
     Object.values(part.methods ?? {}).flatMap(({ checks }) => checks ?? []),

@@ -47,8 +47,8 @@ export function convertMethod(
   }
 }
 
-// The catalog's `local` only says that answers differ between nodes. These methods concern state
-// that one node stores for its caller, so another node cannot answer them.
+// The catalog's `local` only says that answers differ between nodes. These methods use state that
+// one node stores for its caller, so no other node can answer them.
 const nodeLocal =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
 const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp])[] = [
@@ -56,10 +56,10 @@ const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp
   ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
   ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
 ]
-// These methods run the caller's code, or repeat its query.
+// These methods run the caller's code, or quote its query.
 const running =
   /^(?:eth_|Filecoin\.Eth)(?:call|estimate|createAccessList|simulate)|^(?:\w*trace_|debug_trace|simulate|sendTransaction$|abci_query$|\w+_search$)|\/(?:simulate|smart\/.*|view)$|\/(?:Simulate|SmartContractState)$/i
-// The catalog does not define what a method reads. Methods without a row read state.
+// The catalog does not define which data a method reads. Methods without a row read state.
 const dataNeeded: readonly (readonly [RegExp, NativeMethod['data']])[] = [
   [/^eth_getLogs$/, 'logs'],
   [/^eth_getBlockReceipts$/, 'receipts'],
@@ -98,7 +98,7 @@ const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRu
   ['eth_getLogs', [{ check: 'logs', param: 0 }]],
 ])
 
-/** Words that chains of the catalog use for the named blocks. */
+/** Names that chains of the catalog use for block tags. */
 export const catalogBlockWords: Readonly<Record<string, BlockTag>> = {
   validated: 'latest',
   closed: 'latest',
@@ -114,7 +114,7 @@ export const catalogBlockWords: Readonly<Record<string, BlockTag>> = {
   l1_accepted: 'finalized',
 }
 
-/** How requests of a catalog method name their block. */
+/** How the requests of a catalog method name their block. */
 function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock {
   const parsing = api.block_parsing
   if (parsing === undefined || parsing.parser_func === 'EMPTY') return 'none'
@@ -137,13 +137,13 @@ function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock
   }
 }
 
-/** Whether a method answers about one object that its hash names. */
+/** Whether a method's answer is about one object, identified by its hash. */
 function namedByHash(api: CatalogApi): boolean {
   const kind = api.block_parsing?.parser_func ?? 'EMPTY'
   return /^(?:EMPTY|DEFAULT|PARSE_BY_ARG)$/.test(kind) && hashParsers(api).length > 0
 }
 
-// The catalog marks every object name as a hash, even accounts.
+// The catalog marks every object name as a hash, even that of an account.
 function hashParsers(api: CatalogApi) {
   return (api.parsers ?? []).filter(
     (parser) => parser.parse_type === 'BLOCK_HASH' && !parser.parse_path.endsWith('address'),
@@ -162,7 +162,7 @@ function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
   return { 'first-of': [to], default: absent }
 }
 
-/** Ends of a filter range: the catalog names one end, a call has `fromBlock` and `toBlock`. */
+/** Ends of a filter range. The catalog names one end; a call has `fromBlock` and `toBlock`. */
 function filterRange(place: ValuePlace, absent: BlockTag) {
   if (!['toBlock', 'fromBlock'].includes(fieldOf(place) ?? '')) return null
   const { param, name } = place
@@ -188,12 +188,12 @@ function parsedPlaces(
   if (kind === 'PARSE_DICTIONARY') return [{ name: first }]
   const path = args.slice(1)
   if (kind === 'PARSE_CANONICAL') return [{ param: Number(first), field: path }, ...named(path)]
-  // By-name params may also contain a whole block under another name.
+  // Named params may also contain a whole block under another name.
   const whole = first === 'block_number' ? [{ name: 'block_id' }] : []
   return [{ param: Number(third) }, ...named([first]), ...whole]
 }
 
-/** The same path, for params that are one object instead of a list. */
+/** The same path, for params that are one object rather than a list. */
 function named([name, ...path]: readonly string[]): ValuePlace[] {
   return name === undefined ? [] : [{ name, field: path }]
 }
@@ -202,7 +202,7 @@ function restPlace(api: CatalogApi, name: string): ValuePlace {
   return api.name.includes(`{${name}}`) ? { 'path-parameter': name } : { query: name }
 }
 
-/** Places that `parsers` name: `.params.[0].toBlock`. */
+/** Places listed in `parsers`, such as `.params.[0].toBlock`. */
 function genericPlaces(api: CatalogApi, type: string): ValuePlace[] {
   return (api.parsers ?? [])
     .filter((parser) => parser.parse_type === type)

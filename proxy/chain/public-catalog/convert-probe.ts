@@ -9,7 +9,7 @@ import type {
   CatalogVerification,
 } from './schema.ts'
 
-/** The probe that a directive describes; null when its request or answer is not supported. */
+/** The probe that a directive describes; null if its request or answer is unsupported. */
 export function convertProbe(
   directive: CatalogDirective,
   data: CatalogCollectionData,
@@ -22,12 +22,12 @@ export function convertProbe(
     const isPath = template.startsWith('/')
     if (data.type.toUpperCase() !== 'POST')
       return { path: isPath ? template : name, result, encoding }
-    // An empty body makes it a POST too.
+    // A call with an empty body is a POST too.
     return { path: name || template, body: isPath ? '' : template, result, encoding }
   }
   if (data.api_interface === 'grpc') {
     const numbers = fieldNumbers.get(`${name} ${result.join('.')}`)
-    // A template for a message is not supported.
+    // A template for a message is unsupported.
     return numbers === undefined || template !== ''
       ? null
       : { method: name, result: numbers, encoding }
@@ -36,8 +36,8 @@ export function convertProbe(
 }
 
 /**
- * The catalog names the fields of gRPC answers, which are numbered on the wire. These are all that
- * its probes need, by method and field names.
+ * The catalog identifies fields of gRPC answers by name; on the wire they have numbers. These are
+ * the fields that its probes need, by method and name.
  */
 const fieldNumbers: ReadonlyMap<string, number[]> = new Map([
   ['cosmos.base.tendermint.v1beta1.Service/GetLatestBlock block.header.height', [2, 1, 3]],
@@ -46,11 +46,11 @@ const fieldNumbers: ReadonlyMap<string, number[]> = new Map([
   ['cosmos.base.node.v1beta1.Service/Config minimumGasPrice', [1]],
 ])
 
-/** The path of the value below `result`; null for an unsupported parser. */
+/** The path of the value below `result`; null if the parser is unsupported. */
 function resultPath(directive: CatalogDirective): (string | number)[] | null {
   const generic = directive.parsers ?? []
   if (generic.length > 0) {
-    // Several parsers mean that an error can be the right answer too.
+    // With several parsers, an error may be a correct answer.
     const [only, ...others] = generic
     if (only === undefined || others.length > 0) return null
     const [root, ...path] = parsePath(only.parse_path)
@@ -67,7 +67,7 @@ function keyOrIndex(step: string): string | number {
   return /^\d{1,9}$/.test(step) ? Number(step) : step
 }
 
-/** The encoding of a block's height in the answer to a directive. */
+/** Encoding of the block height in the answer to a directive. */
 export function heightEncoding(directive: CatalogDirective): 'hex' | 'decimal' {
   const isEthereum = directive.api_name?.startsWith('eth_') ?? false
   return isEthereum || directive.result_parsing?.encoding === 'hex' ? 'hex' : 'decimal'
@@ -88,7 +88,7 @@ export function convertVerification(
       ? collection.parse_directives.find((each) => each.function_tag === own?.function_tag)
       : own
   const probe = directive === undefined ? null : convertProbe(directive, data)
-  // The parser reads the code of the error that a REST node returns for an empty body.
+  // The parser reads the error code that a REST node returns for an empty body.
   const wantsError = data.api_interface === 'rest' && probe?.result?.join() === 'code'
   if (probe === null || wantsError) return []
   return values.flatMap(({ extension = '', expected_value: expected, severity }) => {

@@ -15,7 +15,7 @@ import { convertProbe, convertVerification, heightEncoding } from './convert-pro
 import type { CatalogCollection, CatalogCollectionData, CatalogSpec } from './schema.ts'
 
 /**
- * Collections by key, in layers: the spec's own, then those of imported specs, then those inherited
+ * Collections by key, in layers: those of the spec, then of imported specs, then those inherited
  * from other collections.
  */
 export type Collections = ReadonlyMap<string, readonly CatalogCollection[]>
@@ -24,7 +24,7 @@ function collectionKey(data: CatalogCollectionData): string {
   return [data.api_interface, data.internal_path, data.type, data.add_on].join('|')
 }
 
-/** The collections of a spec. Disabled ones stay, because others may inherit from them. */
+/** The collections of a spec. Disabled ones remain, because others may inherit from them. */
 export function expandCollections(
   spec: CatalogSpec,
   imported: readonly Collections[],
@@ -34,7 +34,7 @@ export function expandCollections(
     if (through.includes(key)) return []
     const stated = own.get(key) ?? []
     const below = imported.flatMap((collections) => collections.get(key) ?? [])
-    // Imported collections already contain their inheritance.
+    // Imported collections already include what they inherit.
     const inherited = stated
       .flatMap((each) => each.inheritance_apis)
       .flatMap((data) => layersOf(collectionKey(data), [...through, key]))
@@ -44,7 +44,7 @@ export function expandCollections(
   return new Map([...keys].map((key) => [key, layersOf(key, [])]))
 }
 
-/** Merges layers. The first entry of a name counts, even if it disables it. */
+/** Merges layers. The first entry with a name wins, even if it disables the name. */
 function flatten(layers: readonly CatalogCollection[]): CatalogCollection[] {
   const verifications = Map.groupBy(
     layers.flatMap((layer) => layer.verifications),
@@ -73,8 +73,8 @@ function firsts<Item extends { name: string } | { function_tag: string }>(
 }
 
 /**
- * Converts a chain of the catalog to the native format. Omits collections below `/ws/`, which
- * repeat another collection for a WebSocket URL without an appended path.
+ * Converts a chain of the catalog to the native format. Omits collections below `/ws/`: they repeat
+ * another collection, for WebSocket URLs to which no path is appended.
  */
 export function convertSpec(spec: CatalogSpec, collections: Collections): NativeSpec {
   const interfaces: NonNullable<NativeSpec['interfaces']> = {}
@@ -95,7 +95,7 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
   }
   const families = familiesOf(interfaces)
   const [family = 'other'] = families
-  // Some nodes of the family do not answer a request without a version.
+  // Some nodes of this family do not answer requests without a version.
   if (family === 'bitcoin' && interfaces.jsonrpc) interfaces.jsonrpc['implied-version'] = '1.0'
   for (const each of families) {
     const [, apiInterface] = familyMarks.find(([name]) => name === each) ?? []
@@ -163,10 +163,10 @@ function convertInterface(
       partOf(data.add_on).methods[key] ??= convertMethod(api, data, tip, isChecked)
     }
   }
-  // The standard set precedes an add-on that lists the same method.
+  // The standard set takes precedence over an add-on with the same method.
   for (const { methods } of Object.values(addons))
     for (const key of Object.keys(methods)) if (key in standard.methods) delete methods[key]
-  // If a chain answers at its root too, a URL need not serve every path.
+  // If a chain also answers at its root, a URL need not serve every path.
   const atRoot = collections.filter((each) => each.collection_data.internal_path === '')
   for (const collection of atRoot.length > 0 ? atRoot : collections)
     for (const each of collection.verifications)
@@ -200,14 +200,14 @@ function blockHeaders({ parse_directives: directives }: CatalogCollection): stri
   return (
     directives
       .filter(({ function_tag: tag }) => tag === 'SET_LATEST_IN_METADATA')
-      // A REST gateway forwards a header under the prefix; the node reads it without.
+      // A REST gateway forwards a header with this prefix; the node reads it without.
       .flatMap(({ api_name: name = '' }) => [name, name.replace(/^grpc-metadata-/, '')])
       .map((name) => name.toLowerCase())
       .filter(Boolean)
   )
 }
 
-/** A method that only chains of the family have. */
+/** Methods that occur only on chains of the family. */
 const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
   ['evm', 'jsonrpc', /(^| )eth_blockNumber$/],
   ['cosmos', 'tendermintrpc', /^abci_query$/],
@@ -223,7 +223,7 @@ const ethereumBlock = (tag: string, member = 'number'): NativeProbe => ({
   encoding: 'hex',
 })
 
-/** The catalog does not define how to query a node's progress and tags; the family does. */
+/** The catalog does not define how to query a node's progress and tags, so the family does. */
 const statusProbes: Readonly<
   Partial<Record<Family, Pick<NativeInterface, (typeof chainProbeNames)[number]>>>
 > = {

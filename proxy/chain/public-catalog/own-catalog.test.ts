@@ -46,7 +46,7 @@ describe('a hub of the catalog', () => {
     const { latestBlock, verifications } = hub.offered('grpc')
     expect(latestBlock).toMatchObject({ body: null, result: { path: [2, 1, 3] } })
     expect(verifications.map(({ name, expected, call }) => [name, expected, call.result.path]))
-      // A verification of a field without a known number is dropped.
+      // A verification is dropped if its field has no known number.
       .toEqual([['chain-id', 'own-hub-1', [1, 4]]])
   })
 
@@ -69,7 +69,7 @@ describe('a chain with internal paths', () => {
     ['', 'getBlock', true, ''],
     ['', 'getBlockV2', true, '/rpc/v2'],
     ['/rpc/v2', 'getBlock', true, '/rpc/v2'],
-    // The node knows which methods the called path has.
+    // Only the node knows the methods of the path.
     ['/rpc/v2', 'getNothing', false, '/rpc/v2'],
     ['', 'getNothing', false, ''],
   ])('called at "%s", %s is known: %s, and sent to "%s"', (path, method, known, internalPath) => {

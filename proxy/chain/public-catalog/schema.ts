@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
 
 /*
- * The parts of the public catalog's format that the router reads. Unknown keys are ignored, because
- * the format's owners extend it.
+ * The subset of the public catalog's format that the router reads. Unknown keys are ignored,
+ * because the owners of the format extend it.
  */
 
 const collectionData = z.object({

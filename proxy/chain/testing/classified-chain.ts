@@ -4,7 +4,7 @@ import type { ApiInterface } from '../../config/types.ts'
 import { loadCatalog } from '../load-catalog.ts'
 import type { BlockPoint, BlockRef, BlockTag, Chain, MethodSpec } from '../types.ts'
 
-/** A chain with short methods to classify a call. */
+/** A chain with shorthands that classify a call. */
 export class ClassifiedChain {
   readonly chain: Chain
 
@@ -12,7 +12,7 @@ export class ClassifiedChain {
     this.chain = chain
   }
 
-  /** @param sources as for `--use-static-spec`; the bundled specs when absent */
+  /** @param sources as for `--use-static-spec`; by default the bundled specs */
   static async load(chainId: string, sources: readonly string[] = []): Promise<ClassifiedChain> {
     const chain = (await loadCatalog(sources)).find(chainId)
     if (chain === null) throw new Error(`no spec has ${chainId}`)

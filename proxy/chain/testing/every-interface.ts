@@ -10,8 +10,8 @@ export interface OfferedInterface {
 }
 
 /**
- * Every interface of every chain in the sources.
- * @param sources as for `--use-static-spec`; the bundled specs when absent
+ * Returns every interface of every chain in the sources.
+ * @param sources as for `--use-static-spec`; by default the bundled specs
  */
 export async function everyInterface(
   sources: readonly string[],

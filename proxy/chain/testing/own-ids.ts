@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainCatalog } from '../types.ts'
 
-/** Ids of a catalog's chains that are not bundled. */
+/** Ids of the catalog's chains, without the bundled ones. */
 export function ownIds(catalog: ChainCatalog): readonly string[] {
   return catalog.ids.filter((id) => catalog.find(id)?.ownFile)
 }

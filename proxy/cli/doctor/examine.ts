@@ -21,10 +21,10 @@ interface Subject {
   readonly iface: ChainInterface
 }
 
-/** A URL and its findings. Contains no keys, and no payload except verified values. */
+/** A URL and its findings, without keys, and without payload except verified values. */
 export type Examined = Awaited<ReturnType<typeof examine>>
 
-/** Remedies by failure name from `specs/failures` and context; the first match counts. */
+/** Remedies by failure name from `specs/failures` and context. The first match wins. */
 const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/^connection-refused/, 'nothing listens there: is the node up, are host and port right?'],
   [/^name-not-resolved/, 'there is no such host: correct the URL'],
@@ -39,7 +39,7 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/./, 'is it a URL for the api-interface of its upstream?'],
 ]
 
-/** Depths at which a URL without full history is probed, deepest first. */
+/** Depths at which to probe a URL without full history, deepest first. */
 const depths = [1_000_000, 100_000, 10_000, 1_000, 100]
 const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
 
@@ -56,7 +56,7 @@ export async function examine(
   const { upstream, config, chain, iface } = subject
   const { clock } = context
   const isSocket = isOfSocket(config)
-  // Beside a URL for calls, a WebSocket URL only serves subscriptions.
+  // Next to a URL for calls, a WebSocket URL serves only subscriptions.
   const servesCalls = !isSocket || upstream.nodeUrls.every(isOfSocket)
   const { createTransport, createSocketTransport } = transportsOf(iface.apiInterface, context)
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
@@ -79,7 +79,7 @@ export async function examine(
   const examined = { ...subject, owner, url, cells, changes, notes }
   try {
     await verifyUrl(owner, url, verifying)
-    // Checks that it answers, how fast, and at which height.
+    // Check that it answers, how fast, and at which height.
     const { latestBlock } = iface
     let trouble: ProbeTrouble | null = null
     let leastMs = Infinity
@@ -101,7 +101,7 @@ export async function examine(
       const [, words] = remedies.find(([of]) => of.test(known)) ?? []
       changes.push(`${known}: ${words}`)
     }
-    // Checks the chain and the spec's other verifications.
+    // Check the chain and the spec's other verifications.
     for (const { verification, answer, why } of findings) {
       const { name, addon, severity } = verification
       const isOfChain = name === 'chain-id' && answer.kind === 'value'
@@ -171,7 +171,7 @@ export async function examine(
   }
 }
 
-/** Depth of its old state: `all`, `last 1000+`, `none`; null when it cannot be probed. */
+/** Depth of the URL's old state: `all`, `last 1000+`, `none`; null if it cannot be probed. */
 async function findDepth(
   { answer, why, verification }: UrlVerification,
   head: number,

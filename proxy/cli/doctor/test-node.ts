@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainCatalog } from '../../chain/types.ts'
 
-/** Chains of test nodes. The first also covers forks, which keep another chain's id. */
+/** Chains of test nodes. The first also covers forks, which keep the id of the chain they fork. */
 const testChains = ['ANVIL', 'GETH-DEV']
 const testClients = /^(?:anvil|HardhatNetwork|Ganache|EthereumJS TestRPC)\//i
 

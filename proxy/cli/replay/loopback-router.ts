@@ -20,8 +20,8 @@ const plain = { scheme: 'http', compression: false, tls: null } as const
 const noKeys = { authHeaders: new Map(), authQuery: new Map() }
 
 /**
- * Starts a config's router for this process alone: on loopback, without cache, stores or admin
- * address. Only plain reads pass. Its upstreams have been verified once.
+ * Starts a config's router for this process only: on loopback, without cache, stores or admin
+ * address. Only plain reads pass. Its upstreams are already verified once.
  */
 export async function startOnLoopback(
   config: RouterConfig,
@@ -54,7 +54,7 @@ export async function startOnLoopback(
     const type = awaitsMessage ? 'application/grpc' : 'application/json'
     const headers = ['content-type', type, 'accept', type]
     const encoding = encodingOf(apiInterface)
-    /** @throws RelayError also for requests that the listener refuses @throws TransportError */
+    /** @throws RelayError, also for requests that the listener refuses @throws TransportError */
     const ask = async ({ verb, path, body }: Exclude<RecordedCall['exchange'], string>) => {
       const bytes = body === null ? null : Buffer.from(body, encoding)
       const request = { verb, path, headers, body: bytes, awaitsMessage }
@@ -72,7 +72,7 @@ export async function startOnLoopback(
   })
   await router.verified()
   return {
-    /** How to replay a call; undefined when the config has no such listener. */
+    /** How to replay a call; undefined if the config has no such listener. */
     asking: (of: Pick<RecordedCall, 'chain' | 'interface'>) =>
       clients.find((each) => each.chain === of.chain && each.apiInterface === of.interface)?.ask,
     async [Symbol.asyncDispose]() {

@@ -13,7 +13,7 @@ export interface Difference {
   readonly is?: string | null
 }
 
-/** Distinct differences between two answers to one call. JSON-RPC ids do not count. */
+/** Distinct differences between two answers to a call. JSON-RPC ids are ignored. */
 export function compare(
   then: string,
   now: string,
@@ -28,7 +28,7 @@ export function compare(
   return found.size === 0 ? [{ what: '(all)', was: then, is: now }] : [...found.values()]
 }
 
-/** Deeper levels count as one field. */
+/** A path this long is not split further: deeper levels count as one field. */
 const maxFieldLength = 200
 
 /** Undefined stands for an absent value. */
@@ -51,7 +51,7 @@ function formOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'map' : 'value'
 }
 
-/** Whether correct nodes always give the same answer: about a past block, or about none. */
+/** Whether correct nodes always return the same answer: about a past block, or about none. */
 export function isFixed(
   { deterministic, block, showsBlock }: MethodSpec,
   differences: readonly Difference[],
@@ -62,12 +62,12 @@ export function isFixed(
   return deterministic && isNamed && wasThere
 }
 
-/** Limit on distinct findings, because field names may be data. */
+/** Maximum number of distinct findings, because field names may be data. */
 const maxFindings = 200
-/** Limit on the text in a table cell. */
+/** Maximum length of the text in a table cell. */
 const maxCellLength = 100
 
-/** Results of a replay. Similar calls share a finding, with the texts and line of the first. */
+/** Results of a replay. Similar calls share a finding with the texts and line of the first. */
 export class Report {
   /** Calls by result, worst first. */
   readonly calls = { differs: 0, failed: 0, mayDiffer: 0, skipped: 0, same: 0 }
@@ -76,8 +76,8 @@ export class Report {
 
   /**
    * Counts a call.
-   * @param upstream that answered in the replay
-   * @param found the fields that differ, or why it failed or was skipped
+   * @param upstream the upstream that answered in the replay
+   * @param found the fields that differ, or why the call failed or was skipped
    */
   add(
     result: keyof Report['calls'],
@@ -96,7 +96,7 @@ export class Report {
     }
   }
 
-  /** @param thenMs null when no upstream was called in the recording */
+  /** @param thenMs null if no upstream was called in the recording */
   timed(method: string, thenMs: number | null, nowMs: number): void {
     const { before, now } = this.#times.getOrInsertComputed(method, () => ({ before: [], now: [] }))
     if (thenMs !== null) before.push(thenMs)

@@ -5,7 +5,7 @@ import { parse, problemsOf } from '../config-text.fixture.ts'
 
 const of = 'chain-id: ETH1, api-interface: jsonrpc'
 
-/** Builds upstreams in these groups; an empty name means no group. */
+/** Builds a config whose upstreams are in these groups; an empty name means no group. */
 function config(policies: string, groups = ['', '', '']): string {
   const upstreams = groups.map((group, at) => {
     const label = group === '' ? '' : `, group-label: ${group}`

@@ -19,27 +19,27 @@ export interface KnownInterface {
 /** Facts about a chain that a config can refer to. */
 export interface KnownChain {
   readonly id: string
-  /** Null when only the chain's name is known. */
+  /** Null when only the name of the chain is known. */
   readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface> | null
-  /** File of its spec; absent for a bundled one. */
+  /** The file with its spec; absent for a bundled spec. */
   readonly ownFile?: string | null
 }
 
 /** Chains to check a config against: a catalog of chain specs, or partial knowledge of one. */
 export interface KnownChains {
   readonly ids: readonly string[]
-  /** Finds by id or alias. */
+  /** Finds a chain by id or alias. */
   find(id: string): KnownChain | null
   /** Whether the chain's interface has subscriptions; null or absent when unknown. */
   subscribes?(id: string, apiInterface: ApiInterface): boolean | null
-  /** The add-on that an upstream must declare for a method; null or absent when none is known. */
+  /** The add-on that an upstream must declare for a method; null or absent if none is known. */
   addonOf?(id: string, apiInterface: ApiInterface, method: string): string | null
 }
 
 /** Accepts any chain, for checks without chain specs. */
 export const anyChain: KnownChains = { ids: [], find: (id) => ({ id, interfaces: null }) }
 
-/** Reports references of a config that its chains' specs do not define. */
+/** Reports references to anything that the chain specs do not define. */
 export function checkChains(
   entries: Entries,
   known: KnownChains,
@@ -100,12 +100,12 @@ function chainHint(chainId: string, { ids }: KnownChains): string {
   return `Known chains: ${ids.slice(0, 20).join(', ')}${rest}. Others can be added with \`--use-static-spec\`.`
 }
 
-/* Checks of cross-validation policies beyond their individual keys. */
+/* Checks of cross-validation policies that span several keys. */
 
-/** Keys that select calls or enable the policy, rather than demand something. */
+/** Keys that select calls or enable the policy, and require nothing of the answers. */
 const namingKeys = ['chain-id', 'api-interface', 'method', 'enabled']
 
-/** Reports contradictions inside a policy, and a policy that changes nothing. */
+/** Reports contradictions within a policy, and policies that have no effect. */
 export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Report): void {
   const isSaid = ([key, value]: readonly [string, unknown]) =>
     !namingKeys.includes(key) && value !== false && value !== 1 && !isDeepStrictEqual(value, {})
@@ -122,7 +122,7 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   const groups = floorOf('min-groups')
   const quorum = entry['per-group-quorum'] ?? 1
   floorOf('max-participants')
-  // The router raises the floor of participants to the agreement threshold. It never exceeds a cap.
+  // The router raises the minimum to the agreement threshold, but never above the cap.
   const { cap = Infinity } = entry['max-participants'] ?? {}
   if (agreement > cap)
     report(
@@ -138,7 +138,7 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
     report(`${path}.per-group-quorum`, 'with one-vote-per-group a group has no more than 1 answer')
 }
 
-/** Reports demands that the file's upstreams cannot meet, and duplicate policies. */
+/** Reports requirements that the file's upstreams cannot meet, and duplicate policies. */
 function checkPolicies(
   { endpoints, upstreams, policies }: Entries,
   known: KnownChains,
@@ -196,7 +196,7 @@ function checkPolicies(
         )
     }
     const quorum = entry['per-group-quorum'] ?? 1
-    // Merely serving the method is no demand, so an agreement of one needs no group.
+    // An agreement of one only requires that the method is served, so it needs no group.
     const groups = entry['min-groups']?.floor ?? (quorum > 1 ? 1 : 0)
     const able = sizes.filter((size) => size >= quorum).length
     if (groups > able) {

@@ -16,9 +16,8 @@ import { checkTlsPair } from '../tls-section.ts'
 import type { Address, ApiInterface } from '../types.ts'
 import type { Partly } from '../partly.ts'
 
-/* Checks of entries beyond their individual keys. */
+/* Checks that span several keys of an entry. */
 
-/** Reports problems inside single entries. */
 export function checkEntries({ endpoints, upstreams, policies }: Entries, report: Report): void {
   for (const { entry, path } of endpoints) {
     const { 'network-address': address, 'listen-address': other } = entry
@@ -33,7 +32,7 @@ export function checkEntries({ endpoints, upstreams, policies }: Entries, report
 }
 
 const http = ['http', 'https'] as const
-/** URL schemes that nodes of an interface use. */
+/** URL schemes that the nodes of each interface use. */
 const schemesOf: Readonly<Record<ApiInterface, readonly UpstreamUrl['scheme'][]>> = {
   jsonrpc: [...http, 'ws', 'wss'],
   tendermintrpc: [...http, 'ws', 'wss'],
@@ -59,7 +58,7 @@ function checkUrl(
     report(`${path}.url`, message, `Write one of: ${allowed.join(', ')}.`)
   }
   if (apiInterface === 'grpc' || url.scheme.startsWith('grpc')) {
-    // The path is the method alone, so no node would recognise it with a query.
+    // A gRPC path is the method alone; no node would recognise it with a query.
     const message = 'gRPC has no query parameters'
     const hint = 'Write the key under auth-config, auth-headers: it is sent as metadata.'
     if (new URL(url.url.reveal()).search !== '') report(`${path}.url`, message, hint)
@@ -92,7 +91,7 @@ const memoryFirst =
 const storeOrder =
   'Answers are in cache.resp-cache, else in cache-be, else in resp-cache; sessions, with shared-state, in resp-cache, else in cache-be.'
 
-/** Reports conflicts between shared stores, and settings that need a store and have none. */
+/** Reports conflicts between shared stores, and settings that need a store when there is none. */
 export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
   const { cache = {} } = file
   checkStore(file['resp-cache'], 'resp-cache', report)
@@ -121,7 +120,7 @@ export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
 
 const adminKey = 'metrics-listen-address'
 
-/** Reports listen addresses that collide, and upstreams that are the router itself. */
+/** Reports listen addresses that collide, and upstreams that point back at the router. */
 export function checkAddresses(
   { endpoints, upstreams }: Entries,
   admin: Address | null,
@@ -154,7 +153,7 @@ export function checkAddresses(
   }
 }
 
-/** Whether a URL leads to this machine and the listener's port. */
+/** Whether a URL points at the listener's port on this machine. */
 function leadsTo(text: string, { host, port }: Address): boolean {
   const url = new URL(text.replace(/^(?:ws|grpc|http)(s?):/, 'http$1:'))
   const urlPort = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
@@ -167,8 +166,8 @@ function lineOf(path: string, locate: Locate): string {
 }
 
 /**
- * Reports repeated names and URLs, listeners without upstreams, and upstreams without listeners.
- * Skips entries that cannot be read.
+ * Reports duplicate names and URLs, listeners without upstreams, and upstreams without listeners.
+ * Skips unreadable entries.
  */
 export function checkServing(
   { endpoints, upstreams }: Entries,
@@ -176,7 +175,7 @@ export function checkServing(
   locate: Locate,
 ): readonly Problem[] {
   return gather(locate, (report) => {
-    /** `ETH1 jsonrpc`; null when the entry names no readable chain or interface. */
+    /** `ETH1 jsonrpc`; null when the chain or interface of the entry is unreadable. */
     const servesOf = ({ entry }: Located<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>) => {
       const { 'chain-id': chainId, 'api-interface': apiInterface } = entry
       const chain = chainId === undefined ? null : known.find(chainId)

@@ -5,19 +5,18 @@ import type { ParsedConfig } from '../parse.ts'
 import { gather, type Problem } from '../problem.ts'
 import type { RouterConfig } from '../types.ts'
 
-/** A listener whose clients may subscribe, but whose upstreams have no WebSocket URL. */
+/** A listener that accepts subscriptions while none of its upstreams has a WebSocket URL. */
 export interface ListenerWithoutSocket {
   /** Index of its endpoint in the config. */
   readonly index: number
   /** Chain and interface, such as `ETH1 jsonrpc`. */
   readonly serves: string
-  /** Names of its upstreams. */
   readonly upstreams: readonly string[]
-  /** False when it is unknown whether the chain has subscriptions. */
+  /** False when the chain may have no subscriptions. */
   readonly isCertain: boolean
 }
 
-/** Listeners that lack a WebSocket URL, once per chain and interface. */
+/** Listeners that lack a WebSocket URL, one per chain and interface. */
 export function listenersWithoutSocket(
   { endpoints, upstreams }: Pick<RouterConfig, 'endpoints' | 'upstreams'>,
   known: KnownChains,
@@ -40,7 +39,7 @@ export function listenersWithoutSocket(
   return [...found.values()]
 }
 
-/** `none of its upstreams (alpha) has a WebSocket URL`. */
+/** Returns text such as `none of its upstreams (alpha) has a WebSocket URL`. */
 export function socketText({ upstreams }: Pick<ListenerWithoutSocket, 'upstreams'>): string {
   return `none of its upstreams (${upstreams.join(', ')}) has a WebSocket URL`
 }

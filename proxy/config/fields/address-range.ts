@@ -20,7 +20,7 @@ export const addressRange: Field<AddressRange> = field(
   },
 )
 
-/** Matches the addresses in all ranges. */
+/** Builds a list that matches addresses in any of the ranges. */
 export function addressesOf(ranges: readonly AddressRange[]): BlockList {
   const list = new BlockList()
   for (const { address, bits } of ranges)

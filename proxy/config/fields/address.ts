@@ -3,7 +3,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Reading } from './field.ts'
 
-/** An address. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0`. */
+/** A network address. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0` for all. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -15,9 +15,9 @@ const hint =
   'Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.'
 
 /**
- * Reads `host:port`, `:port`, `port` or `host`. A missing host means all interfaces.
+ * Parses `host:port`, `:port`, `port` or `host`. A missing host means all interfaces.
  *
- * @param defaultPort replaces a missing port; null requires one
+ * @param defaultPort replaces a missing port; null makes the port mandatory
  */
 export function parseAddress(text: string, defaultPort: number | null): Reading<Address> {
   if (/^\d+$/.test(text)) return withPort('0.0.0.0', text)
@@ -49,12 +49,12 @@ function isHost(text: string): boolean {
   return text.length <= 253 && text.split('.').every((label) => hostLabel.test(label))
 }
 
-/** Whether a host is an IP address or `localhost`, and so no secret. */
+/** Whether a host is an IP address or `localhost`, neither of which is a secret. */
 export function isPlainHost(host: string): boolean {
   return host === 'localhost' || isIP(host) !== 0
 }
 
-/** Whether a host always means the local machine. */
+/** Whether a host always refers to the local machine. */
 export function isLocalHost(host: string): boolean {
   return /^(?:localhost|127\.[\d.]+|0\.0\.0\.0|::1?)$/.test(host)
 }
@@ -65,7 +65,7 @@ export function formatAddress(address: Address): string {
   return `${host}:${address.port}`
 }
 
-/** Whether two listeners cannot bind both: same port, and one host covers the other. */
+/** Whether two listeners cannot bind both addresses: same port, and one host covers the other. */
 export function addressesOverlap(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false
   return covers(a.host, b.host) || covers(b.host, a.host)
@@ -76,9 +76,9 @@ function covers(host: string, other: string): boolean {
   return host === '0.0.0.0' && !other.includes(':')
 }
 
-/** Digits that are not a port (0, or above 65535), in syntax that RE2 and JavaScript share. */
+/** Matches digits that are no port (0, or above 65535), in syntax that RE2 and JavaScript share. */
 export const noPort =
   '(0+|0*([1-9][0-9]{5,}|[7-9][0-9]{4}|6[6-9][0-9]{3}|65[6-9][0-9]{2}|655[4-9][0-9]|6553[6-9]))'
 
-/** A URL's scheme and authority, ending with an invalid port. */
+/** Matches a URL's scheme and authority, up to an invalid port. */
 export const urlWithoutPort = `[a-z]+://[^/?]*:${noPort}([/?]|$)`

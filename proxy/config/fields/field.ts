@@ -12,26 +12,26 @@ export type Reading<T> = { readonly value: T } | Fault
 
 export type Read<T> = (text: string, scalar: Scalar) => Reading<T>
 
-/** What is wrong with a text, as a clause that follows the text itself, and the remedy. */
+/** What is wrong with a text, as a clause that follows a quote of it, and the remedy. */
 export interface Fault {
   readonly fault: string
   readonly hint: string | null
 }
 
-/** How the reference and editors describe a field, and how its value may be shown. */
+/** How the reference and editors describe a field, and who may see its value. */
 export interface FieldMeta {
-  /** Kind, for readers: `duration`, `integer`, `text`. */
+  /** The kind of value, as readers see it: `duration`, `integer`, `text`. */
   readonly kind: string
-  /** `hidden`: messages never show the text. `public`: clients see the value, so no placeholder. */
+  /** `hidden`: messages never show the text. `public`: clients see the value: no placeholders. */
   readonly privacy?: 'hidden' | 'public' | undefined
-  /** JSON Schema keywords with which editors validate a value. */
+  /** JSON Schema keywords for validation in editors. */
   readonly [keyword: string]: unknown
 }
 
-/** JSON Schema key that carries a field's kind during generation. */
+/** JSON Schema key that carries the kind of a field during generation. */
 export const kindKeyword = 'x-kind'
 
-/** Makes a field from a parser. */
+/** Creates a field from a parser. */
 export function field<T>({ kind, privacy, ...json }: FieldMeta, read: Read<T>): Field<T> {
   return z
     .custom<Scalar>((value) => value instanceof Scalar)
@@ -44,7 +44,7 @@ export function field<T>({ kind, privacy, ...json }: FieldMeta, read: Read<T>): 
     .meta({ ...json, [kindKeyword]: kind })
 }
 
-/** Reports a fault of a value, or of part of it. */
+/** Reports a fault in a value, or in part of it. */
 export function report(
   context: z.RefinementCtx,
   path: string[],
@@ -67,7 +67,7 @@ function readScalar<T>(
     }
   }
   const value = scalar.reveal()
-  // Its placeholder failed and was reported; here the value is just missing.
+  // The placeholder's failure was already reported, so the value merely counts as missing.
   if (value === null) return { value: undefined }
   const reading = value === '' ? { fault: 'is empty', hint: null } : read(value, scalar)
   if ('value' in reading) return reading
@@ -77,12 +77,12 @@ function readScalar<T>(
   return { fault: `${shown} ${reading.fault}${once}`, hint: reading.hint }
 }
 
-/** Makes an editor's pattern accept placeholders. */
+/** Extends an editor's pattern to accept placeholders. */
 export function orPlaceholder(pattern: string): string {
   return `^(?:${pattern}|.*\\$[{<].*)$`
 }
 
-/** A list; a single scalar also counts as a list of one. */
+/** A list. A single scalar counts as a list of one. */
 export function list<T extends z.ZodType>(item: T, least = 0): z.ZodType<z.output<T>[]> {
   const listOfOne = (value: unknown) => (value instanceof Scalar ? [value] : value)
   return z.preprocess(listOfOne, z.array(item).min(least))

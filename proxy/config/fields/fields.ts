@@ -32,7 +32,7 @@ export function switchableDuration(min: string, max: string, usual: string): Fie
   )
 }
 
-/** A duration, or `never`, which is null. */
+/** A duration, or `never`, which becomes null. */
 export function durationOrNever(max: string): Field<number | null> {
   const kind = 'duration or `never`'
   const read = durationWithin('1ms', max)
@@ -59,7 +59,7 @@ export function byteSize(min: string, max: string): Field<number> {
   )
 }
 
-/** An amount from `min` to `max`, whose bounds are written as in the file. */
+/** A quantity from `min` to `max`, with bounds written as in the file. */
 function within(
   min: string,
   max: string,
@@ -87,7 +87,6 @@ export const boolean: Field<boolean> = field({ kind: 'true or false', type: 'boo
   return { fault: 'is neither true nor false', hint: null }
 })
 
-/** One of a list of words. */
 export function oneOf<T extends string>(
   words: readonly T[],
   privacy?: FieldMeta['privacy'],
@@ -106,12 +105,12 @@ export function address(defaultPort: number): Field<Address> {
   return field(addressMeta('address', defaultPort), addressWithPort(defaultPort))
 }
 
-/** A listen address, or `off`, which is null. */
+/** A listen address, or `off`, which becomes null. */
 export function switchableAddress(defaultPort: number): Field<Address | null> {
   return field(addressMeta('address or `off`', defaultPort), orOff(addressWithPort(defaultPort)))
 }
 
-/** A remote address, whose host is required. */
+/** A remote address. The host is mandatory. */
 export function remoteAddress(defaultPort: number): Field<Address> {
   const examples = [`store.example.com:${defaultPort}`]
   const read = addressWithPort(defaultPort)
@@ -132,19 +131,18 @@ function addressMeta(kind: string, defaultPort: number): FieldMeta {
 function addressWithPort(defaultPort: number): Read<Address> {
   return (text, { hasPlaceholder }) => {
     const reading = parseAddress(text, defaultPort)
-    // Listen addresses are printed at start: a number or an IP is no secret, but a name may be.
+    // The router prints listen addresses. A number or an IP is no secret, but a name may be.
     const isShown = 'fault' in reading || !hasPlaceholder || isPlainHost(reading.value.host)
     const hint = 'A placeholder cannot yield anything else here.'
     return isShown ? reading : { fault: 'is not an IP address with a port', hint }
   }
 }
 
-/** Rule for a text field. */
 interface TextRule extends Fault, Pick<FieldMeta, 'kind'> {
   readonly pattern: RegExp
 }
 
-/** A public text that follows a rule. A number counts as its written text. */
+/** A public text that matches a pattern. A number counts as its written text. */
 export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string> {
   return field({ ...meta, privacy: 'public', type: ['string', 'number'] }, (value) =>
     pattern.test(value) ? { value } : { fault, hint },
@@ -162,7 +160,6 @@ export const chainId: Field<string> = text({
 export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const
 export type ApiInterface = (typeof apiInterfaces)[number]
 
-/** Interface of a listener or an upstream. */
 export const apiInterface: Field<ApiInterface> = oneOf(apiInterfaces, 'public')
 
 /** Name of an upstream or a group, used in headers, comma-separated lists and metrics. */

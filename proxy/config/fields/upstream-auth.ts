@@ -10,8 +10,8 @@ const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * Lower-case headers that belong to one connection, not to the call (RFC 9110, 7.6.1). They are
- * neither forwarded nor configurable.
+ * Lower-case headers that belong to a connection, not to a call (RFC 9110, 7.6.1). They are neither
+ * forwarded nor configurable.
  */
 export const hopByHop = [
   'connection',
@@ -25,12 +25,12 @@ export const hopByHop = [
   'upgrade',
 ] as const
 
-/** Headers that a config cannot set: hop-by-hop headers and headers the router controls. */
+/** Headers that a config cannot set: hop-by-hop headers, and headers that the router controls. */
 const refusedHeaders: ReadonlySet<string> = new Set([...hopByHop, 'expect', 'te', 'trailer'])
 
 /** Rules that differ between headers and query parameters. */
 interface Rules {
-  /** What is wrong with a name, given the names before it. */
+  /** Describes what is wrong with a name, given the names before it. */
   readonly nameFault: (name: string, others: readonly string[]) => string | null
   readonly valueFault: (value: string) => string | null
   readonly keysIn: typeof keysOfHeader
@@ -66,7 +66,7 @@ export const authHeaders = z
   .transform((map, context) => readMap(map, headerRules, context))
   .meta({ type: 'object', additionalProperties, [kindKeyword]: 'map of header to value' })
 
-/** A map of query parameters, or one text `k=v&k2=v2`. */
+/** A map of query parameters, or a text such as `k=v&k2=v2`. */
 export const authQuery = z
   .custom<TreeMap | Scalar>((value) => isMap(value as Tree) || value instanceof Scalar)
   .transform((input, context) => {
@@ -79,7 +79,7 @@ export const authQuery = z
     [kindKeyword]: 'map of parameter to value, or `k=v&k2=v2`',
   })
 
-/** Parses a query text into a map. Messages omit its names, which may be secret. */
+/** Parses a query text into a map. Messages omit the parameter names, which may be secret. */
 function readQueryText(scalar: Scalar, context: z.RefinementCtx): TreeMap {
   const text = scalar.reveal()
   if (text === null) return {}
@@ -109,7 +109,7 @@ function readMap(
       continue
     }
     const value = tree.reveal()
-    // Rendering has already reported the failed placeholder.
+    // Rendering already reported the failed placeholder.
     if (value === null) continue
     const wrong = value === '' ? 'the value is empty' : valueFault(value)
     const hint = tree.hasPlaceholder ? 'Check the variables in it.' : null

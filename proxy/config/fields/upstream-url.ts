@@ -5,14 +5,13 @@ import { keysOfUrl, Secret } from '../secret.ts'
 import type { Scalar } from '../yaml/scalar.ts'
 import { type Field, field, type Reading } from './field.ts'
 
-/** Schemes of a node URL. */
 const urlSchemes = ['http', 'https', 'ws', 'wss', 'grpc', 'grpcs'] as const
 
-/** A URL for the transports; user and password have moved to a header. */
+/** A URL for the transports, with user and password moved to a header. */
 export interface UpstreamUrl {
   readonly url: Secret
   readonly scheme: (typeof urlSchemes)[number]
-  /** `Basic …` when the URL had a user or a password. */
+  /** `Basic …` if the URL had a user or a password. */
   readonly basicAuth: Secret | null
 }
 
@@ -20,7 +19,7 @@ const hint =
   'Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.'
 const portHint = 'Write a port from 1 to 65535, or none for that of the scheme.'
 
-/** URL of a node. Messages never show it: its path, query or host may contain keys. */
+/** A node's URL. Messages never show it, because its path, query or host may contain keys. */
 export const upstreamUrl: Field<UpstreamUrl> = field(
   {
     kind: 'URL',
@@ -43,7 +42,7 @@ function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   if (scheme === undefined)
     return wrong('is a URL with a scheme that is not known', suggestion(written, urlSchemes))
   const url = URL.parse(text)
-  // Unknown schemes allow any host; gRPC is sent over http.
+  // Unknown schemes allow any host, and gRPC uses HTTP URLs.
   const isSendable = URL.canParse(text.replace(/^(?:grpc|ws)/i, 'http'))
   if (url === null || !isSendable || url.hostname === '') return wrong('is not a valid URL', hint)
   if (url.port === '0')
@@ -58,7 +57,7 @@ function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   return { value: { url: secret, scheme, basicAuth } }
 }
 
-/** Moves user and password out of a URL. Undefined when they cannot be decoded. */
+/** Moves user and password out of a URL. Undefined if they cannot be decoded. */
 function takeBasicAuth(url: URL): Secret | null | undefined {
   if (url.username === '' && url.password === '') return null
   try {
@@ -74,7 +73,7 @@ function takeBasicAuth(url: URL): Secret | null | undefined {
   }
 }
 
-/** The origin as written in the file: unrendered, without user, password, path or query. */
+/** The origin as written in the file: unrendered, and without user, password, path or query. */
 function printableOrigin(written: string): string {
   const [, scheme = '', authority = ''] =
     /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?([^/?#\\]*)/.exec(written) ?? []

@@ -13,19 +13,19 @@ import {
 } from 'yaml'
 
 /**
- * Bounds for all user-supplied YAML. Composing a document recurses, and the parser and later checks
- * search keys linearly. Without bounds, a short text takes minutes or overflows the stack.
+ * Limits for all user-supplied YAML. Composing a document recurses, and the parser and later checks
+ * search keys linearly. Without limits, a short text takes minutes or overflows the stack.
  */
 const limits = { depth: 64, keys: 1_000, items: 10_000 } as const
 
-/** Error for a text whose values nest too deep. */
+/** Error message for a text that nests too deeply. */
 export const tooDeep = `values nest more than ${limits.depth} levels deep`
 
 type Options = ParseOptions &
   DocumentOptions &
   SchemaOptions & { readonly lineCounter: LineCounter }
 
-/** Parses one document. Reports a second document as an error. Never throws. */
+/** Parses a single document; a second document is an error. Never throws. */
 export function parseYaml(text: string, options: Options): Document {
   const [document = new Document(), second] = parseYamlStream(text, options)
   const at = second?.range?.[0]
@@ -49,7 +49,7 @@ export function parseYamlStream(text: string, options: Options): readonly Docume
   }
 }
 
-/** Stops at the first error or at a token beyond a limit, so the rest costs nothing. */
+/** Stops at the first error, or at a token beyond a limit, so the rest is not parsed. */
 function* tokensOf(text: string, lineCounter: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lineCounter.addNewLine)
   lineCounter.addNewLine(0)
@@ -80,7 +80,7 @@ function excessOf(open: Parser['stack']): string | null {
     : null
 }
 
-/** Whether a value, such as parsed JSON, nests too deep. */
+/** Whether a value, such as parsed JSON, nests too deeply. */
 export function isTooDeep(value: unknown, depth: number = limits.depth): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth === 0 || Object.values(value).some((inner) => isTooDeep(inner, depth - 1))

@@ -12,7 +12,7 @@ type Words = readonly [message: string, hint?: string | null]
 
 const maxAliases = 1000
 
-/** Keeps every scalar as text. Never throws. @returns no document on a problem */
+/** Reads every scalar as text. Never throws. @returns no document if there is a problem */
 function readYamlText(text: string) {
   const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
@@ -66,9 +66,10 @@ function wordsOf(message: string): Words {
 }
 
 /**
- * Extracts values from a text: renders placeholders, resolves aliases, refuses other YAML features.
- * @returns `tree`: null when unreadable, or when checks would repeat a report; `filledIn`:
- * placeholder values, which are secret
+ * Extracts the values of a text: renders placeholders, resolves aliases, rejects other YAML
+ * features.
+ * @returns `tree`: null if unreadable, or if checks would repeat a report; `filledIn`: placeholder
+ * values, which are secret
  */
 export function readYaml(text: string, environment: Readonly<Record<string, string | undefined>>) {
   const { document, problems: faults, positionAt } = readYamlText(text)
@@ -151,14 +152,14 @@ const notMap: Words = [
 const malformedHint =
   'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.'
 
-/** Advice for an operator at a terminal about an unset variable. */
+/** Advice for someone at a terminal about an unset variable. */
 export const unsetVariableHint = 'Set it in the environment or in an env file (--env-file).'
 
 function wordOf(key: unknown): string {
   return isScalar(key) ? (key.source ?? '') : String(key)
 }
 
-/** Parses what `formatPath` writes. */
+/** Parses the output of `formatPath`. */
 function parsePath(text: string): Path {
   return [...text.matchAll(/\["(.*?)"\]|([^.[\]]+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
@@ -166,8 +167,8 @@ function parsePath(text: string): Path {
 }
 
 /**
- * Offset of a path in a document, or of its nearest ancestor; null for the document itself. A
- * scalar is located at its value, a nested map or list at its key.
+ * Offset of a path in a document, or of its nearest ancestor; null for the document itself. Points
+ * at a scalar's value, but at the key of a nested map or list.
  */
 export function offsetOf(document: Document, path: Path, wantsKey: boolean): number | null {
   let node: unknown = document.contents

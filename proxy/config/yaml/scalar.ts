@@ -3,15 +3,15 @@
 import { likelyKeys, Secret } from '../secret.ts'
 
 /**
- * A single value of the file: its written text, which is printable, and its rendered value. The
- * value is null when a placeholder failed, which was reported.
+ * One value of the file: its written text, which is printable, and its rendered value. The value is
+ * null if a placeholder failed; that was already reported.
  */
 export class Scalar extends Secret<string | null> {
-  /** As in the file, with placeholders unrendered. */
+  /** As written in the file, with unrendered placeholders. */
   readonly written: string
   readonly hasPlaceholder: boolean
 
-  /** @param keys likely keys in the values of its placeholders */
+  /** @param keys likely keys in the placeholder values */
   constructor(
     written: string,
     value: string | null = written,
@@ -24,13 +24,12 @@ export class Scalar extends Secret<string | null> {
   }
 }
 
-/** The file as values: YAML maps, sequences and scalars, and null for an empty node. */
+/** The file as a tree: YAML maps, sequences and scalars, and null for an empty node. */
 export type Tree = Scalar | null | readonly Tree[] | TreeMap
 export interface TreeMap {
   readonly [key: string]: Tree
 }
 
-/** Whether a value is a map. */
 export function isMap(tree: Tree | undefined): tree is TreeMap {
   return typeof tree === 'object' && tree !== null && !isList(tree) && !(tree instanceof Scalar)
 }
@@ -39,19 +38,18 @@ export function isList(tree: Tree | undefined): tree is readonly Tree[] {
   return Array.isArray(tree)
 }
 
-/** The value of a map's own key; undefined when absent or not a map. */
+/** The value of a map's own key; undefined if absent or if this is no map. */
 export function child(tree: Tree | undefined, key: string | number): Tree | undefined {
   if (typeof key === 'number') return isList(tree) ? tree[key] : undefined
   return isMap(tree) && Object.hasOwn(tree, key) ? tree[key] : undefined
 }
 
 const openers = /\$(\$?)(?:\{([^{}]*)\}|<([^<>]*)>|[{<])/g
-/** Valid names of variables. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 
 /**
  * Renders `${VAR}` and `$<VAR>`. `$${` and `$$<` escape `${` and `$<`; any other `$` is literal. An
- * empty variable counts as missing, because an upstream would be called without its key.
+ * empty variable counts as missing: otherwise, the upstream would be called without its key.
  * @returns `filledIn`: placeholder values, which are secret; `malformed`: a placeholder opens but
  * is invalid
  */

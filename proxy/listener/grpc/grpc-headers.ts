@@ -4,19 +4,20 @@ import { hopByHop } from '../../config/fields/upstream-auth.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 
-/** Hop-by-hop headers, HTTP/2 pseudo-headers, and headers meant for another server. */
+/** Hop-by-hop headers, HTTP/2 pseudo-headers, and headers addressed to the router's own host. */
 const hopByHopNames: ReadonlySet<string> = new Set([...hopByHop, 'host', 'te'])
 
 /**
- * Headers with which clients commonly authenticate to the edge in front of the router, or to the
- * router's operator. A provider must not see them. (`proxy-authorization` is hop-by-hop.)
+ * Headers by which clients commonly authenticate to the edge in front of the router, or to its
+ * operator. Providers must not see them. (`proxy-authorization` is hop-by-hop.)
  */
 const credentials =
   /authorization|cookie|api-?key$|subscription-key$|^x-(?:.+-)?(?:access)?token$|jwt-assertion$|^x-amzn-oidc-|^cf-access-|^x-forwarded-client-cert$/
 
 /**
- * Client metadata for the node: everything, because metadata belongs to the call. It omits router
- * directives, client credentials, and trace context, which the config controls per URL.
+ * Client metadata to forward to the node. Metadata belongs to the call, so it includes everything
+ * except router directives, client credentials and the trace context, which the config controls per
+ * URL.
  * @param allowed lower-case names from the spec
  */
 export function metadataForNode(headers: HeaderList, allowed: ReadonlySet<string>): HeaderList {
@@ -26,7 +27,7 @@ export function metadataForNode(headers: HeaderList, allowed: ReadonlySet<string
   })
 }
 
-/** Node metadata for the client. */
+/** Node metadata to forward to the client. */
 export function metadataForClient(headers: HeaderList): HeaderList {
   return filtered(headers, () => true)
 }
@@ -36,7 +37,7 @@ function filtered(headers: HeaderList, isForwarded: (name: string) => boolean): 
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     if (name.startsWith(':') || hopByHopNames.has(name) || !isForwarded(name)) continue
-    // Trims: HTTP/2 forbids space around a value ("ASCII-Value" of gRPC over HTTP/2).
+    // HTTP/2 forbids space around a value ("ASCII-Value" in gRPC over HTTP/2).
     forwarded.push(name, (headers[at + 1] as string).trim())
   }
   return forwarded
@@ -51,7 +52,7 @@ const unitsMs: Readonly<Record<string, number>> = {
   n: 1e-6,
 }
 
-/** `grpc-timeout` in ms; null when absent. Refuses duplicates, which nodes treat differently. */
+/** `grpc-timeout` in ms; null if absent. Rejects duplicates, which nodes treat differently. */
 export function readTimeout(headers: HeaderList): number | null | RelayError {
   const values = headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === 'grpc-timeout')
   if (values.length === 0) return null
@@ -61,13 +62,13 @@ export function readTimeout(headers: HeaderList): number | null | RelayError {
   return new RelayError(errorKinds.badGrpc, 'grpc-timeout must be a single value, such as 5S')
 }
 
-/** A router error as call status; the reason precedes the message. */
+/** A router error as a gRPC status; the reason precedes the message. */
 export function statusOf({ kind, message }: { kind: ErrorKind; message: string }): HeaderList {
   const text = percentEncoded(`${kind.reason}: ${message}`)
   return ['grpc-status', String(kind.grpcStatus), 'grpc-message', text]
 }
 
-/** Printable ASCII stays unchanged (gRPC over HTTP/2, "Status-Message"). */
+/** Leaves printable ASCII unchanged (gRPC over HTTP/2, "Status-Message"). */
 function percentEncoded(text: string): string {
   return text.replace(/[^\x20-\x24\x26-\x7e]+/gu, (part) => {
     const bytes = [...Buffer.from(part)]

@@ -13,9 +13,9 @@ import { refusalByStatus } from '../rest/rest-reply-reader.ts'
 /** Flag byte and length before each message. */
 const prefixBytes = 5
 
-/** Tracks message boundaries in one direction of a gRPC stream, without copying bytes. */
+/** Tracks message boundaries in one direction of a gRPC stream without copying bytes. */
 export class GrpcFrames {
-  /** Bytes of the current message still to come. */
+  /** Remaining bytes of the current message. */
   #missing = 0
   readonly #prefix = Buffer.alloc(prefixBytes)
   #prefixLength = 0
@@ -68,7 +68,7 @@ export const grpcReplyReader: ReplyReader = {
     frames.push(body)
     return frames.isWhole ? { kind: 'result' } : { kind: 'malformed', why: cutMessage }
   },
-  /** Never called: the router itself answers no gRPC call. */
+  /** Never called, because the router answers no gRPC call itself. */
   write: () => new Uint8Array(),
 }
 
@@ -91,7 +91,7 @@ class GrpcValidator implements StreamValidator {
   end(): void {
     const end = readStatus(this.#incoming)
     if (end === null) throw new MalformedAnswer(noStatus)
-    // When a message breaks off, an error status already reports the failure.
+    // If a message is truncated, an error status already reports the failure.
     if (end.code === 0 && !this.#frames.isWhole) throw new MalformedAnswer(cutMessage)
   }
 }

@@ -179,7 +179,7 @@ test('a client that reads is not cut off while its answer is in transit', async 
   expect(cut).toEqual(['upload', 'upload', 'upload'])
 })
 
-/** Opens its windows wide and reads nothing. */
+/** Opens large windows and reads nothing. */
 function deafClient(port: number, calls: number): RawHttp2 {
   const client = new RawHttp2(port)
   client.socket.pause()

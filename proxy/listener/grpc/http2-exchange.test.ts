@@ -11,7 +11,7 @@ import { Http2Server } from './http2-server.ts'
 
 const piece = Buffer.alloc(64 * 1024)
 
-/** Endless stream that records how much was read and whether it was released. */
+/** An endless stream that records how much was read and whether it was released. */
 class Endless {
   pulled = 0
   isReleased = false
@@ -28,7 +28,7 @@ class Endless {
   }
 }
 
-/** A client whose call is answered with this body, or refused when there is none. */
+/** A client whose call is answered with this body, or refused if there is none. */
 async function answered(body: Body | null, hasEnded = true) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
@@ -72,7 +72,7 @@ async function answered(body: Body | null, hasEnded = true) {
   }
 }
 
-/** Waits until the server can send no more for now. */
+/** Waits until the server can send nothing more. */
 async function full(body: Endless): Promise<void> {
   let before = -1
   const stands = () => {
@@ -143,7 +143,7 @@ test('no timer remains once a client has read its whole answer', async () => {
   expect(setup.signal.aborted).toBe(false)
 })
 
-/** A call whose request is open, and a count of its idle reports. */
+/** A call with an open request, and a count of its idle reports. */
 async function opened() {
   const body = new PassThrough()
   const setup = await answered(body, false)

@@ -17,11 +17,11 @@ import { RequestBody } from './request-body.ts'
 
 /** Shorter answers get no read timer. */
 const watchedFromBytes = 16 * 1024
-/** Created once: a stack trace per call costs more than the call's messages. */
+/** Created once: a stack trace per call would cost more than the call's messages. */
 const clientLeft = new Error('the client left')
 const answered = new Error('the call is answered')
 const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM
-/** Ends a client's connection with a code; without an error code, Node sends none. */
+/** Ends a client's connection with a code. Node sends none without an error code. */
 export const flooded = Object.assign(new Error('too many pings, settings, resets or tiny frames'), {
   code: 'ERR_HTTP2_FLOOD',
 })
@@ -31,14 +31,13 @@ export function endConnection(session: Http2Session | undefined, why: Error): vo
   session?.destroy(why, calm)
 }
 
-/** State that all exchanges of one client connection share. */
+/** State shared by all exchanges of one client connection. */
 export interface ClientConnection {
-  /** How often the connection has drained everything written to one of its streams. */
+  /** How often the connection drained everything written to one of its streams. */
   drains: number
   streams: number
-  /** DATA chunks received so far. */
   chunks: number
-  /** Pacer turn in which the connection last began a call, see `EventLoopPacer`. */
+  /** Pacer turn in which the connection last began a call; see `EventLoopPacer`. */
   lastTurn: number
 }
 
@@ -46,20 +45,20 @@ export interface ClientConnection {
 export class Http2Exchange extends Reservation {
   readonly verb: string
   readonly path: string
-  /** Lower-case names; HTTP/2 pseudo-headers begin with a colon. */
+  /** Names are lower case; HTTP/2 pseudo-headers begin with a colon. */
   readonly headers: HeaderList
   readonly body: RequestBody
   readonly #stream: ServerHttp2Stream
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
   readonly #connection: ClientConnection
-  /** The connection's `drains` when this stream began to wait. */
+  /** The connection's `drains` at the time this stream began to wait. */
   #drainsBefore = 0
   readonly #left = new Cancellation()
   #activeMs = 0
   #cancelIdle: Cancel = () => {}
 
-  /** @param options `maxRequestBytes` bounds one client message */
+  /** @param options `maxRequestBytes` limits a single client message */
   constructor(
     stream: ServerHttp2Stream,
     headers: HeaderList,
@@ -76,8 +75,8 @@ export class Http2Exchange extends Reservation {
     this.path = pseudo(':path')
     this.headers = headers
     const client = {
-      // Many calls may be cut off at once, so this must be cheap. Clients read the reset code as
-      // RESOURCE_EXHAUSTED; a connection with no progress gets one GOAWAY instead.
+      // Must be cheap, because many calls may be cut off at once. Clients read the reset code as
+      // RESOURCE_EXHAUSTED; a connection without progress gets one GOAWAY instead.
       cutOff: () => {
         this.body.release()
         if (connection.chunks === chunksBefore) endConnection(stream.session, overBudget)
@@ -103,7 +102,7 @@ export class Http2Exchange extends Reservation {
           return this.cutOffWith(statusOf(tooLarge(maxRequestBytes)))
         body.push(chunk)
       })
-      // Node also emits `end` after a reset, which does not end the body.
+      // Node also emits `end` after a reset, which is not the end of the body.
       .on('aborted', () => {
         left()
         this.#left.abort()
@@ -112,7 +111,7 @@ export class Http2Exchange extends Reservation {
         this.#cancelIdle()
         if (stream.aborted) return
         if (frames.isWhole) return body.end('whole')
-        // A node would report an internal error, or accept a truncated request as whole.
+        // A node would report an internal error, or accept the truncated request as complete.
         const message = 'the request ends in the middle of a message'
         const error = new RelayError(errorKinds.badGrpc, message)
         body.end(error)
@@ -133,7 +132,7 @@ export class Http2Exchange extends Reservation {
       .on('error', () => {})
   }
 
-  /** Aborted when the client cancels its call before the answer. */
+  /** Aborts if the client cancels its call before the answer. */
   get signal(): CancelSignal {
     return this.#left
   }
@@ -149,8 +148,8 @@ export class Http2Exchange extends Reservation {
   }
 
   /**
-   * The whole body, if it is buffered and ends within this time after its first message; else null.
-   * A unary call's message and its end arrive together, however long they take.
+   * The whole body, if it is buffered and ends within this time after its first message; otherwise
+   * null. A unary call's message and end arrive together, however long they take.
    */
   async wholeBody(momentMs: number): Promise<Uint8Array | null> {
     await this.body.until(() => this.messages > 0, http2Limits.firstMessageMs, this.#clock)
@@ -172,7 +171,7 @@ export class Http2Exchange extends Reservation {
     check()
   }
 
-  /** Answers a non-gRPC request in plain HTTP. */
+  /** Answers a request that is not gRPC in plain HTTP. */
   answerText(status: number, text: string, headers: HeaderList = []): void {
     const stream = this.#stream
     if (stream.destroyed || stream.headersSent) return
@@ -216,7 +215,7 @@ export class Http2Exchange extends Reservation {
   #trailers: () => HeaderList = () => []
 
   /**
-   * Answers with messages at the client's read speed, then with the status.
+   * Answers at the client's read speed: messages, then the status.
    * @throws the error of the stream
    */
   async respond(headers: HeaderList, body: Body, trailers: () => HeaderList): Promise<void> {
@@ -227,7 +226,7 @@ export class Http2Exchange extends Reservation {
       try {
         stream.sendTrailers(toObject(this.#trailers()))
       } catch (error) {
-        // Trailers that cannot be written end only this call.
+        // Trailers that cannot be sent end only this call.
         stream.destroy(error as Error)
       }
     })
@@ -237,7 +236,7 @@ export class Http2Exchange extends Reservation {
       stream.end(body)
       this.#linger()
       if (body.length < watchedFromBytes) {
-        // Two event-loop turns let a client that reads drain it, however long the router was busy.
+        // A client that reads drains it within two event-loop turns, however busy the router was.
         setImmediate(() => setImmediate(() => this.waits(body.length)))
         return
       }
@@ -261,7 +260,7 @@ export class Http2Exchange extends Reservation {
     stream.once('close', this.#waitForClient(stream.writableLength))
   }
 
-  /** Cuts the client off when it stops reading for too long. */
+  /** Cuts the client off if it stops reading for too long. */
   #waitForClient(bytes: number): Cancel {
     const cancel = this.#clock.after(httpTimes.stalledMs, () => this.#stream.close(calm))
     this.waits(bytes)
@@ -276,7 +275,7 @@ export class Http2Exchange extends Reservation {
     super.waits(bytes)
   }
 
-  /** The code states the reason. A stalled connection closes whole, to free its buffers. */
+  /** The code gives the reason. A stalled connection closes as a whole, which frees its buffers. */
   override cutOff(): void {
     if (this.#connection.drains === this.#drainsBefore)
       return endConnection(this.#stream.session, overBudget)

@@ -8,8 +8,8 @@ import * as raw from '../testing/raw-http2.ts'
 import { Http2Server } from './http2-server.ts'
 
 /*
- * Cheap frames that cause work: beyond a bound, the connection gets GOAWAY and closes, while other
- * clients are served undisturbed.
+ * Cheap frames that cause work. Beyond a limit, the connection gets GOAWAY and closes, while other
+ * clients are served normally.
  */
 
 async function serving() {
@@ -22,7 +22,7 @@ async function serving() {
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     budget: new ByteBudget(1e9),
     clock,
-    // Answers ended requests only, so calls in a flood stay open.
+    // Answers only requests that have ended, so calls in a flood stay open.
     serve: (exchange) => {
       observed.calls += 1
       void exchange.body
@@ -63,7 +63,7 @@ const idOf = (at: number) => 2 * at + 1
 
 const oneByte = raw.frame(raw.frameType.data, 0, 1, Buffer.alloc(1))
 
-/** Each row: a repeated frame, and the most repetitions the server may accept. */
+/** Each row has a frame, and how often the server may accept it. */
 const floods: [string, number, (at: number) => Buffer[]][] = [
   ['calls that are reset at once', 4_000, (at) => [raw.openCall(idOf(at)), raw.reset(idOf(at))]],
   ['pings', 350_000, () => [raw.ping]],
@@ -91,7 +91,7 @@ test.each(floods)(
     const { client, observed, server, clock } = setup
     let sent = 0
     while (!client.isClosed && sent < most) {
-      // Small bursts stay below the bounds on unanswered frames.
+      // Small bursts stay below the limits on unanswered frames.
       await client.writeAll(...Array.from({ length: 100 }, () => of(sent++)).flat())
       if (sent % 2_000 === 0 || most < 2_000) expect(await setup.call()).toBe('0')
     }

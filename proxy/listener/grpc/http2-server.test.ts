@@ -10,7 +10,7 @@ import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
 import { Http2Server } from './http2-server.ts'
 
-/** A server with open calls, behind a wire that can go silent. */
+/** A server with open calls, on a connection that can go silent. */
 async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
@@ -128,7 +128,7 @@ test('a client that connects during a drain is served, however late it calls, an
   void server.drain()
   await clock.advance(100)
   await leaves[0]
-  // By now a GOAWAY would have arrived.
+  // A GOAWAY would have arrived by now.
   await new Promise((resolve) => session.ping(resolve))
   openCall(session)
   await expect.poll(() => observed.exchanges).toHaveLength(2)

@@ -23,11 +23,11 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 
-/** A client silent for one to two intervals gets a ping, and is cut off one interval later. */
+/** A client silent for one to two intervals gets a ping. It is cut off one interval later. */
 const pulseMs = 30_000
 const { resets } = http2Limits
 
-/** `maxRequestBytes` bounds one client message. */
+/** `maxRequestBytes` limits a single client message. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
   'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
@@ -52,7 +52,7 @@ export class Http2Server implements Listener {
       ...metadataOptions,
       // Node resets a stream with more entries. Up to this count, the status names the fault.
       maxHeaderListPairs: 2 * clientLimits.headers,
-      // Beyond this Node sends GOAWAY, as it does for floods of empty, unknown or invalid frames.
+      // Beyond this, Node sends GOAWAY, as it does for floods of empty, unknown or invalid frames.
       streamResetBurst: resets.count,
       streamResetRate: (1_000 * resets.count) / resets.inMs,
       settings: {
@@ -73,7 +73,7 @@ export class Http2Server implements Listener {
     return this.#doors.open(this.#options.address)
   }
 
-  /** Sends GOAWAY after a connection's first call, because an earlier one fails that call. */
+  /** Sends GOAWAY after a connection's first call, because an earlier GOAWAY fails that call. */
   async drain(): Promise<void> {
     const { clock } = this.#options
     await until(clock, () => {
@@ -112,7 +112,7 @@ export class Http2Server implements Listener {
       received: () => session.socket?.bytesRead ?? 0,
       ask: () => {
         if (session.destroyed) return
-        // Node refuses to ping a closing session; SETTINGS frames are acknowledged too.
+        // Node refuses to ping a closing session, but a SETTINGS frame is acknowledged too.
         if (session.closed) session.settings({})
         else session.ping(() => {})
       },
@@ -121,7 +121,7 @@ export class Http2Server implements Listener {
     const end = () => endConnection(session, flooded)
     const count = floodOf(clock, controlFrames, end)
     session.on('ping', count).on('remoteSettings', count)
-    // Node ends the connection too, but only after beginning every stream of a 64 KiB chunk.
+    // Node also ends the connection, but only after it starts every stream of a 64 KiB chunk.
     const countReset = floodOf(clock, resets, end)
     session.on('stream', (stream) => stream.on('aborted', countReset))
     session.on('close', () => {
@@ -129,7 +129,7 @@ export class Http2Server implements Listener {
       this.#sessions.delete(session)
       this.#options.observer.connectionsChanged(this.#sessions.size)
     })
-    // A client that violates the protocol or its limits loses only its connection.
+    // A client that violates the protocol or its limits loses only its own connection.
     session.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (!code?.startsWith('ERR_HTTP2')) return
       this.#options.observer.requestRefused(new RelayError(errorKinds.badHttp, message), '')
@@ -139,7 +139,7 @@ export class Http2Server implements Listener {
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
     const session = stream.session as ServerHttp2Session
     const connection = this.#sessions.get(session) ?? newConnection()
-    // Created before its turn, so that the budget counts it.
+    // Created before its turn so that the budget counts it.
     const exchange = new Http2Exchange(stream, rawHeaders, this.#options, connection)
     const begin = () => this.#options.serve(exchange)
     const { turns } = this.#options.budget

@@ -82,7 +82,7 @@ test('one reader gets every byte once and in order, whatever the buffer size and
   )
 })
 
-/** Counts ended waits. */
+/** Counts the waits that ended. */
 async function waits(body: RequestBody, isThere = () => false) {
   const clock = new VirtualClock()
   const count = { ended: 0 }
@@ -134,7 +134,7 @@ test.each<[string, (body: RequestBody) => void]>([
 
 type Fate = { readonly whole: boolean; readonly text: string }
 
-/** Reads at its own pace, and stops after `most` pieces. */
+/** Reads at its own pace, and stops after `most` chunks. */
 async function readBy(body: RequestBody, turns: number, most: number): Promise<Fate | 'left'> {
   const reader = body[Symbol.asyncIterator]()
   let text = ''
@@ -184,7 +184,7 @@ test('a reader gets everything or fails, whatever the number of readers and wher
         }
         for (const [at, each] of pieces.entries()) {
           begin(at)
-          // A paused source may still deliver one piece in transit.
+          // A paused source may still deliver one chunk in transit.
           for (let turn = 0; isPaused && turn < 60; turn++) await Promise.resolve()
           body.push(Buffer.from(each))
         }

@@ -8,8 +8,8 @@ import type { ByteStream } from '../../upstream/wire.ts'
 import type { Flow } from '../../upstream/wire/reply-body.ts'
 
 /**
- * A request body that is forwarded while it arrives. It is buffered so that another attempt can
- * replay it. Beyond `bufferBytes`, or a small bound under memory pressure, it can be read only
+ * A request body that is forwarded while it arrives, and buffered so that another attempt can
+ * replay it. Beyond `bufferBytes`, or a lower limit under memory pressure, it can be read only
  * once, at the reader's speed.
  */
 export class RequestBody implements ByteStream {
@@ -19,7 +19,7 @@ export class RequestBody implements ByteStream {
   readonly #buffer: GrowingBuffer
   #isRepeatable = true
   #end: 'whole' | Error | null = null
-  /** Whether bytes already read were dropped. */
+  /** Whether it dropped bytes that were read, so nothing can replay them. */
   #isDropped = false
   /** Number of readers so far; only the newest continues. */
   #readers = 0
@@ -51,7 +51,7 @@ export class RequestBody implements ByteStream {
     return this.#end === 'whole' && this.isRepeatable ? this.#buffer.bytes : null
   }
 
-  /** Waits for the condition, the end, or the buffer limit. Call before reading. */
+  /** Waits for the condition, the end, or the buffer limit. Call this before reading. */
   until(isThere: () => boolean, withinMs: number, clock: Clock): Promise<void> {
     const isOver = () => this.#end !== null || !this.isRepeatable || isThere()
     return new Promise((resolve) => {
@@ -87,7 +87,7 @@ export class RequestBody implements ByteStream {
     else if (this.#end === null) this.#whenWhole.push(run)
   }
 
-  /** Releases the buffered bytes from the budget when the client's call is over. */
+  /** Releases the buffered bytes from the budget once the client's call is over. */
   release(): void {
     this.#buffer.release()
   }
@@ -103,7 +103,7 @@ export class RequestBody implements ByteStream {
     const reader = ++this.#readers
     this.#wake()
     for (let at = 0; ;) {
-      // Returning here would look like the end of the request.
+      // A plain return would look like the end of the request.
       if (reader !== this.#readers) throw new Error('another attempt sends the request')
       if (at < this.#buffer.length) {
         const piece = this.#buffer.bytes.subarray(at)
@@ -115,7 +115,7 @@ export class RequestBody implements ByteStream {
     }
   }
 
-  /** Retains read bytes for replay, or drops them and resumes. @returns the next offset */
+  /** Retains the bytes for replay, or drops them and resumes. @returns the next offset */
   #consume(): number {
     if (this.isRepeatable) return this.#buffer.length
     this.drop()

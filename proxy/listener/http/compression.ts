@@ -7,16 +7,16 @@ import { clientLimits } from '../../bytes/limits.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import type { ListenerOptions } from '../listener.ts'
 
-/** For shorter bodies gzip costs more than it saves. */
+/** Compressing a shorter body costs more than it saves. */
 export const gzipFromBytes = 4 * 1024
 
-/** On JSON the fastest level achieves most of the gain. */
+/** The fastest level achieves most of the gain on JSON. */
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 
 const gzipAsync = promisify(gzip)
 const gunzipAsync = promisify(gunzip)
 
-/** Whether `Accept-Encoding` allows gzip, by name or `*`, unless its q is 0 (RFC 9110, 12.5.3). */
+/** Whether `Accept-Encoding` allows gzip, by name or `*`, with a q above 0 (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | null): boolean {
   const entries = (acceptEncoding ?? '').toLowerCase().split(',')
   const entry =
@@ -30,7 +30,7 @@ export function gzipBytes(body: Uint8Array): Promise<Uint8Array> {
   return gzipAsync(body, gzipOptions)
 }
 
-/** Compresses a stream. It fails with its source, and closes the source when its reader stops. */
+/** Compresses a stream. Fails with its source, and closes the source when its reader stops. */
 export function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   // The reader receives the error; the callback only prevents an unhandled rejection.
   return pipeline(body, createGzip(gzipOptions), () => undefined)
@@ -40,7 +40,7 @@ const { inflation } = clientLimits
 
 /**
  * Decodes the `Content-Encoding` of a request.
- * @throws RelayError for an unknown coding, broken bytes, or a result over the limit
+ * @throws RelayError for an unknown coding, invalid bytes, or a result above the limit
  */
 export async function decodeBody(
   coding: string,
@@ -70,7 +70,7 @@ export async function decodeBody(
   throw overloaded()
 }
 
-/** Error for a request over the limit. */
+/** Error for a request above the limit. */
 export function tooLarge(maxBytes: number): RelayError {
   return new RelayError(
     errorKinds.tooLarge,

@@ -9,7 +9,7 @@ import { clientLimits } from '../../bytes/limits.ts'
  * previous request is answered.
  */
 export class Connection extends Reservation {
-  /** Requests without a complete answer; more than one when the client pipelines. */
+  /** Requests without a complete answer; more than one if the client pipelines. */
   inFlight = 0
   /** The newest request, which may still be arriving; null before the first. */
   newest: { readonly complete: boolean } | null = null
@@ -35,7 +35,7 @@ export class Connection extends Reservation {
     return this.inFlight > (this.newest?.complete === false ? 1 : 0)
   }
 
-  /** Queues a request behind the one being served. @param bytes that Node buffers for it */
+  /** Queues a request behind the current one. @param bytes that Node buffers for it */
   wait(bytes: number, serve: () => void): void {
     this.hold(bytes)
     if (this.#waiting.push({ bytes, serve }) > clientLimits.waitingRequests) return this.cutOff()

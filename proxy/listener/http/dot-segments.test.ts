@@ -60,7 +60,7 @@ test('a path that a browser would resolve above the root is refused', () => {
   const segments = fc.constantFrom('a', '..', '.', '', '%2e%2e', '.%2E', '..a', '...')
   fc.assert(
     fc.property(fc.array(segments, { maxLength: 8 }), (path) => {
-      // The base is so deep that only a path with no way out stays below it.
+      // The base is so deep that a path stays below it only if nothing can escape.
       const base = '/base/base/base/base/base/base/base/base/base'
       const { pathname } = new URL(`http://h${base}/${path.join('/')}`)
       if (!pathname.startsWith(base)) expect(faultOfPath(`/${path.join('/')}`)).not.toBeNull()

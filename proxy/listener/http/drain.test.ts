@@ -138,7 +138,7 @@ describe('a drain', () => {
           expect((await ask(agent, fixture.port)).status).toBe(200)
           answered += 1
         } catch (error) {
-          // The server no longer listens, so the request was never sent.
+          // The server has stopped listening, so the request was never sent.
           if ((error as { code?: string }).code === 'ECONNREFUSED') return
           failures.push(error)
         }

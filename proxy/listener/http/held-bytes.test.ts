@@ -190,7 +190,7 @@ const slowFirst = (length: number): Relay => {
   }
 }
 
-/** Checks what a waiting client holds, and that nothing remains after it disconnects. */
+/** Checks how much memory a waiting client takes, and that nothing remains after it disconnects. */
 test.each<readonly [name: string, relay: Relay, sent: Buffer | string, minBytes: number]>([
   ['a part of a body', echoRelay, chunkedHead + chunkOf('x'.repeat(50_000)), 50_000],
   ['a body in work', gated().relay, rawPost(callOf(50_000)), 50_000],

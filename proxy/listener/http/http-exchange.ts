@@ -16,7 +16,7 @@ export interface HttpAnswer {
   readonly body: Uint8Array
 }
 
-/** Turns requests into calls, and writes refusals in the form of its interface. */
+/** Turns requests into calls, and formats refusals as its interface does. */
 export interface HttpHandler {
   /** Answers the exchange, now or later. Must not throw. */
   serve(exchange: HttpExchange): void
@@ -24,7 +24,7 @@ export interface HttpHandler {
   refuse(error: RelayError): HttpAnswer
 }
 
-/** Settings and state that all exchanges of a server share. */
+/** Settings and state shared by all exchanges of a server. */
 export interface ExchangeSettings {
   readonly stalledMs: number
   readonly budget: ByteBudget
@@ -40,9 +40,9 @@ export class HttpExchange extends Reservation implements RequestTarget {
   readonly path: string
   readonly query: string
   readonly fault: RelayError | null
-  /** Names and values as on the wire. */
+  /** Names and values as received. */
   readonly headers: HeaderList
-  /** The whole body, decoded from its content coding; empty when there is none. */
+  /** The whole body, decoded from its content coding; empty if there is none. */
   body: Uint8Array = nothing
   /** Whether the client disconnected before its answer. Cheaper to read than `signal`. */
   gone = false
@@ -64,7 +64,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     this.#settings = settings
   }
 
-  /** Aborted when the client disconnects before its answer. Created on first use. */
+  /** Aborts if the client disconnects before its answer. Created on first use. */
   get signal(): Cancellation {
     if (this.#abort === null) {
       this.#abort = new Cancellation()
@@ -73,7 +73,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     return this.#abort
   }
 
-  /** The server calls this when the response has ended or broken off. */
+  /** The server calls this when the response has ended or was cut off. */
   closed(): void {
     this.finish()
     if (this.#response.writableFinished) return
@@ -81,7 +81,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     this.#abort?.abort()
   }
 
-  /** Answers with bytes; Node omits the body for HEAD. */
+  /** Answers with bytes. Node omits the body for HEAD. */
   answer({ status, headers, body }: HttpAnswer): void {
     void this.respond(status, headers, body)
   }
@@ -93,7 +93,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
    * connection stays open, and another answer may follow.
    */
   respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined {
-    // A second answer reports that the first broke off, which only works before its head is sent.
+    // A second answer reports that the first one failed, which must happen before its head is sent.
     if (this.#response.headersSent) return undefined
     if (!(body instanceof Uint8Array)) {
       if (body !== null) return this.#stream(status, headers, body)
@@ -122,14 +122,14 @@ export class HttpExchange extends Reservation implements RequestTarget {
       return
     }
     response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
-    // A text body goes out together with its head, which saves a tenth of a call's CPU; latin1
+    // A text body goes out together with its head, which saves a tenth of a call's CPU. latin1
     // preserves the bytes.
     if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')
     else response.end(body)
     if (response.writableLength > 0) this.#waitForClient(response.writableLength)
   }
 
-  /** Times out a client that reads more slowly than it is answered. */
+  /** Times out a client that reads too slowly. */
   #waitForClient(bytes: number): void {
     this.#response.setTimeout(this.#settings.stalledMs)
     this.waits(bytes)
@@ -147,7 +147,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
     const length = body.length ?? null
     const coding = zip ? ['Content-Encoding', 'gzip'] : []
     const framing = zip || length === null ? coding : ['Content-Length', String(length)]
-    // Waits for the first piece, because a stream may fail before it.
+    // Waits for the first chunk, because a stream may fail before it.
     const begin = () => {
       if (!response.headersSent)
         response.writeHead(status, [...headers, 'Vary', 'Accept-Encoding', ...framing])
@@ -180,22 +180,22 @@ export class HttpExchange extends Reservation implements RequestTarget {
   }
 }
 
-/** Answer to a listener's `GET /health`: whether it can serve, for load balancers. */
+/** Answers a listener's `GET /health`, by which load balancers learn whether it can serve. */
 export function healthAnswer(isHealthy: boolean): { status: number; text: string } {
   return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
 }
 
 /** Path and query of a request. */
 export interface RequestTarget {
-  /** Excludes the query; percent-encoding as sent. */
+  /** The path without its query, percent-encoded as sent. */
   readonly path: string
-  /** Everything after `?`, as sent; empty when there is none. */
+  /** Everything after `?`, as sent; empty if there is nothing. */
   readonly query: string
-  /** Why the request cannot be sent to a node; null when it can. */
+  /** Why the request cannot be sent to a node; null if it can. */
   readonly fault: RelayError | null
 }
 
-/** Message that describes a valid request target. */
+/** Error message that describes a valid request target. */
 export const targetMessage =
   'the target of the request must be a path that begins with /, or an http:// URL, with everything but printable ASCII percent-encoded'
 const fragmentMessage =
@@ -204,8 +204,8 @@ const dotsMessage =
   'dot segments and percent-encoded dots in the path may lead above the root of the node, where its URL does not reach'
 
 /**
- * Reads a request target (RFC 9112, 3.2) in origin form, or in the absolute form that proxies use,
- * whose origin is dropped. Nodes accept no other target: `*`, `host:port`, or another scheme.
+ * Parses a request target (RFC 9112, 3.2) in origin form, or in the absolute form that proxies use,
+ * without its origin. Nodes accept no other target: `*`, `host:port`, or another scheme.
  */
 export function readTarget(target: string): RequestTarget {
   const mark = target.indexOf('?')
@@ -220,16 +220,16 @@ export function readTarget(target: string): RequestTarget {
 
 /**
  * Matches `..` as a segment. Servers differ in their separators and dots, and in the suffixes they
- * drop (`..;a`, white space). So every form that some server accepts counts: plain,
+ * drop (`..;a`, white space). So it covers every form that some server accepts: plain,
  * percent-encoded, overlong or repeatedly encoded. No client needs to encode other dots.
  */
 const dotSegment =
   /%(?:25)*(?:2e|u002e|c0%(?:25)*ae)|(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
 
 /**
- * Finds what a path must not contain. Dot segments could make a node answer, with the router's
- * keys, from outside its URL's base path; clients resolve them. Nodes ignore everything after `#`
- * (RFC 9112, 3.2), such as keys that the router adds.
+ * Rejects paths that nodes must not receive. With dot segments, a node could answer from outside
+ * its URL's base path with the router's keys; clients resolve them. Nodes ignore everything after
+ * `#` (RFC 9112, 3.2), such as keys that the router appends.
  */
 export function faultOfPath(path: string, target = path): RelayError | null {
   if (target.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)

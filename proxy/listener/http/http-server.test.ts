@@ -552,7 +552,7 @@ describe('an answer that is a stream', () => {
     client.socket.pause()
     client.write(rawPost(call))
     let before = -1
-    // The kernel buffers some megabytes, and then no more.
+    // The kernel buffers a few megabytes, and then no more.
     await expect
       .poll(
         () => {

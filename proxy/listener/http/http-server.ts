@@ -56,15 +56,15 @@ export interface HttpServerOptions extends Pick<
   readonly timeouts?: typeof httpTimes
 }
 
-/** HTTP/1.1 server on `node:http`, which WebSockets share through their upgrade request. */
+/** HTTP/1.1 server on `node:http`. WebSockets share it through their upgrade requests. */
 export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #doors: ReusePortListeners
   readonly #settings: ExchangeSettings
-  /** Last of the bodies of unknown inflated size, which are inflated one after the other. */
+  /** Last in the chain of bodies with unknown inflated size, which are inflated one at a time. */
   #inflating: Promise<void> = Promise.resolve()
-  /** Excludes connections that became WebSockets. */
+  /** HTTP connections, without those that became WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
   #open = 0
   #lastUsedMs = -Infinity
@@ -79,11 +79,11 @@ export class HttpServer implements Listener {
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: clientLimits.headBytes,
-      // Serves other upgrade requests as plain requests.
+      // Other upgrade requests are served as plain requests.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
     this.#doors = new ReusePortListeners(this.#server, true)
-    // Node drops further headers. One more than allowed is enough to refuse the request.
+    // Node drops further headers. One above the limit suffices to refuse the request.
     this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server
       .on('connection', (socket) => this.#connected(socket))
@@ -92,7 +92,7 @@ export class HttpServer implements Listener {
       .on('upgrade', (request, wire, head) => {
         // Node stops handling errors of an upgraded socket; an unhandled one ends the process.
         wire.on('error', () => {})
-        // Answers to earlier requests would be read as WebSocket frames.
+        // The client would read answers to earlier requests as WebSocket frames.
         if (this.#connections.get(request.socket)?.inFlight) return void wire.destroy()
         this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
@@ -127,13 +127,13 @@ export class HttpServer implements Listener {
   async close(): Promise<void> {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
-    // Ends rather than destroys the socket, so that a request in transit causes no reset.
+    // Ends the socket rather than destroying it, so that a request in transit causes no reset.
     for (const [socket, { inFlight }] of this.#connections) if (inFlight === 0) socket.end()
     sockets?.settle()
     await until(clock, () => this.#open === 0, closeGraceMs)
     sockets?.terminate()
     const end = this.#doors.close()
-    // Also stops its timeout checks.
+    // This also stops the server's timeout checks.
     this.#server.close()
     this.#server.closeAllConnections()
     await end
@@ -199,7 +199,7 @@ export class HttpServer implements Listener {
     if (isAsking) response.writeContinue()
     upload.hold(heldBytes)
     upload.waits()
-    // Drains the rest of a refused body. Closing while the client still sends would reset the
+    // Drain the rest of a refused body. Closing while the client still sends would reset the
     // connection, and the client might never read the answer.
     request
       .on('data', (piece: Buffer) => {
@@ -243,10 +243,10 @@ export class HttpServer implements Listener {
 
   /** Answers bytes that are not an HTTP request, or that arrived too slowly. */
   #refuseBytes({ code }: { readonly code?: string }, socket: Socket): void {
-    // The answer was sent already; further bytes are ignored.
+    // The answer was already sent; further bytes are ignored.
     if (socket.writableEnded) return
     const connection = this.#connections.get(socket)
-    // The client would attribute this answer to an earlier request.
+    // The client would take this for the answer to an earlier request.
     if (!connection || !socket.writable || connection.hasUnanswered) {
       socket.destroy()
       return

@@ -9,7 +9,7 @@ import { HttpServer } from './http-server.ts'
 
 /*
  * A connection has one call in flight. Pipelined requests wait, and the connection is not read
- * meanwhile. Other connections are served undisturbed.
+ * meanwhile. Other connections are served normally.
  */
 
 function post(id: number, method: string): Buffer {

@@ -10,7 +10,7 @@ import { tooLarge } from './compression.ts'
 
 const { tinyPieces } = clientLimits
 
-/** A request body as it arrives. After a refusal, its bytes and all later ones are dropped. */
+/** A request body as it arrives. After a refusal, all its bytes are dropped, past and future. */
 export class Upload extends GrowingBuffer {
   refusal: RelayError | null
   readonly #maxBytes: number
@@ -28,7 +28,7 @@ export class Upload extends GrowingBuffer {
     this.#maxBytes = maxRequestBytes
   }
 
-  /** Sampled once per piece count: tiny pieces would take CPU time from all other clients. */
+  /** Tiny chunks take CPU time from all other clients. Sampled once per `tinyPieces.count`. */
   get isTiny(): boolean {
     return this.#pieces % tinyPieces.count === 0 && this.#bytes < this.#pieces * tinyPieces.bytes
   }

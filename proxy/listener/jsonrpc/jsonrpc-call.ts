@@ -10,19 +10,19 @@ import type { ListenerOptions } from '../listener.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { JsonRpcRequest, RequestRefused } from './jsonrpc-request.ts'
 
-/** State that all calls of one HTTP request, or of one WebSocket, share. */
+/** State shared by all calls of one HTTP request, or of one WebSocket. */
 export interface CallOrigin {
-  /** An error when the directives are invalid. */
+  /** An error if the directives are invalid. */
   readonly directives: Directives | RelayError
   readonly requestHeaders: HeaderList
-  /** The chain's internal path that the client called; empty for none. */
+  /** The chain's internal path that the client called; empty if none. */
   readonly internalPath: string
   readonly signal: CancelSignal
   /** Whether the connection has other calls in flight. */
   readonly isOneOfMany?: boolean
 }
 
-/** A call whose reader puts the client's id into the answer. */
+/** A call whose reader inserts the client's id into the answer. */
 export interface JsonRpcCall extends Call {
   readonly reader: JsonRpcReplyReader
 }
@@ -36,8 +36,8 @@ const routerId = Buffer.from('1')
 
 /**
  * Turns a request into a call.
- * @param token the batch of which it is an item; null: none
- * @throws RequestRefused when the directives are invalid
+ * @param token identifies the batch of the call; null: none
+ * @throws RequestRefused if the directives are invalid
  */
 export function makeJsonRpcCall(
   request: JsonRpcRequest,
@@ -55,7 +55,7 @@ export function makeJsonRpcCall(
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
   journal.isOneOfMany = token !== null || origin.isOneOfMany === true
-  // Only plain reads are joined: writes are broadcast, filters are bound, heavy calls are slow.
+  // Only plain reads are joined: writes are broadcast, filters have a node, heavy calls are slow.
   const isJoined = method.kind === 'read' && method.stateful === null && isLight({ method })
   return {
     guid,
@@ -75,13 +75,13 @@ export function makeJsonRpcCall(
   }
 }
 
-/** Cached answers depend on this: nodes answer 1.0 and versionless requests in other forms. */
+/** Part of the cache key, because nodes answer 1.0 and versionless requests in other forms. */
 function formOf({ isVersion2, hasVersion }: JsonRpcRequest): string {
   if (isVersion2) return '2'
   return hasVersion ? '1' : ''
 }
 
-/** A call that the router makes for itself, built like a client's call. */
+/** Builds a call of the router's own, in the same way as a client's call. */
 export function makeOwnCall(
   { method, params, prefer, avoid, signal }: OwnQuestion,
   guid: string,
@@ -92,7 +92,7 @@ export function makeOwnCall(
   const directives = { ...noDirectives, selectProvider: prefer, blockProviders: avoid }
   const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
   const call = makeJsonRpcCall(request, origin, guid, serving)
-  // Without a span of its own, its attempts must not form a trace.
+  // It has no span, so its attempts must not form a trace.
   call.journal.traceId = null
   return call
 }
@@ -100,15 +100,16 @@ export function makeOwnCall(
 /** Includes the quotes. */
 const maxIdBytes = 66
 /**
- * Excludes characters that JSON encoders write differently: escapes, non-ASCII letters, HTML
- * characters. It also excludes -0, which in a joined batch would return as another item's id 0.
+ * Excludes characters that JSON encoders spell differently: escapes, non-ASCII letters, HTML
+ * characters. Also excludes -0, because in a joined batch it would return as the id 0 of another
+ * item.
  */
 const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|0|-?[1-9]\d{0,15})$/
 
 /**
  * Whether nodes return the client's id unchanged: a short plain string, or an integer that fits
  * every number type. Nodes do not answer a notification, and some treat a null id as one. Some
- * refuse a fraction, round a long number, or truncate a long string.
+ * reject a fraction, round a long number, or truncate a long string.
  */
 function isEchoed({ body, id }: JsonRpcRequest): boolean {
   if (id === null || id.end - id.start > maxIdBytes) return false
@@ -117,7 +118,7 @@ function isEchoed({ body, id }: JsonRpcRequest): boolean {
   return plainId.test(text) && (body[id.start] === 0x22 || Number.isSafeInteger(Number(text)))
 }
 
-/** Decides for most ids, without decoding text. */
+/** A fast path for most ids, without decoding text. */
 function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
   for (let at = start; at < end; at++) {
     const byte = body[at] as number
@@ -127,8 +128,8 @@ function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
 }
 
 /**
- * Bytes for the upstream: the client's, if they hold only known members and a safe id; else the
- * known members, rewritten. Adds a version if the chain's nodes require one.
+ * Bytes for the upstream: the client's own if they hold only known members and a safe id, otherwise
+ * the known members, rewritten. Adds a version if the chain's nodes require one.
  */
 function sentBytes(request: JsonRpcRequest, sentId: Uint8Array, version: string | null) {
   const { body, span, hasOthers, hasVersion } = request

@@ -35,7 +35,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The answer that a JSON-RPC server owes each kind of item; null for none. */
+/** The answer that a JSON-RPC server owes for each kind of item; null for none. */
 const kinds = {
   call: (id: number) => [item(id), answer(id)] as const,
   spaced: (id: number) => [` { "id" : ${id} ,"method":"m" } `, answer(id)] as const,
@@ -49,7 +49,7 @@ const kinds = {
 describe('a batch', () => {
   test('is answered item by item, in order, and no item affects another', async () => {
     await using fixture = await startListener(async (call) => {
-      // Answers arrive in another order than the calls.
+      // Answers arrive in a different order from the calls.
       if (sentText(call).length % 2) await new Promise((resolve) => setImmediate(resolve))
       return echoRelay(call)
     })
@@ -79,7 +79,7 @@ describe('a batch', () => {
     await using fixture = await startListener(echoRelay)
     const items = ['{ "id":10,"method":"m" }', '{"id":"\\u0061","method":"m","params":[1e2]}']
     const { text } = await post(fixture.url, ` [ ${items.join(' ,\n ')} ] `)
-    // Some nodes would respell the second id.
+    // Some nodes would spell the second id differently.
     expect(fixture.calls.map(sentText)).toEqual([items[0], items[1]?.replace('"\\u0061"', '1')])
     expect(text).toBe(`[${answer('10')},${answer('"\\u0061"')}]`)
   })

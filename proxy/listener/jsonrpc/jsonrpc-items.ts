@@ -14,7 +14,7 @@ import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-ca
 import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.ts'
 
 const { waveItems } = clientLimits
-/** Answers of a batch are written in pieces of this size or more. */
+/** Answers of a batch are written in chunks of at least this size. */
 const paceBytes = 64 * 1024
 const open = Buffer.from('[')
 const comma = Buffer.from(',')
@@ -23,7 +23,7 @@ const close = Buffer.from(']')
 /** Answer to one item: bytes, a stream that is too long to collect, or null for none. */
 export type ItemAnswer = Body | null
 
-/** Dependencies that all requests of a listener share. */
+/** Dependencies shared by all requests of a listener. */
 export interface JsonRpcServing extends ListenerOptions {
   readonly calls: Calls
 }
@@ -33,7 +33,7 @@ export interface ItemContext extends CallOrigin {
   /** Called when a call has ended, with the upstream's reply if there is one. */
   relayed(journal: Journal, reply: Reply | null): void
   /**
-   * Answers a request about subscriptions; null for any other.
+   * Answers a request about subscriptions; null for all other requests.
    * @throws RelayError
    */
   subscribe(request: JsonRpcRequest, call: JsonRpcCall): Promise<ItemAnswer> | null
@@ -69,9 +69,9 @@ export async function answerBody(
 }
 
 /**
- * JSON array of the answers, in pieces; empty when no item has an answer. A bounded number of items
- * is in flight, and answers that wait for their turn count in the budget.
- * @param answer gets the token with which items join on the wire. Must not reject.
+ * JSON array of the answers, in chunks; empty if no item has an answer. Limits the items in flight.
+ * Answers waiting for their turn count against the budget.
+ * @param answer receives the token that joins items on the wire; must not reject
  */
 export async function* batchPieces<Item>(
   items: readonly Item[],
@@ -98,7 +98,7 @@ export async function* batchPieces<Item>(
         answers[at] = bytes
         if (at === next) arrived()
       })
-    // Answers that arrived together leave together, since each `yield` costs several promises.
+    // Answers that arrive together leave together, because each `yield` costs several promises.
     const ready: Uint8Array[] = []
     let readyBytes = 0
     const taken = () => {
@@ -135,12 +135,12 @@ export async function* batchPieces<Item>(
   if (!isFirst) yield close
 }
 
-/** A stream's buffered bytes are counted at their source. */
+/** A stream's source already counts its buffered bytes. */
 function lengthOf(answer: ItemAnswer): number {
   return answer instanceof Uint8Array ? answer.length : 0
 }
 
-/** Starts and stops an unread stream: one that never started would not end its calls. */
+/** Starts and stops an unread stream: a stream that never starts would not end its calls. */
 export async function drop(body: ItemAnswer): Promise<void> {
   if (body === null || body instanceof Uint8Array) return
   const pieces = body[Symbol.asyncIterator]()
@@ -156,7 +156,7 @@ async function* rest(
     yield start
     yield* pieces
   } finally {
-    // Covers a reader that stops before `pieces` has one.
+    // Covers a reader that stops before `pieces` exists.
     await pieces.return(undefined)
   }
 }
@@ -206,7 +206,7 @@ function itemAnswer(
   if (!(outcome instanceof CallAborted)) context.relayed(call.journal, isAnswered ? outcome : null)
   if (isAnswered && !request.isNotification) {
     const body = call.reader.bodyOf(outcome.incoming)
-    // A call with a streamed answer ends together with its stream.
+    // A call with a streamed answer ends when its stream does.
     if (!(body instanceof Uint8Array)) return calls.endingWith(body, call, outcome)
     calls.ended(call, outcome)
     return body

@@ -20,7 +20,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 const { batchItems, nesting, values: maxValues } = clientLimits
 
-/** Content of a request body: one request or several. Batch items are already validated JSON. */
+/** Content of a request body: one request or several. Batch items are already validated as JSON. */
 export type RequestBody =
   | { readonly kind: 'single'; readonly span: Span }
   | { readonly kind: 'batch'; readonly items: readonly Span[] }
@@ -54,7 +54,7 @@ function readBatch(body: Uint8Array, start: number): RequestBody {
   return { kind: 'batch', items }
 }
 
-/** @param end where the value of the span ends, or `~offset` of a wrong byte */
+/** @param end where the value of the span ends, or `~offset` of an invalid byte */
 function checkEnd(body: Uint8Array, span: Span, end: number): void {
   if (end === span.end) return
   const at = end < 0 ? ~end : spaceEnd(body, end)
@@ -80,21 +80,21 @@ export class JsonRpcRequest {
   readonly span: Span
   /** Span of the `id` value; null when absent. */
   readonly id: Span | null
-  /** False for version 1.0, stated or not. */
+  /** False for version 1.0, explicit or not. */
   readonly isVersion2: boolean
   /** Whether it has a `jsonrpc` member. */
   readonly hasVersion: boolean
-  /** Whether it has a fifth member, such as `Params`, which some nodes read instead of `params`. */
+  /** Whether it has a fifth member, such as `Params`. Some nodes read that instead of `params`. */
   readonly hasOthers: boolean
   readonly method: string
-  /** The chain's internal path that the client called; empty for none. */
+  /** The chain's internal path that the client called; empty if none. */
   internalPath = ''
   readonly params: FoundJson | null
   readonly #at: readonly (Span | undefined)[]
 
   /**
    * Reads one request.
-   * @throws RelayError -32700 when it is not JSON
+   * @throws RelayError -32700 if it is not JSON
    * @throws RequestRefused -32600 or -32601
    */
   constructor(body: Uint8Array, span: Span) {
@@ -120,25 +120,25 @@ export class JsonRpcRequest {
     this.params = params && new FoundJson(body, params.start)
   }
 
-  /** Expects no reply: version 2.0 without an id. */
+  /** Whether it expects no reply: version 2.0 without an id. */
   get isNotification(): boolean {
     return this.isVersion2 && this.id === null
   }
 
-  /** The id as the client wrote it, or `null` when absent. */
+  /** The id as the client wrote it, or `null` if absent. */
   get ownId(): Uint8Array {
     return this.id ? this.body.subarray(this.id.start, this.id.end) : nullId
   }
 
-  /** The params as the client wrote them, or empty when absent. */
+  /** The params as the client wrote them; empty if absent. */
   get paramsBytes(): Uint8Array {
     const [, , params] = this.#at
     return this.body.subarray(params?.start ?? 0, params?.end ?? 0)
   }
 
   /**
-   * Only the four members, with unchanged values, under this id. A node then reads the same call as
-   * the router, however it matches names.
+   * The request with only the four known members, values unchanged, under this id. A node then
+   * reads the same call as the router, however it matches names.
    * @param version for a request without a version; null: none
    */
   rebuilt(id: Uint8Array, version: string | null): Uint8Array {
@@ -151,7 +151,7 @@ export class JsonRpcRequest {
     return Buffer.from(`{${head}"id":${idText},"method":${method}${tail}}`, 'latin1')
   }
 
-  /** Version 1.0 may state its version or omit it. */
+  /** Parses the version; 1.0 may be implicit. */
   #readsVersion2(version: Span | undefined): boolean {
     if (version === undefined) return false
     if (spells(this.body, version.start, version.end, '"2.0"')) return true
@@ -189,13 +189,13 @@ export class RequestRefused extends RelayError {
   }
 }
 
-/** Error for a subscription that the chain has but the router does not support. */
+/** Error for a subscription that the chain offers and the router does not support. */
 export function noSuchSubscription(request: JsonRpcRequest, { name }: MethodSpec): RequestRefused {
   const why = `${name}: the router has no such subscription`
   return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
 }
 
-/** A router error as JSON-RPC under this id. */
+/** Formats a router error as JSON-RPC under this id. */
 export function errorBytes(
   error: RelayError,
   guid: string,
@@ -206,7 +206,7 @@ export function errorBytes(
   return answerBytes(ownId, 'error', Buffer.from(JSON.stringify(object)))
 }
 
-/** A router answer under this id. */
+/** Formats a router answer under this id. */
 export function answerBytes(
   ownId: Uint8Array,
   member: 'result' | 'error',
@@ -217,8 +217,8 @@ export function answerBytes(
 }
 
 /**
- * Whether an answer with the id `theirs` belongs to the request `sent`. Nodes may respell the id,
- * and omit or null it in an error. Ids are JSON; `theirs` is null when absent.
+ * Whether an answer with the id `theirs` belongs to the request `sent`. Nodes may spell the id
+ * differently, and omit it or set it to null in an error. Ids are JSON; `theirs` is null if absent.
  */
 export function isIdOf(theirs: Uint8Array | null, sent: Buffer, isError: boolean): boolean {
   if (theirs && sent.equals(theirs)) return true

@@ -17,7 +17,7 @@ function readWhole(body: Buffer): string | null {
   return finding.kind === 'malformed' ? finding.why : null
 }
 
-/** @returns what is wrong; null for a valid answer. Asserts that forwarded bytes are unchanged. */
+/** @returns what is wrong; null for a valid answer. Asserts that forwarded bytes are unchanged */
 function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHead = 1) {
   const length = Buffer.concat(pieces).length
   const body = { head: pieces.slice(0, inHead), length, async *[Symbol.asyncIterator]() {} }

@@ -16,8 +16,8 @@ const unwantedPart = 'HTTP 206 with a part of the requested document'
 const isJsonType = /[/+]json\b/i
 
 /**
- * Reads the answers to one REST request. The status tells errors from results. JSON must be
- * complete; for other bodies the transport detects missing bytes.
+ * Reads the answers to one REST request. The status distinguishes errors from results. JSON must be
+ * complete; for other bodies, the transport detects missing bytes.
  */
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
@@ -50,8 +50,8 @@ export class RestReplyReader implements ReplyReader {
   }
 
   /**
-   * Ignores the content type for JSON methods, so that no type avoids the check. Text does not
-   * count as a binary format, because clients that accept anything also name it.
+   * Ignores the content type for JSON methods, so that no type evades the check. Text does not
+   * count as a binary format, because clients that accept anything also list it.
    */
   #mustBeJson(headers: HeaderList): boolean {
     if (!this.#answersJson) return false
@@ -64,7 +64,7 @@ export class RestReplyReader implements ReplyReader {
   }
 }
 
-/** Parsing is the fastest check for completeness. */
+/** Parsing is the fastest way to check for completeness. */
 function jsonContent(body: Uint8Array, wantsResult: boolean): ReplyContent {
   const parsed = parseJson(body)
   if (parsed === undefined) return { kind: 'malformed', why: 'a body that is not whole JSON' }
@@ -81,12 +81,12 @@ function headContent(body: BodyStream): ReplyContent {
 /** Content for a status without a complete document; null for any other status. */
 function noDocument(status: number): ReplyContent | null {
   const why = `HTTP ${status} instead of a document`
-  // Servers redirect malformed client paths, so a redirect is no node failure.
+  // Servers redirect malformed client paths, so a redirect is not a node failure.
   if (status >= 300) return { kind: 'malformed', why, isClientsFault: true }
   return status === 204 || status === 205 ? { kind: 'malformed', why } : null
 }
 
-/** The error in the node's body, or what the status alone shows. */
+/** The error in the node's body, or the error that the status implies. */
 function errorContent({ status, body }: Incoming): ReplyContent {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
@@ -95,7 +95,7 @@ function errorContent({ status, body }: Incoming): ReplyContent {
 }
 
 /**
- * Interprets an error status without a node message (a page, or an empty body) when path and verb
+ * Interprets an error status without a node message (a page, or an empty body) if path and verb
  * come from the client. A status about the request (unknown path or verb) is the node's answer.
  * Null for a server failure.
  */
@@ -104,7 +104,7 @@ export function refusalByStatus(status: number): ReplyContent | null {
   return isAboutRequest ? errorOfStatus(status) : null
 }
 
-/** An error known by its status only. */
+/** An error of which only the status is known. */
 function errorOfStatus(status: number): ReplyContent {
   return { kind: 'node-error', error: { status, code: null, message: '' } }
 }

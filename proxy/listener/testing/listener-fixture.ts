@@ -13,7 +13,7 @@ import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
 import type { CallEnd, Listener, ListenerOptions, SubscriptionServing } from '../listener.ts'
 
-/** A loopback listener over the test's relay, and what its observer recorded. */
+/** A loopback listener over the test's relay, and the recordings of its observer. */
 export interface Fixture extends AsyncDisposable {
   readonly port: number
   readonly url: string
@@ -171,14 +171,14 @@ export const echoRelay: Relay = (call) => {
   call.journal.begin('alpha', 'first', 0).result = 'answer'
   const text = sentText(call)
   const sent = JSON.parse(text) as { id?: unknown; method: string }
-  // Extracts the id's bytes with a plain pattern.
+  // Finds the bytes of the id with a simple pattern.
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+|null)/.exec(text)?.[1]
   const idText = id ?? JSON.stringify(sent.id ?? null)
   const result = JSON.stringify(sent.method)
   return Promise.resolve(reply(`{"jsonrpc":"2.0","id":${idText},"result":${result}}`))
 }
 
-/** A connection on which a test writes raw bytes, with everything received. */
+/** A connection on which a test writes raw bytes and collects the response. */
 export class RawClient implements Disposable {
   readonly socket: Socket
   #text = ''
@@ -214,7 +214,7 @@ export class RawClient implements Disposable {
     return this.#error
   }
 
-  /** Everything received, once it matches. @throws Error when the server closes earlier */
+  /** Everything received, once it matches. @throws Error if the server closes earlier */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#text)) {
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#text)}`)

@@ -56,7 +56,7 @@ export function emptyData(stream: number): Buffer {
 export function reset(stream: number): Buffer {
   return frame(frameType.reset, 0, stream, Buffer.from([0, 0, 0, 8]))
 }
-/** Neither HEADERS nor CONTINUATION ends the block. */
+/** Neither the HEADERS nor a CONTINUATION frame ends the block. */
 export function endlessHeaders(stream: number, continuations: number): Buffer {
   const more = frame(continuation, 0, stream, fields(['a', 'b'.repeat(100)]))
   return Buffer.concat([
@@ -79,9 +79,9 @@ export class RawHttp2 implements Disposable {
   isClosed = false
   /** Received frames by type. */
   readonly #counts = new Map<number, number>()
-  /** Code of the received GOAWAY; null before. */
+  /** Code of the received GOAWAY; null before it arrives. */
   goaway: number | null = null
-  /** SETTINGS_MAX_CONCURRENT_STREAMS of the server; null before. */
+  /** SETTINGS_MAX_CONCURRENT_STREAMS of the server; null before it arrives. */
   maxStreams: number | null = null
   #rest: Buffer = Buffer.alloc(0)
 

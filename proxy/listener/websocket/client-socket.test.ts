@@ -11,7 +11,7 @@ import { ClientSocket, fullReason } from './client-socket.ts'
 
 const maxBufferedBytes = 1_600
 
-/** A client that reads when the test calls `take`: the library's socket and its wire. */
+/** A client that reads when the test calls `take`: the library's socket and its connection. */
 class SlowSocket extends EventEmitter {
   readyState: number = WebSocket.OPEN
   readonly wire = Object.assign(new EventEmitter(), { writableLength: 0 })
@@ -109,7 +109,7 @@ describe('answers', () => {
     expect([outbox.hasRoomBeside(7), outbox.hasRoomBeside(8)]).toEqual([true, false])
     void outbox.answer(bytes(500))
     await clock.advance(1)
-    // One unread answer, and room for another of its length.
+    // One unread answer, and room for another one as long.
     expect([outbox.hasRoomBeside(2), outbox.hasRoomBeside(3)]).toEqual([true, false])
     socket.take()
     await clock.advance(1)
@@ -171,7 +171,7 @@ describe('notifications', () => {
     const [head, result, tail] = [bytes(100), bytes(84), bytes(2)]
     let count = 0
     for (; socket.closedWith === null; count++) outbox.notify([head, result, tail])
-    // The wire has one; the queue has as many as fit at 512 bytes of overhead each.
+    // The wire takes one; the queue takes as many as fit at 512 bytes of overhead each.
     expect(socket.sent).toEqual([186])
     expect(count - 2).toBe(Math.ceil((8 * 1024 * 1024 - 186 + 1) / (186 + 512)))
     expect(socket.closedWith?.code).toBe(1008)
@@ -206,7 +206,7 @@ describe('notifications', () => {
     for (let at = 0; socket.closedWith === null && at < 100; at++) outbox.notify([bytes(186)])
     expect(socket.closedWith).toEqual({ code: 1013, reason: fullReason })
     expect(budget.heldBytes).toBeLessThan(5_000)
-    // Dropped notifications free their room for others.
+    // Dropped notifications make room for others.
     alike.notify([bytes(186)])
     other.notify([bytes(186)])
     expect([keen.sent, keen.closedWith]).toEqual([[186], null])

@@ -19,23 +19,23 @@ import { brokenOff } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { UnfinishedMessage } from './unfinished-message.ts'
 
-/** Estimated size of a new client's answer, as a share of the bound. */
+/** Estimated size of a new client's answer, as a fraction of the limit. */
 const firstShare = 1 / 8
 const nothing = new Uint8Array()
 
-/** Why the router closes a WebSocket (RFC 6455, 7.4.1, and its registry). */
+/** Close codes of the router (RFC 6455, 7.4.1, and its registry). */
 export const closeCodes = {
-  /** No message came for a long time. */
+  /** No message has arrived for a long time. */
   idle: 1000,
-  /** The router stops. */
+  /** The router is stopping. */
   goingAway: 1001,
-  /** The client does not read, and its unread answers are dropped. */
+  /** The client does not read, so its unread answers are dropped. */
   notRead: 1008,
-  /** The end of a message does not arrive. */
+  /** The rest of a message never arrived. */
   notWhole: 1008,
   /** The client sent more pings, pongs or fragments than any client needs. */
   flood: 1008,
-  /** An answer broke off after part of it was sent. */
+  /** An answer failed after part of it was sent. */
   brokenOff: 1011,
   /** A subscription would have a gap, or the router is full. */
   tryAgain: 1013,
@@ -47,13 +47,13 @@ type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
 }
 
 /**
- * One client WebSocket. Sends answers one after the other as the client reads them, and
- * notifications as they arrive. A long answer goes out in fragments, and everything else queues
- * behind it. The queue lives here, not in the wire, which would use many times the bytes of a short
- * frame. All unread bytes count against one bound. Drops messages once closed.
+ * One client WebSocket. Sends answers one at a time as the client reads them, and notifications as
+ * they arrive. A long answer goes out in fragments, and everything else queues behind it. This
+ * class queues messages itself, because the library uses many times the bytes of a short frame. All
+ * unread bytes count against one limit. Drops messages once closed.
  */
 export class ClientSocket extends Reservation {
-  /** The library's socket, for pausing and liveness. All sends go through this class. */
+  /** The library's socket, for pausing and liveness checks. All sends go through this class. */
   readonly ws: WebSocket
   readonly unfinished: UnfinishedMessage
   readonly #wire: Duplex
@@ -101,7 +101,7 @@ export class ClientSocket extends Reservation {
     this.#wire.prependListener('data', (chunk: Buffer) => {
       if (unfinished.came(chunk, this.#serving.clock.nowMs())) return
       this.close(closeCodes.flood, 'too many fragments, or messages of a few bytes')
-      // The library still parses this chunk. No frame begins with 0xff, so it stores nothing.
+      // The library still has to parse this chunk. No frame begins with 0xff, so it stores nothing.
       chunk.fill(0xff)
     })
     this.ws
@@ -113,7 +113,7 @@ export class ClientSocket extends Reservation {
       })
       .on('ping', (data: Buffer) => {
         controlCame()
-        // Pings from one socket read share one pong.
+        // Pings that arrive in one socket read share one pong.
         if (this.#ping === null) queueMicrotask(() => this.#flushQueue())
         this.#ping = data
       })
@@ -121,7 +121,7 @@ export class ClientSocket extends Reservation {
       // The library closes the socket with the matching code.
       .on('error', noteReceived)
       .on('close', () => {
-        // A pending timer would retain all of this client's library state.
+        // A pending timer would retain all library state of this client.
         this.#cancelEnd()
         unfinished.release()
         this.finish()
@@ -139,7 +139,7 @@ export class ClientSocket extends Reservation {
     if (!this.#isOpen) return
     this.ws.close(code, reason)
     for (const parts of this.#queue.splice(0)) this.hold(-sizeOf(parts))
-    // The client's close frame may follow messages that are still unread.
+    // The client's close frame may follow unread messages.
     this.ws.resume()
     this.#cancelEnd = this.#serving.clock.after(socketTimes.closeMs, () => this.ws.terminate())
   }
@@ -153,8 +153,8 @@ export class ClientSocket extends Reservation {
   }
 
   /**
-   * Whether one more call's answer would fit beside those of `calls` in flight, if all are as long
-   * as recent answers.
+   * Whether one more answer would fit next to those of `calls` in flight, if all are as long as
+   * recent answers.
    */
   hasRoomBeside(calls: number): boolean {
     const unread = Math.max(this.heldBytes, calls * this.#likelyBytes)
@@ -162,7 +162,7 @@ export class ClientSocket extends Reservation {
   }
 
   /**
-   * Resolves when the client has read enough for the next answer, or is gone.
+   * Resolves when the client has read enough for the next answer, or has disconnected.
    * @throws the stream's error. If part of it was sent, the connection closes too, because nothing
    * else tells the client that its answer is incomplete.
    */
@@ -182,7 +182,7 @@ export class ClientSocket extends Reservation {
   }
 
   /**
-   * Sends a notification. Closes the connection of a client with too many unread bytes.
+   * Sends a notification. Closes the connection if the client has too many unread bytes.
    * @param parts must not be changed afterwards
    */
   notify(parts: readonly Uint8Array[]): void {
@@ -215,7 +215,7 @@ export class ClientSocket extends Reservation {
     }
   }
 
-  /** Sends an answer, or part of one. Resolves when the client has read everything, or is gone. */
+  /** Sends an answer, or part of one. Resolves once the client has read it or disconnected. */
   async #pass(bytes: Uint8Array, isLast = true): Promise<void> {
     this.#send(bytes, isLast)
     if (!this.#isOpen || this.#wire.writableLength === 0) return
@@ -227,14 +227,14 @@ export class ClientSocket extends Reservation {
     cancel()
   }
 
-  /** No other message may be sent before its last part. The bytes must not change afterwards. */
+  /** No other message may be sent before the last part. The bytes must not change afterwards. */
   #send(bytes: Uint8Array, isLast = true): void {
     if (!this.#isOpen) return
     this.ws.send(bytes, { binary: false, fin: isLast }, this.#written)
     this.#countWire()
   }
 
-  /** Runs when a frame has left the wire. */
+  /** Runs when a frame has been written out. */
   readonly #written = (): void => {
     this.#countWire()
     if (this.#wire.writableLength > 0) return
@@ -243,7 +243,7 @@ export class ClientSocket extends Reservation {
     this.#emptied()
   }
 
-  /** Sends queued notifications while the wire accepts them at once. */
+  /** Sends queued notifications while the connection accepts them immediately. */
   #flushQueue(): void {
     if (this.#ping !== null && this.#wire.writableLength === 0) {
       this.ws.pong(this.#ping, false, this.#written)

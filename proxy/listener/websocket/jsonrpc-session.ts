@@ -17,14 +17,14 @@ import { SessionSubscriptions } from './session-subscriptions.ts'
 
 /** Settings from the upgrade request, which apply to every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
-  /** Id of the connection; message guids append a number. */
+  /** Id of the connection; the guid of a message appends a number. */
   readonly guid: string
-  /** The client's address if known, else the connection. */
+  /** The client's address if known, otherwise the connection. */
   readonly client: string
 }
 
 /**
- * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as HTTP.
+ * JSON-RPC on one WebSocket: each message is a request or a batch, over the same relay as HTTP.
  * Answers are sent in order of completion.
  */
 export class JsonRpcSession extends Reservation {
@@ -32,9 +32,9 @@ export class JsonRpcSession extends Reservation {
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
   readonly #subscriptions: SessionSubscriptions | null
-  /** Aborts the calls in flight when the client disconnects; null while there are none. */
+  /** Aborts the calls in flight when the client disconnects; null if there are none. */
   #gone: AbortController | null = null
-  /** Messages received while a call was in flight; they take turns with other clients' messages. */
+  /** Messages that arrived during a call; they take turns with other clients' messages. */
   readonly #waiting: Uint8Array[] = []
   #waitingBytes = 0
   #isTurnQueued = false
@@ -77,7 +77,7 @@ export class JsonRpcSession extends Reservation {
     this.#serveWaiting()
   }
 
-  /** One call is always admitted: with none in flight, hardly any answer is unread. */
+  /** One call is always admitted; with none in flight, hardly any answer is unread. */
   get #hasRoom(): boolean {
     const inFlight = this.#inFlight
     if (inFlight === 0) return true
@@ -130,7 +130,7 @@ export class JsonRpcSession extends Reservation {
     const guid = `${this.#origin.guid}-${++this.#count}`
     try {
       const body = readBody(message)
-      // Batch items in flight at once.
+      // Number of batch items in flight at once.
       const weight = body.kind === 'batch' ? Math.min(body.items.length, clientLimits.waveItems) : 1
       this.#await(weight, message, this.#answer(message, body, guid))
     } catch (cause) {

@@ -29,9 +29,9 @@ class TestHub implements Pick<Hub, 'subscribe'> {
   readonly clients: string[] = []
   begun = 0
   failure: Error | null = null
-  /** When set, subscriptions open only after their client has disconnected. */
+  /** If set, subscriptions open only after their client has disconnected. */
   isLate = false
-  /** When set, subscriptions open only when it is fulfilled. */
+  /** If set, subscriptions open only once it resolves. */
   opening: Promise<void> | null = null
 
   async subscribe(...[{ signal }, topic, subscriber, client]: Parameters<Hub['subscribe']>) {

@@ -12,7 +12,7 @@ import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import { answerBytes, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 
-/** Memory per parameter byte of a subscription, which is stored as text and parsed. */
+/** Memory per byte of a subscription's params, which are stored as text and parsed. */
 const copies = 4
 
 /** Subscriptions of one client connection. */
@@ -42,7 +42,7 @@ export class SessionSubscriptions {
   }
 
   /**
-   * Answers a request about subscriptions; null for any other.
+   * Answers a request about subscriptions; null for all other requests.
    * @param afterAnswer collects callbacks to run after the answer is sent
    */
   answer(
@@ -148,7 +148,7 @@ export class SessionSubscriptions {
     throw new RelayError(errorKinds.noSuchSubscription, `this connection has no ${what}`)
   }
 
-  /** Never rejects. @returns whether the subscription existed, once it was open */
+  /** Waits until the subscription is open. Never rejects. @returns whether it existed */
   async #leave(handle: string): Promise<boolean> {
     const open = this.#open.get(handle)
     const subscription = await open?.opening.catch(() => null)

@@ -5,7 +5,7 @@ import { clientLimits, objectCosts } from '../../bytes/limits.ts'
 
 const { fragments, messagesAtOnce } = clientLimits
 
-/** The received part of a client's message. The library exposes only complete messages. */
+/** The received part of a client's message, because the library exposes only complete messages. */
 export class UnfinishedMessage extends Reservation {
   /** When the message began; null if there is none. */
   sinceMs: number | null = null
@@ -13,8 +13,8 @@ export class UnfinishedMessage extends Reservation {
   #chunks = 0
 
   /**
-   * Pass all received bytes here before the library reads them.
-   * @returns false for more fragments or messages than allowed
+   * Takes all received bytes before the library reads them.
+   * @returns false if there are more fragments or messages than allowed
    */
   came(chunk: Uint8Array, nowMs: number): boolean {
     const frames = this.#frames
@@ -47,7 +47,7 @@ export class UnfinishedMessage extends Reservation {
 class ClientFrames {
   /** Payload bytes of the unfinished message so far. */
   bytes = 0
-  /** Frames of that message so far, which the library stores one by one. */
+  /** Frames of that message so far, each of which the library stores. */
   fragments = 0
   /** Whether a message had more fragments, or a chunk more messages, than any client sends. */
   isTooFine = false

@@ -21,7 +21,7 @@ import { ClientSocket, closeCodes } from './client-socket.ts'
 
 /** Interval between checks of all sockets. */
 const checkMs = 15_000
-/** A client silent for this long gets a ping. */
+/** A client that is silent for this long gets a ping. */
 const quietMs = 30_000
 const { messageMs, silentMs } = socketTimes
 
@@ -62,7 +62,7 @@ export class WebSocketServer {
   /** Whether a request can become a WebSocket here. */
   accepts(request: IncomingMessage): boolean {
     const { url = '', headers } = request
-    // As for any request, refuses URL fragments, ambiguous heads and foreign page origins.
+    // As for any request, rejects URL fragments, ambiguous heads and foreign page origins.
     if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
     const head = readHead(request)
     if (head.fault || !isOriginAllowed(head, this.#serving.allowedOrigins)) return false
@@ -83,7 +83,7 @@ export class WebSocketServer {
     this.#upgrader.handleUpgrade(request, wire, head, (socket) =>
       this.#open(new ClientSocket(socket, wire, this.#serving), request, { guid, directives }),
     )
-    // A failed handshake leaves the handler in place.
+    // A failed handshake does not remove the handler.
     this.#upgrader.removeAllListeners('headers')
   }
 
@@ -146,7 +146,7 @@ export class WebSocketServer {
     for (const [socket, { isIdle }] of this.#sessions) {
       const silentForMs = nowMs - socket.receivedMs
       const { unfinished } = socket
-      // A paused socket's message is not late: the router itself stopped reading.
+      // The message on a paused socket is not late: the router itself stopped reading.
       if (socket.ws.isPaused) unfinished.sinceMs &&= nowMs
       else if (nowMs - (unfinished.sinceMs ?? nowMs) >= messageMs)
         socket.close(closeCodes.notWhole, `a message was not complete in ${messageMs / 1_000} s`)
@@ -158,7 +158,7 @@ export class WebSocketServer {
   }
 }
 
-/** Answers a handshake with an error, and ends its connection. */
+/** Answers a handshake with an error, and ends the connection. */
 function refuse(wire: Duplex, status: string, own: string[], body: Uint8Array = Buffer.of()): void {
   const type = body.length > 0 ? ['Content-Type: application/json'] : []
   const head = [...own, ...type, `Content-Length: ${body.length}`, 'Connection: close']

@@ -37,7 +37,7 @@ async function listen(relay: Relay = echoRelay, options: FixtureOptions = {}) {
   return fixture
 }
 
-/** A client, and the messages that it received. */
+/** A client, and the messages it received. */
 class Client {
   readonly socket: WebSocket
   readonly received: string[] = []
@@ -416,7 +416,7 @@ describe('limits', () => {
     for (let at = 0; at < 100; at++) client.socket.send(call(1))
     await expect.poll(() => calls.length).toBeGreaterThan(7)
     await sleep(100)
-    // Eight before answer lengths are known; the others fit into two socket buffers on loopback.
+    // Eight fit before answer lengths are known; the others go to two socket buffers on loopback.
     expect(calls.length).toBeLessThan(22)
     await clock.advance(60_000)
     client.socket.resume()

@@ -18,7 +18,7 @@ import { type StoreOptions, type Subscriber } from '../store-options.ts'
 import { StoreAvailability } from '../store-availability.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
-  // The client cancels calls only when they are late.
+  // The client cancels only calls that are late.
   [status.CANCELLED]: 'timeout',
   [status.RESOURCE_EXHAUSTED]: 'full',
   [status.UNAVAILABLE]: 'unreachable',
@@ -29,7 +29,7 @@ const channelOptions = {
   'grpc.max_receive_message_length': cacheServiceLimits.messageBytes,
   'grpc.max_send_message_length': cacheServiceLimits.messageBytes,
   'grpc-node.flow_control_window': 1024 * 1024,
-  // A hanging service answers no ping; then the client reconnects, without end.
+  // A hanging service answers no ping. The client then reconnects, again and again.
   'grpc.keepalive_time_ms': 500,
   'grpc.keepalive_timeout_ms': 1_000,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -41,7 +41,7 @@ const channelOptions = {
   'grpc.service_config_disable_resolution': 1,
 }
 
-/** Client of the cache service. A call fails without a connection, and after its timeout. */
+/** Client of the cache service. A call fails if there is no connection, or after its timeout. */
 export class CacheClient implements SharedStore {
   readonly #client: Client
   readonly #options: StoreOptions
@@ -50,12 +50,12 @@ export class CacheClient implements SharedStore {
   #isClosed = false
 
   constructor(address: Address, options: StoreOptions) {
-    // The library would write to stderr; the router logs this itself.
+    // The library would write to stderr, but the router logs this itself.
     setLogger({})
     this.#options = options
     this.#availability = new StoreAvailability(options)
     this.#client = new Client(formatAddress(address), credentials.createInsecure(), channelOptions)
-    // Starts connecting now.
+    // Starts connecting immediately.
     this.#client.getChannel().getConnectivityState(true)
   }
 

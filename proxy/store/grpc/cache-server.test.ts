@@ -134,7 +134,7 @@ test('watchers receive changes of their keys, even after the service was down', 
   seen.length = 0
   expect(await first.stop()).toBe(true)
   await expect.poll(() => seen[0]).toBe(false)
-  // Another process may briefly hold the port.
+  // Another process may briefly occupy the port.
   const second = await eventually(() => new ServedCache().start(first.port))
   onTestFinished(() => second[Symbol.asyncDispose]())
   await expect.poll(() => seen.at(-1)).toBe(true)

@@ -27,7 +27,7 @@ export class CacheServer {
   readonly #watchers = new Map<Watcher, number>()
   #unreadBytes = 0
 
-  /** @param count records each call's result: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
+  /** @param count records each call's result: `hit` or `miss` for Get, `ok`, `full`, `invalid` */
   constructor(store: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
     const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
       Get: ({ key = '', counter = '' }) => ({ ...store.get(key), count: store.counter(counter) }),
@@ -78,7 +78,7 @@ export class CacheServer {
     })
   }
 
-  /** @returns the port. @throws Error naming the address */
+  /** @returns the port. @throws Error that names the address */
   start(address: Address): Promise<number> {
     const at = formatAddress(address)
     return new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ export class CacheServer {
     })
   }
 
-  /** Drains calls. @returns whether all of them ended within the time */
+  /** Drains calls. @returns whether all of them ended in time */
   stop(clock: Clock, drainMs: number): Promise<boolean> {
     for (const watcher of this.#watchers.keys()) watcher.end()
     return new Promise((resolve) => {

@@ -5,14 +5,14 @@ import type { Clock } from '../../clock/clock.ts'
 import type { Random } from '../../clock/random.ts'
 import { graceMs, type StoredClaim, type SessionReply } from '../shared-store.ts'
 
-/** Memory of an entry beyond its bytes and its key. */
+/** Memory of an entry in addition to its bytes and its key. */
 const overheadBytes = 512
 /** Share of the memory for claims and counters, which answers cannot evict. */
 const claimShare = 1 / 8
-/** No answer about a block that is not final is retained longer. */
+/** Answers about blocks that are not final are never retained for longer than this. */
 const counterMs = 48 * 3_600_000
 
-/** Bounded storage of the cache service: answers, evicted least recently used first, and claims. */
+/** Bounded storage of the cache service: claims, and answers evicted least recently used first. */
 export class CacheServiceStore {
   readonly #answers: LRUCache<string, Uint8Array>
   readonly #claims: LRUCache<string, Uint8Array>
@@ -21,7 +21,7 @@ export class CacheServiceStore {
   readonly #clock: Clock
   readonly #graceMs: number
   #closedUntilMs: number
-  /** Answers evicted for lack of room. */
+  /** Number of answers evicted to make room. */
   evictions = 0
 
   constructor(maxBytes: number, clock: Clock, random: Random, grace = graceMs) {
@@ -57,7 +57,7 @@ export class CacheServiceStore {
     this.#answers.set(key, ...ofEntry(key, value, ttlMs))
   }
 
-  /** @returns the existing claim, if any. @throws RangeError when there is no room */
+  /** @returns the existing claim, if any. @throws RangeError if there is no room */
   claim(key: string, value: Uint8Array, ttlMs: number): StoredClaim {
     const existing = this.#claims.get(key)
     if (existing) return { value: existing }
@@ -68,7 +68,7 @@ export class CacheServiceStore {
     return {}
   }
 
-  /** One step of a sticky session, see cache.proto. @throws RangeError if the store is full */
+  /** One step of a sticky session; see cache.proto. @throws RangeError if the store is full */
   session(key: string, known: string, value?: Uint8Array, ttlMs = 0): SessionReply {
     const nowMs = this.#clock.nowMs()
     const [generation, isOpen] = [this.#generation, nowMs >= this.#closedUntilMs]
@@ -83,7 +83,7 @@ export class CacheServiceStore {
     return { generation, isOpen }
   }
 
-  /** @param value deletes only a claim of this value */
+  /** @param value deletes a claim only if it has this value */
   delete(key: string, value: Uint8Array | undefined): void {
     const existing = this.#claims.get(key)
     if (value && Buffer.compare(existing ?? none, value) !== 0) return
@@ -95,10 +95,10 @@ export class CacheServiceStore {
     return Number(Buffer.from(this.#claims.get(key) ?? none).toString())
   }
 
-  /** @throws RangeError when there is no room */
+  /** @throws RangeError if there is no room */
   increment(key: string): number {
     const count = this.counter(key) + 1
-    // A constant length, so that each count fits where the last one was.
+    // A constant length, so that each count fits in place of the previous one.
     const value = Buffer.from(String(count).padStart(16))
     this.#claims.delete(key)
     this.claim(key, value, counterMs)
@@ -108,7 +108,7 @@ export class CacheServiceStore {
 
 const none = new Uint8Array(0)
 
-/** Copies a value out of its longer buffer, with its expiry and size. */
+/** Copies a value out of its larger buffer, with its expiry and size. */
 function ofEntry(key: string, value: Uint8Array, ttl: number) {
   if (!(ttl >= 1)) throw new Error('ttl_ms must be 1 or more')
   return [new Uint8Array(value), { ttl, size: key.length + value.length + overheadBytes }] as const

@@ -5,7 +5,7 @@ import type { MethodDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import type { StoredClaim, SessionReply } from '../shared-store.ts'
 
-/** `Entry` of cache.proto, the request and reply of every call. */
+/** `Entry` of cache.proto, which is the request and reply of every call. */
 export interface Entry extends Partial<SessionReply>, StoredClaim {
   readonly counter?: string | undefined
 }

@@ -9,7 +9,7 @@ import { StoreError } from '../store-error.ts'
 import type { StoreOptions, Subscriber } from '../store-options.ts'
 import { StoreAvailability } from '../store-availability.ts'
 
-/** The commands of Redis, which add the configured prefix to keys. */
+/** The commands of Redis. They add the configured prefix to keys. */
 export type Commands = Redis | Cluster
 
 export interface RedisOptions extends StoreOptions {
@@ -20,7 +20,7 @@ export interface RedisOptions extends StoreOptions {
 const firstBackoffMs = 50
 const maxBackoffMs = 1_000
 const connectTimeoutMs = 2_000
-/** A listening connection that receives nothing, not even a pong, is replaced within 1.5 s. */
+/** A subscriber connection that receives nothing, not even a pong, is replaced within 1.5 s. */
 const heartbeatMs = 500
 const silentMs = 1_000
 const untilConnected = 'while connecting, and is not asked before it does'
@@ -28,16 +28,16 @@ const untilConnected = 'while connecting, and is not asked before it does'
 const watchMs = 2_000
 
 /**
- * A Redis: standalone, behind sentinels, or a cluster. A command fails at once without a
- * connection, and after its timeout without an answer. Reconnects without end.
+ * A Redis: standalone, behind sentinels, or a cluster. A command fails immediately if there is no
+ * connection, and after its timeout if there is no answer. Reconnects indefinitely.
  */
 export class RedisStore {
   readonly #config: StoreConfig
   readonly #options: RedisOptions
   readonly #subscribers: Subscriber[] = []
-  /** Channel name, with the prefix that the client adds to keys only. */
+  /** Channel name, with the prefix that the client adds only to keys. */
   readonly channel: string
-  /** Prefix of session keys: in a Cluster, all keys of one script must share a slot. */
+  /** Prefix of session keys. In a cluster, all keys of one script must share a slot. */
   readonly slot: string
   readonly random: Random
   #password: string | null
@@ -70,7 +70,7 @@ export class RedisStore {
       watchFile(passwordFile, { interval: watchMs, persistent: false }, this.#reread)
   }
 
-  /** Runs a command. @param name for the metrics. @throws StoreError */
+  /** Runs a command. @param name for metrics. @throws StoreError */
   async run<T>(
     name: string,
     command: (redis: Commands) => Promise<T>,
@@ -114,7 +114,7 @@ export class RedisStore {
     this.#listener = null
   }
 
-  /** @returns null if there is none, or it is unreadable: a refusal triggers another read */
+  /** @returns null if there is none, or if it is unreadable; a refusal triggers another read */
   #readPassword(): string | null {
     const { password, passwordFile } = this.#config
     if (passwordFile === null) return password?.reveal() ?? null
@@ -176,7 +176,7 @@ export class RedisStore {
     const { tls } = this.#options
     return this.#watched(
       new Cluster([...addresses], {
-        // Auto-pipelining is off, because it fails commands beside one whose slot has moved.
+        // Auto-pipelining is off, because it fails commands next to one whose slot has moved.
         keyPrefix,
         redisOptions: this.#clientOptions(),
         enableOfflineQueue: false,
@@ -184,7 +184,7 @@ export class RedisStore {
         // Allows a moved slot, and one retry.
         maxRedirections: 3,
         slotsRefreshTimeout: connectTimeoutMs,
-        // Keeps the host name, because the certificate names it.
+        // Preserves the host name, because the certificate contains it.
         ...(tls && { dnsLookup: (host, done) => done(null, host) }),
       }),
     )
@@ -195,7 +195,7 @@ export class RedisStore {
     const failed = (error: Error) => {
       if (isElsewhere) return
       const { fault } = (this.#broken = StoreError.from(error))
-      // Commands fail with this error at once, so it must not read as a late answer.
+      // Commands fail immediately with this error, so it must not read like a late answer.
       if (fault === 'timeout') this.#broken = new StoreError(fault, untilConnected)
       this.#availability.note(this.#broken)
       if (this.#broken.fault === 'unauthorized') this.#reread()
@@ -232,7 +232,7 @@ export class RedisStore {
     this.#listener = this.#openListener()
   }
 
-  /** A connection for messages, which a cluster delivers to each of its nodes. */
+  /** A connection for messages, which a cluster delivers through each of its nodes. */
   #openListener(): Redis {
     const { topology, addresses } = this.#config
     let at = 0
@@ -271,7 +271,7 @@ export class RedisStore {
     for (const { listening } of this.#subscribers) listening(isUp)
   }
 
-  /** A silent connection may be dead, so a ping lets its socket time out. */
+  /** A silent connection may be dead. A ping makes its socket time out in that case. */
   readonly #beat = (): void => {
     const listener = this.#listener
     const again = () => {
@@ -282,7 +282,7 @@ export class RedisStore {
   }
 
   readonly #backoffMs = (times: number): number => {
-    // A connection to the wrong database was ready, which must not count as a success.
+    // A connection to the wrong database became ready, which must not count as a success.
     const doublings = this.#broken?.fault === 'no-database' ? Infinity : times - 1
     const ms = Math.min(firstBackoffMs * 2 ** doublings, maxBackoffMs)
     return ms * (0.5 + this.#options.random.next() / 2)

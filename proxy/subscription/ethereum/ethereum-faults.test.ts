@@ -12,7 +12,7 @@ interface WrongAnswer {
   readonly fault: Fault
 }
 
-/** Delivers two blocks, the first of which is missed; the first node answers incorrectly. */
+/** Delivers two blocks, the first of which is missed. The first node answers incorrectly. */
 async function received(topic: string, wrong: WrongAnswer) {
   const chain = new BlockChain()
   const fixture = await SubscriptionFixture.create({

@@ -15,12 +15,12 @@ import type { Position } from '../subscriptions.ts'
 /** Blocks fetched concurrently. */
 const atOnce = 8
 
-/** The sequence of new heads, with the logs of their blocks. */
+/** The sequence of new heads, and the logs of their blocks. */
 export function ethereumFamily(ask: Ask): Family {
   return { readers: { newHeads: new EthereumHeads(ask) }, head: 'newHeads' }
 }
 
-/** Heads are linked by parent hash; a reorg replaces them. */
+/** Parent hashes link the heads; a reorg replaces them. */
 class EthereumHeads implements ChainReader {
   readonly request = { ...subscribeRequest(['newHeads']), readHead }
   readonly forks = true
@@ -33,7 +33,7 @@ class EthereumHeads implements ChainReader {
     this.#ask = ask
   }
 
-  /** An event passes unchanged, whatever members it has. */
+  /** An event passes unchanged, including unknown members. */
   read(event: Uint8Array): Block | null {
     const block = readHead(event)
     return block && { ...block, event }
@@ -55,7 +55,7 @@ class EthereumHeads implements ChainReader {
       const fork = sent.find(oldest.parent as string)
       if (fork) return { fork, blocks: branch.toReversed() }
       if (lowest && oldest.number <= lowest.number) {
-        // The branches fork below every sent block, so the old branch is walked back as well.
+        // The branches fork below every sent block, so walk the old branch back as well.
         if (below && below.parent !== oldest.parent)
           below = await this.#parentOf(below, backfill).catch(nullIfMissing)
         else below = null
@@ -67,7 +67,7 @@ class EthereumHeads implements ChainReader {
     }
   }
 
-  /** Fetches the blocks between two heights by number. A reorg since then makes them useless. */
+  /** Fetches the blocks between two heights by number. A reorg meanwhile makes them useless. */
   async #between(
     { number: below }: Position,
     { number: above }: Position,
@@ -89,7 +89,7 @@ class EthereumHeads implements ChainReader {
     return found
   }
 
-  /** A lagging upstream may lack the parent, so others are tried. */
+  /** A lagging upstream may lack the parent, so this tries others. */
   async #parentOf({ number, parent }: Position, { prefer, signal }: Backfill): Promise<Block> {
     const question = { method: 'eth_getBlockByHash', params: [parent, false], prefer, signal }
     const { value } = await askFor(this.#ask, question, (result) => {
@@ -105,7 +105,7 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-/** Members of a block that are not in its header; a new head omits them. */
+/** Members of a block that are not in its header. A new head omits them. */
 const bodyMembers: ReadonlySet<string> = new Set([
   'transactions',
   'uncles',
@@ -115,7 +115,7 @@ const bodyMembers: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a block or a header. Its event has the header's members, byte for byte.
+ * Reads a block or a header. Its event has the members of the header, byte for byte.
  * @returns null if the value is not a block, such as `null`
  */
 export function readHead(bytes: Uint8Array): Block | null {
@@ -146,7 +146,7 @@ function hashOf(text: string | undefined): string | null {
   return text !== undefined && /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
 }
 
-/** No log matches this filter, so an answer proves that the node has the block. */
+/** No log matches this filter, so any answer proves that the node has the block. */
 const matchesNothing = { address: `0x${'0'.repeat(40)}` }
 
 type RequestOptions = Pick<OwnQuestion, 'prefer' | 'signal'>
@@ -155,7 +155,7 @@ type RequestOptions = Pick<OwnQuestion, 'prefer' | 'signal'>
 class EthereumLogs implements LogSource {
   filters = 0
   readonly #ask: Ask
-  /** The shared request for each block; an entry disappears when no filter needs its block. */
+  /** The shared request for each block. The entry disappears when no filter needs the block. */
   readonly #shared = new WeakMap<Position, Promise<LogIndex | null>>()
 
   constructor(ask: Ask) {
@@ -209,7 +209,7 @@ class EthereumLogs implements LogSource {
 }
 
 /**
- * Keeps the node's order, since numbering differs by chain (Hedera and Sei: per transaction).
+ * Preserves the node's order, because numbering differs by chain (Hedera and Sei: per transaction).
  * @returns null if the result is not a list of logs of this block
  */
 function logsOf(result: Uint8Array, { id, number }: Position): readonly Log[] | null {
@@ -217,7 +217,7 @@ function logsOf(result: Uint8Array, { id, number }: Position): readonly Log[] | 
   const logs: Log[] = []
   const cursor = new Cursor(result, 0)
   while (cursor.next()) {
-    // Copies the bytes, since a view would retain the whole answer.
+    // Copies the bytes, because a view would retain the whole answer.
     const event = new Uint8Array(bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd))
     const fields = (parseJson(event) ?? {}) as Log['fields']
     const { blockHash, blockNumber } = fields
@@ -228,7 +228,7 @@ function logsOf(result: Uint8Array, { id, number }: Position): readonly Log[] | 
   return cursor.end < 0 ? null : logs
 }
 
-/** The log with `removed` set to true, in that member's position or as the last one. */
+/** The log with `removed` set to true, either in place or appended. */
 export function markRemoved(log: Uint8Array): Uint8Array {
   return Buffer.from(JSON.stringify({ ...(parseJson(log) as object), removed: true }))
 }

@@ -7,7 +7,7 @@ import { drawBytes, type FormRequest, type SubscribeWish, type SubscriptionForm 
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
-/** Other topics work as well, but client input must not name metrics. */
+/** Other topics also work, but text from clients must not name metrics. */
 const namedTopics: ReadonlySet<string> = new Set([
   'newHeads',
   'logs',
@@ -91,10 +91,10 @@ function idOf(params: unknown): string {
 
 /**
  * Reads a filter as nodes do: one address or a list; topics by position, each a value, a list or
- * null. An empty list, or a list with null, restricts nothing. A trailing null stays, since it
+ * null. An empty list, or a list with null, restricts nothing. A trailing null stays, because it
  * requires a topic in that position.
  * @returns one form for all equivalent filters: lower case, sorted, without duplicates
- * @throws RelayError when every node would refuse the filter
+ * @throws RelayError if every node would reject the filter
  */
 function readLogFilter(filter: unknown): object {
   if (filter === undefined || filter === null) return {}
@@ -125,7 +125,7 @@ function readTopics(topics: unknown): readonly unknown[] {
   return topics.map((each) => alternatives(each, word, 'a topic is 32 bytes in hex'))
 }
 
-/** Null means any value. A single value is not in a list, which every node understands. */
+/** Null means any value. A single value is unwrapped, because every node understands that. */
 function alternatives(value: unknown, form: RegExp, why: string): string | string[] | null {
   if (value === undefined || value === null) return null
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]

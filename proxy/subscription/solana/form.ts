@@ -17,7 +17,7 @@ const topics: ReadonlySet<string> = new Set([
   'slotsUpdates',
   'vote',
 ])
-/** A notification that the chain's libraries send every 5 s. No node has such a method. */
+/** A notification that Solana's libraries send every 5 s. No node has such a method. */
 const keepAlive = 'ping'
 const pattern = /^(\w+?)(Subscribe|Unsubscribe)$/
 
@@ -54,7 +54,7 @@ function topicOf(name: string, rawParams: unknown): Topic {
   const list = Array.isArray(rawParams) ? (rawParams as readonly unknown[]) : []
   const params = list.slice(0, list.findLastIndex((each) => each !== null) + 1)
   return {
-    // No known node accepts a parameter here, so the node decides.
+    // No known node accepts a parameter here, so leave the decision to the node.
     sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
     key: canonical([name, ...params] as Json),
     name,
@@ -68,7 +68,7 @@ export function subscribeRequest(name: string, params: readonly unknown[]): Topi
   return { method: `${name}Subscribe`, params, unsubscribe }
 }
 
-/** Whether the signature is settled; its receipt is only the first of two events. */
+/** Whether the signature is settled. A receipt is only the first of two events. */
 function endsSignature(result: Uint8Array): boolean {
   return !Buffer.from(result).includes('"receivedSignature"')
 }

@@ -5,7 +5,7 @@ import { solanaFamily } from './solana.ts'
 import { SubscriptionFixture, type FixtureOptions } from '../testing/subscription-fixture.ts'
 import type { TestSocket } from '../testing/test-socket.ts'
 
-/** Slots that have a block; confirmed slots end 2 below the newest, finalized ones 32 below. */
+/** Slots that have a block. Confirmed slots end 2 below the newest, finalized ones 32 below. */
 class Slots {
   readonly all = Array.from({ length: 41 }, (_, at) => 60 + at)
   confirmedLag = 2

@@ -19,7 +19,7 @@ interface WrongAnswer {
   readonly fault: Fault
 }
 
-/** Pushes only the last slot up to 104; the first answer of one kind is wrong. */
+/** Pushes only the last slot up to 104. The first answer of one kind is wrong. */
 async function sentSlots(wrong: WrongAnswer | null, pushed?: unknown) {
   let newest = 100
   let wrongLeft = 1
@@ -64,7 +64,7 @@ describe('when the first upstream answers incorrectly in any field', () => {
 
   test.each(all)('pushed events: %s', async (fault) => {
     for (const path of pathsOf(slotEvent(102))) {
-      // On another branch a slot may follow any earlier one.
+      // On another branch, a slot may follow any earlier one.
       if (path[0] === 'parent' && fault === 'a number') continue
       const slots = await sentSlots(null, faulty(slotEvent(102), path, fault))
       expect(slots, path.join('.')).toEqual(range(101, 104))

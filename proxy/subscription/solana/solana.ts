@@ -7,7 +7,7 @@ import { numberedBlock } from '../family.ts'
 import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import { subscribeRequest } from './form.ts'
 
-/** Slot times to wait for a slot to be confirmed. */
+/** Maximum number of slot times to wait for a slot to be confirmed. */
 const maxWaits = 64
 
 export interface SolanaOptions {
@@ -21,8 +21,8 @@ export function solanaFamily(options: SolanaOptions): Family {
 }
 
 /**
- * Slots as a node processes them. They rise with gaps, and after a fork a slot follows an older
- * one. Missed slots are fetched once they are confirmed.
+ * Slots in the order in which a node processes them. They rise with gaps, and after a fork a slot
+ * follows an older one. Missed slots are fetched once they are confirmed.
  */
 class Slots implements ChainReader {
   readonly request: ChainReader['request'] = {
@@ -97,7 +97,7 @@ function readSlot(event: Uint8Array): { slot?: unknown; parent?: unknown; root?:
   return parseJson(event) ?? {}
 }
 
-/** The root at that time is unknown; the current root stands in, capped at the parent. */
+/** The root at that time is unknown, so this uses the current root, capped at the parent. */
 function blockOf(slot: number, parent: number, root: number): Block {
   const event = Buffer.from(JSON.stringify({ parent, root: Math.min(root, parent), slot }))
   return numberedBlock(slot, parent, event)

@@ -17,7 +17,7 @@ const heightAt = (path: readonly string[], ahead = 0): ResultPath => ({
 /** These events concern the round of the next block. */
 const rounds = ['CompleteProposal', 'Lock', 'NewRound', 'NewRoundStep', 'Polka', 'ValidBlock']
 
-/** Events that metrics name, with the path of their height, if any. Client input names none. */
+/** Events that metrics name, with the path of their height, if any. Client text names none. */
 const namedEvents: ReadonlyMap<string, ResultPath | undefined> = new Map([
   ...rounds.map((event) => [event, heightAt([], 1)] as const),
   ['NewBlock', heightAt(['block', 'header'])],
@@ -31,7 +31,7 @@ const namedEvents: ReadonlyMap<string, ResultPath | undefined> = new Map([
 
 /**
  * Tendermint: the query identifies the subscription, and events arrive as further answers to the
- * request. They repeat the query in the client's spelling, so the shared bytes begin after it.
+ * request. They repeat the query in the client's spelling, so the shared bytes start after it.
  */
 export const tendermintForm: SubscriptionForm = {
   opens: (method) => method === 'subscribe',
@@ -58,7 +58,7 @@ export const tendermintForm: SubscriptionForm = {
   }),
 }
 
-/** The query reaches the node unchanged, since node versions parse queries differently. */
+/** The query reaches the node unchanged, because node versions parse queries differently. */
 function topicOf(query: string): Topic {
   const key = normalizedQuery(query)
   const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
@@ -77,7 +77,7 @@ export function subscribeRequest(query: string): TopicRequest {
   return { method: 'subscribe', params, unsubscribe: () => ({ method: 'unsubscribe', params }) }
 }
 
-/** Collapses insignificant white space, which is any outside quotes. */
+/** Collapses white space outside quotes, which is insignificant. */
 function normalizedQuery(query: string): string {
   const parts = query.trim().split("'")
   return parts
@@ -98,7 +98,7 @@ function queryOf({ method, params }: { readonly method: string; readonly params:
 
 /**
  * The part of an event that all clients share: its members without the query and the braces. Each
- * client has the query in its own spelling.
+ * client gets the query in its own spelling.
  */
 export function behindQuery(event: Uint8Array): Uint8Array {
   if (event[0] !== 0x7b) return event

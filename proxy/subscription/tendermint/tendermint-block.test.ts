@@ -20,7 +20,7 @@ const results = (count: number | null) => ({
 type Node = readonly [block: unknown, results: unknown]
 const honest: Node = [block(['AAAA']), results(1)]
 
-/** @param first the first upstream per method when the caller prefers none */
+/** @param first the first upstream per method, unless the caller prefers one */
 function askOf(
   nodes: Readonly<Record<string, Node>>,
   first: Readonly<Record<string, string>> = {},

@@ -113,10 +113,10 @@ function updatesOf({ validator_updates, consensus_param_updates }: ResultsAnswer
   }
 }
 
-/** Attributes of a block's events, such as `transfer.amount`, with all values. */
+/** Attributes of a block's events, such as `transfer.amount`, with all their values. */
 type Attributes = Readonly<Record<string, readonly string[]>>
 
-/** Tendermint up to 0.36 encodes attributes in base64 without saying so; they pass unchanged. */
+/** Tendermint up to 0.36 encodes attributes in base64 without marking them. They pass unchanged. */
 function attributesOf(results: ResultsAnswer): Attributes {
   const { finalize_block_events, begin_block_events, end_block_events } = results
   const lists = [finalize_block_events, begin_block_events, end_block_events]
@@ -130,7 +130,7 @@ function attributesOf(results: ResultsAnswer): Attributes {
   return found
 }
 
-/** Writes an event as a node sends it: the part after the query. */
+/** Writes an event as a node sends it, from the end of the query on. */
 function writeEvent(type: string, value: object, attributes: Attributes): Uint8Array {
   const all = Object.entries({ ...attributes, 'tm.event': [type] })
   const sorted = Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -8,7 +8,7 @@ import type { TestSocket } from '../testing/test-socket.ts'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const attribute = (key: string, value: string) => ({ key, value, index: true })
 
-/** Every block has two transactions, which pay 5 and 6 to an address of that height. */
+/** Every block has two transactions, which pay 5 and 6 to an address derived from the height. */
 class Heights {
   head = 10
   isOld = false
@@ -29,7 +29,7 @@ class Heights {
       : { ...common, finalize_block_events: [mint], app_hash: 'aa' }
   }
 
-  /** Result as in a list, with all empty fields. */
+  /** A result with all its empty fields, as in a list. */
   result(height: number, amount: number) {
     const events = [this.transfer(height, amount), this.event('message', {})]
     const texts = { data: null, log: '', info: '', codespace: '' }

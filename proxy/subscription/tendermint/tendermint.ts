@@ -31,7 +31,7 @@ interface Status {
   readonly sync_info: { readonly latest_block_height: string }
 }
 
-/** Heights have one block each, without gaps and without reorgs. */
+/** Each height has exactly one block; there are no gaps and no reorgs. */
 class Heights implements ChainReader {
   readonly request: ChainReader['request']
   readonly forks = false

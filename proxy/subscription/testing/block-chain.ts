@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A block as `eth_getBlockByHash` returns it, without the fields that no test needs. */
+/** A block as `eth_getBlockByHash` returns it, without fields that no test needs. */
 export interface TestBlock {
   readonly number: string
   readonly hash: string
@@ -66,7 +66,7 @@ export class BlockChain {
     return this.#canonical[number] as TestBlock
   }
 
-  /** The answer of a node that lags by this many blocks. */
+  /** The answer of a node that lags this many blocks behind. */
   answer(method: string, params: readonly unknown[], lagBlocks = 0): unknown {
     const head = this.#canonical.length - 1 - lagBlocks
     const [which] = params

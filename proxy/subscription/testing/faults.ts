@@ -31,7 +31,7 @@ function valueAt(document: unknown, path: MemberPath): unknown {
   return path.reduce((value, name) => (value as Record<string, unknown>)[name], document)
 }
 
-/** The document with the fault at this path; `nothing` removes a member or an item. */
+/** The document with a fault at this path; `nothing` removes a member or an item. */
 export function faulty(document: unknown, path: MemberPath, fault: Fault): unknown {
   const last = path.at(-1)
   if (last === undefined) return fault === 'nothing' ? {} : faults[fault]

@@ -30,7 +30,7 @@ export interface FixtureOptions {
   readonly answer: (method: string, params: never, node: string) => unknown
   /** Names of the nodes that have a WebSocket URL. */
   readonly sockets?: readonly string[]
-  /** Names of the nodes without one. */
+  /** Names of the nodes without a WebSocket URL. */
   readonly others?: readonly string[]
   readonly maxGapBlocks?: number
   readonly maxTopics?: number
@@ -38,7 +38,7 @@ export interface FixtureOptions {
   readonly random?: Random
 }
 
-/** A client, and what it received. */
+/** A client and what it received. */
 export interface TestClient {
   readonly texts: string[]
   ended: string | null
@@ -157,7 +157,7 @@ export class SubscriptionFixture {
       this.pool.observeHead(upstream, block, this.clock.nowMs(), upstream.urls[0]!)
   }
 
-  /** Subscribes a client, which starts delivery as soon as it has its reply. */
+  /** Subscribes a client. Delivery starts as soon as it has its reply. */
   ask(method: string, params: unknown, name = 'client'): TestClient {
     const wish = this.#form.read({ method, params, id: '1' })
     if (wish?.kind !== 'subscribe') throw new Error(`${method} subscribes to nothing`)
@@ -191,7 +191,7 @@ export class SubscriptionFixture {
     return client
   }
 
-  /** Like `ask`, with time for the reply. */
+  /** Like `ask`, but waits for the reply. */
   async join(method: string, params: unknown, name?: string): Promise<TestClient> {
     const client = this.ask(method, params, name)
     await this.clock.advance(100)

@@ -22,13 +22,13 @@ export type SubscribeAnswer =
 
 const heads = ['eth_subscribe ["newHeads"]', 'slotSubscribe []']
 
-/** A WebSocket URL without a connection, which pushes the events of the test. */
+/** A WebSocket URL without a connection. The test pushes its events. */
 export class TestSocket implements SocketTransport {
   readonly held = new Set<Subscription>()
-  /** Requests to subscribe and to unsubscribe, as text. */
+  /** Subscribe and unsubscribe requests, as text. */
   readonly requests: string[] = []
   answer: SubscribeAnswer = 'yes'
-  /** The reaction to a request for the heads; null for the same. */
+  /** The reaction to a subscription for heads; null: as for other topics. */
   headAnswer: SubscribeAnswer | null = null
   readonly #clock: Clock
   #nextId = 1
@@ -37,7 +37,7 @@ export class TestSocket implements SocketTransport {
     this.#clock = clock
   }
 
-  /** The subscriptions, without the heads by which the router checks the socket. */
+  /** The subscriptions, without those to heads by which the router checks the socket. */
   get topics(): readonly string[] {
     return [...this.held]
       .map(({ method, params }) => `${method} ${JSON.stringify(params)}`)
@@ -63,7 +63,7 @@ export class TestSocket implements SocketTransport {
     return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
   }
 
-  /** As on the wire, every request is answered, even if no caller waits any more. */
+  /** As on the wire, every request is answered, even if no caller is waiting any more. */
   subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
     const words = `${method} ${JSON.stringify(params)}`

@@ -10,7 +10,7 @@ import { perListener } from '../observers.ts'
 export const recordedKinds = ['recent', 'failed', 'slow'] as const
 type RecordedKind = (typeof recordedKinds)[number]
 
-/** A finished call, without references to its request and its answer. */
+/** A finished call, without references to its request and answer. */
 export interface RecordedCall {
   readonly guid: string
   readonly chain: string
@@ -29,7 +29,7 @@ export interface RecordedCall {
 
 type Observed = Pick<ListenerObserver, 'callEnded' | 'requestRefused'>
 
-/** The last calls of all listeners. Failed and slow ones are stored apart, so they stay longer. */
+/** The last calls of all listeners. Failed and slow calls have separate lists, and stay longer. */
 export class CallHistory {
   readonly #clock: Clock
   readonly #calls: Readonly<Record<RecordedKind, RecordedCall[]>> = {
@@ -62,7 +62,7 @@ export class CallHistory {
     },
   }))
 
-  /** Replaces the oldest call of its kind when the limit is reached. */
+  /** Replaces the oldest call of its kind once the list is full. */
   #store(kind: RecordedKind, call: RecordedCall): void {
     this.#calls[kind][this.#added[kind]++ % explainLimits[kind]] = call
   }
@@ -74,12 +74,12 @@ export class CallHistory {
     return this.#explained(own, explainLimits.listed)
   }
 
-  /** The last calls of a kind. */
+  /** The last calls of one kind. */
   list(kind: RecordedKind, limit = 20) {
     return this.#explained(this.#calls[kind], limit)
   }
 
-  /** The newest first, with the number of calls beyond the limit. */
+  /** Lists the newest first, with the number of calls beyond the limit. */
   #explained(calls: readonly RecordedCall[], limit: number) {
     const epochMs = this.#clock.wallMs() - this.#clock.nowMs()
     const newest = calls.toSorted((a, b) => b.journal.startedMs - a.journal.startedMs)
@@ -93,7 +93,7 @@ export class CallHistory {
   }
 }
 
-/** Copies the beginning of a text. A slice would retain all of it, and perhaps a whole request. */
+/** Copies the beginning of a text. A slice would retain all of it, perhaps a whole request. */
 function copied(text: string): string {
   return Buffer.from(text.slice(0, 300)).toString()
 }
@@ -110,10 +110,10 @@ function explain({ journal, ...call }: RecordedCall, epochMs: number) {
   const { startedMs, attempts, cache, session, crossValidation, considered } = journal
   return {
     ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
-    // Null without a cache, a sticky session, or a vote.
+    // Null if the call used no cache, sticky session or cross-validation.
     ...{ cache, session, crossValidation },
     attempts: attempts.map((each) => explainAttempt(each, startedMs)),
-    /** Candidates of the last pick if it found no upstream; else null. */
+    /** Candidates of the last pick if it found no upstream; otherwise null. */
     unserved: considered?.every(({ exclusionReason }) => exclusionReason !== null)
       ? considered
       : null,
@@ -124,9 +124,9 @@ function explainAttempt(attempt: AttemptRecord, callMs: number) {
   const { upstream, kind, startedMs, endedMs, budgetMs, detail, violation, considered } = attempt
   return {
     ...{ upstream, kind },
-    /** Since the start of the call. */
+    /** Relative to the start of the call. */
     startMs: startedMs - callMs,
-    /** Null while in flight. For a stream, the time to its head. */
+    /** Null while in flight. For a stream, the time until its head. */
     tookMs: endedMs === null ? null : endedMs - startedMs,
     /** Time until the attempt is late or fails; null for no limit. */
     budgetMs: budgetMs === Infinity ? null : budgetMs,
@@ -134,7 +134,7 @@ function explainAttempt(attempt: AttemptRecord, callMs: number) {
     result: resultOf(attempt),
     /** For a violation, the check and its detail. */
     detail: violation ? `${violation.check}: ${violation.detail}` : detail,
-    /** All upstreams as the pick saw them; null without a pick (a named upstream, write to all). */
+    /** All upstreams as the pick saw them; null without a pick (a named upstream, a broadcast). */
     considered,
   }
 }

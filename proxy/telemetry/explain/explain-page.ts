@@ -55,7 +55,7 @@ function textOf(call: ExplainedCall): string {
     [attempts.length === 0 && 'no upstream was tried'],
     [unserved && 'no other upstream was available', unserved],
   ]
-  // A table equal to the previous one is omitted.
+  // Omits a table that equals the previous one.
   const lines = sections.flatMap(([text, table = null], at) => [
     ...(text ? [text] : []),
     ...(table && table !== sections[at - 1]?.[1] ? tableOf(table) : []),

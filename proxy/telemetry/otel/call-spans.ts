@@ -31,7 +31,7 @@ import { perListener } from '../observers.ts'
 type Served = Parameters<Parameters<typeof perListener>[0]>[0]
 type Described = ReturnType<typeof describeAttempt>
 
-/** Sets the ids of the next span. A call's ids follow from its guid, so attempts need no state. */
+/** Sets the ids of the next span. A call's ids derive from its guid, so attempts need no state. */
 export class SpanIds implements IdGenerator {
   traceId = ''
   spanId = ''
@@ -47,27 +47,27 @@ interface CallSpansOptions {
   readonly clock: Clock
 }
 
-/** Bounds that the semantic conventions for RPC and HTTP recommend. */
+/** Bounds recommended by the semantic conventions for RPC and HTTP. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const propagator = new W3CTraceContextPropagator()
 
 export type CallSpans = ReturnType<typeof createCallSpans>
 
 /**
- * Creates the span of a call or an attempt at its end. Before that, only attempts that send their
+ * Creates the span of a call or an attempt when it ends. Before that, only attempts that send their
  * context upstream have ids. Unsampled calls create nothing.
  */
 export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
   /** Ids of attempts that send their context. */
   const spanIds = new WeakMap<AttemptRecord, string>()
 
-  /** Histogram of call or attempt durations in seconds, or of HTTP requests for REST. */
+  /** Histogram of call or attempt durations in seconds; for REST, of HTTP request durations. */
   const histogram = (side: 'server' | 'client', { interface: of }: Served) => {
     const name = of === 'rest' ? `http.${side}.request.duration` : `rpc.${side}.call.duration`
     return meter?.createHistogram(name, { unit: 's', advice: { explicitBucketBoundaries: bounds } })
   }
 
-  /** Runs the sampler once per call; the journal stores the decision in the trace. */
+  /** Runs the sampler once per call. The journal stores the decision as the trace id. */
   const samples = (call: Call): boolean => {
     const { journal, directives } = call
     if (spans && journal.traceId === undefined) {
@@ -156,12 +156,12 @@ function eventsOf(journal: Journal, endMs: number, attempt?: AttemptRecord): rea
   return events
 }
 
-/** The client's trace id, or one made from the guid. */
+/** The client's trace id, or one derived from the guid. */
 function traceIdOf({ guid, directives }: Call): string {
   return directives.trace?.parent.slice(3, 35) ?? idOf(guid, 32)
 }
 
-/** The last digits of a guid, or of a digest for batch items and messages, which share a guid. */
+/** The last digits of a guid. Batch items and messages share a guid, so they use a digest. */
 function idOf(guid: string, digits: 16 | 32): string {
   if (guid.length !== 36) return hash('sha256', guid).slice(-digits)
   // Runs on each call, and is faster than replacing the hyphens.
@@ -180,11 +180,11 @@ const grpcCodes =
   'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'.split(
     ' ',
   )
-/** gRPC statuses that blame the server, or null for none; the others blame the request. */
+/** gRPC statuses that blame the server, including none at all; the others blame the request. */
 const serverFaults = new Set([null, 2, 4, 12, 13, 14, 15])
 const maxText = 100
 
-/** Attributes of durations and spans, with bounded values: an unknown method is `_OTHER`. */
+/** Attributes of durations and spans. Their values are bounded: an unknown method is `_OTHER`. */
 function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served): Described {
   const { interface: of } = served
   const { startedMs: startMs } = call.journal
@@ -202,7 +202,7 @@ function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served):
   }
 }
 
-/** The same for a finished attempt. A cancelled one is not an error. */
+/** The same for a finished attempt. A cancelled attempt is not an error. */
 function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
   const { upstream, origin, kind, startedMs: startMs, endedMs, detail } = attempt
   const result = resultOf(attempt)
@@ -220,10 +220,10 @@ function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
   }
 }
 
-/** Attributes for spans only, since clients choose their values without limit. */
+/** Attributes for spans only, because clients can choose any values. */
 function identify({ method, guid, reader }: Call): Attributes {
   const { ownId, form } = reader
-  // Only a JSON-RPC body has an id. Elsewhere an unknown method is a path, which may contain a key.
+  // Only a JSON-RPC body has an id. Elsewhere, an unknown method is a path, maybe with a key.
   if (!ownId) return { 'rpc_router.guid': guid }
   const id = Buffer.from(ownId.subarray(0, maxText)).toString()
   return {
@@ -253,7 +253,7 @@ function named(
   return { name: method || system, attributes: { ...own, ...rpc } }
 }
 
-/** The status that the client got: HTTP for REST, gRPC, or a JSON-RPC error code; else null. */
+/** The status that the client got: of HTTP for REST, of gRPC, or a JSON-RPC error code; or null. */
 function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | null {
   if (end.kind === 'error') {
     const { httpStatus: rest, grpcStatus: grpc, jsonRpcCode } = end.error.kind
@@ -263,7 +263,7 @@ function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | nu
   const { incoming, refusal } = end.reply
   if (of === 'rest') return incoming.status
   if (of === 'grpc') return readStatus(incoming)?.code ?? null
-  // The rest of a stream is already read.
+  // The rest of a stream has already been read.
   if (refusal === null || !(incoming.body instanceof Uint8Array)) return null
   const finding = reader.read(incoming)
   return finding.kind === 'node-error' ? finding.error.code : null
@@ -278,7 +278,7 @@ function ending(status: number | null, errorType: string | null, of: ApiInterfac
   return { ...failed, ...(code && { 'rpc.status_code': String(code) }) }
 }
 
-/** `server.address` and `server.port` of a config origin; any part may be a placeholder. */
+/** `server.address` and `server.port` of a config origin. Any part may be a placeholder. */
 const serverOf = memo((origin): Attributes => {
   const [, scheme = '', host, text] = /^(?:(\w+):\/\/)?\[?(.*?)\]?(?::(\d+))?$/.exec(origin) ?? []
   if (!host) return {}

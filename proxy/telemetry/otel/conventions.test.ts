@@ -35,7 +35,7 @@ function conventionalNames(): ReadonlySet<string> {
 
 const failed: CallEnd = { kind: 'error', error: new RelayError(errorKinds.upstreamFailed, '') }
 
-/** A call of 20 ms and its attempt of 10 ms, at a named upstream. */
+/** A call of 20 ms with an attempt of 10 ms, on a named upstream. */
 function observed(apiInterface: ApiInterface, known: boolean, isFailed: boolean) {
   const exporter = new InMemorySpanExporter()
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]

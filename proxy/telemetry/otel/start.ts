@@ -21,21 +21,21 @@ import { lineLimits, type Logger } from '../log.ts'
 import { createCallSpans, SpanIds } from './call-spans.ts'
 import type { Signals } from './switched-on.ts'
 
-/** Leaves out the SDK's process detector, which would export the command line. */
+/** Omits the SDK's process detector, which would export the command line. */
 const resourceDetectors = [
   ...[resourceAttributesEnvDetector, serviceNameEnvDetector, serviceInstanceIdDetector],
 ]
-/** Limits the log lines about a collector that is down. */
+/** Limits the log lines while a collector is down. */
 const troubleRate = { lines: 1, perMs: 600_000 }
 /** How long a stop waits for a collector that does not accept the last spans. */
 const maxFlushMs = 3_000
 
-/** The running OpenTelemetry SDK. `stop` flushes what is left, within 3 s. */
+/** The running OpenTelemetry SDK. `stop` flushes the remaining data within 3 s. */
 export type Tracing = ReturnType<typeof startTracing>
 
 /**
- * Starts the SDK according to its standard variables, once per process. It exports in the
- * background from bounded queues.
+ * Starts the SDK from its standard variables, once per process. It exports in the background from
+ * bounded queues.
  * @throws Error for an unknown sampler
  */
 export function startTracing(
@@ -55,7 +55,7 @@ export function startTracing(
   const sdk = new NodeSDK({
     resource: defaultResource().merge(resourceFromAttributes(own)),
     ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
-    // Only sampled spans get here.
+    // Only sampled spans reach this point.
     ...{ sampler: new AlwaysOnSampler(), idGenerator: ids },
     ...{ textMapPropagator: null, logRecordProcessors: [] },
     ...(signals.traces ? {} : { spanProcessors: [] }),
@@ -73,8 +73,8 @@ export function startTracing(
 }
 
 /**
- * The sampler of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`; the SDK hides its own.
- * @throws Error if it is not a standard one
+ * The sampler of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. The SDK hides its own.
+ * @throws Error if it is not a standard sampler
  */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on'

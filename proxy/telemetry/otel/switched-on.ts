@@ -4,9 +4,9 @@
 export type Signals = NonNullable<ReturnType<typeof signalsAsked>>
 
 /**
- * The signals that the standard OpenTelemetry variables enable; null for none, which loads no code.
- * There is no default exporter, unlike in the SDK: an unconfigured router sends nothing. Metrics
- * must be named, since Prometheus already has them.
+ * The signals that the standard OpenTelemetry variables enable; null if none, and then no code is
+ * loaded. Unlike the SDK, this has no default exporter: an unconfigured router sends nothing.
+ * Metrics must be named explicitly, because Prometheus already has them.
  */
 export function signalsAsked(env: Readonly<Record<string, string | undefined>>) {
   const value = (name: string) => env[name]?.trim().toLowerCase() ?? ''

@@ -23,7 +23,7 @@ export const recordedCall = z.object({
   at: text,
   chain: text,
   interface: z.enum(apiInterfaces),
-  /** `other` if the spec does not know it. */
+  /** `other` if the spec lacks it. */
   method: text,
   /** As in the metrics. */
   outcome: text,
@@ -35,7 +35,7 @@ export const recordedCall = z.object({
 })
 export type RecordedCall = z.infer<typeof recordedCall>
 
-/** The text encoding of requests and answers; gRPC bytes are not text. */
+/** The text encoding of requests and answers, because gRPC bytes are not text. */
 export function encodingOf(apiInterface: ApiInterface): BufferEncoding {
   return apiInterface === 'grpc' ? 'latin1' : 'utf8'
 }
@@ -47,7 +47,7 @@ export function isPlainRead({ known, kind, stateful, waitsForBlock }: MethodSpec
 
 export interface RecorderOptions {
   readonly path: string
-  /** Limit on the size of the file. */
+  /** Maximum size of the file. */
   readonly maxBytes: number
   readonly withParams: boolean
   readonly clock: Clock
@@ -57,7 +57,7 @@ export interface RecorderOptions {
 /** Records calls with their answers to a file. A failure ends the recording but affects no call. */
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Creates the file, readable by its owner only. @throws a system Error, `EEXIST` if it exists */
+/** Creates the file, readable only by its owner. @throws a system Error, `EEXIST` if it exists */
 export function createRecorder(options: RecorderOptions, fd = openSync(options.path, 'wx', 0o600)) {
   const { path, maxBytes, withParams, clock, logger } = options
   const file = createWriteStream('', { fd })
@@ -103,7 +103,7 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
         file.end()
       },
     })),
-    /** Resolves when everything is in the file. */
+    /** Resolves when everything has been written to the file. */
     async close(): Promise<void> {
       if (skipped > 0) log('ended')
       file.end()

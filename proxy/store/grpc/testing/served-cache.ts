@@ -18,7 +18,7 @@ export class ServedCache implements AsyncDisposable {
   /** One entry per call, such as `Get hit`. */
   readonly calls: string[] = []
 
-  /** @param graceMs how long the store stays closed to sessions after its start */
+  /** @param graceMs how long after its start the store stays closed to sessions */
   constructor(maxBytes = 1024 * 1024, graceMs = 0) {
     this.store = new CacheServiceStore(maxBytes, systemClock, systemRandom, graceMs)
     this.#server = new CacheServer(this.store, (call, verdict) => {
@@ -26,14 +26,14 @@ export class ServedCache implements AsyncDisposable {
     })
   }
 
-  /** Uses a port outside the ephemeral range, which no connection takes meanwhile. */
+  /** Uses a port outside the ephemeral range, so that no connection takes it in the meantime. */
   async start(fixedPort?: number): Promise<this> {
     const port = fixedPort ?? (await freePort())
     this.port = await this.#server.start({ host: '127.0.0.1', port })
     return this
   }
 
-  /** Busy machines are slow, so the default timeout exceeds a router's. */
+  /** Busy machines are slow, so the default timeout is longer than a router's. */
   client(
     commandTimeoutMs = 5_000,
     onChange: (error: Error | null) => void = () => {},
