@@ -73,7 +73,7 @@ export type Question =
 export interface MethodSpec {
   /** The method, or the path pattern that matched. Arbitrary text if `known` is false. */
   readonly name: string
-  /** False when the spec does not name it; then it is never cached, and read if it looks like it. */
+  /** False when the spec does not name it; such a method is never cached. */
   readonly known: boolean
   readonly kind: CallKind
   /** Whether only the operator of a node should call it; absent: no. */
