@@ -5,7 +5,7 @@ export interface FailureClass {
   /** Stable name in lower case with dashes, used as a metric label and in logs. */
   readonly name: string
   /** The cause: the upstream (which is blamed), the node's own answer, or the caller's mistake. */
-  readonly origin: 'upstream' | 'node' | 'caller'
+  readonly origin: 'upstream' | 'node' | 'caller' | 'router'
   /** Whether another upstream may succeed. */
   readonly retry: boolean
   /** Whether the URL gets a cooldown; then it is no failure of the upstream. */
@@ -59,6 +59,7 @@ export const transportFaults = [
   'too-large', // more bytes than the router accepts
   'timeout', // the attempt exceeded its time budget
   'limited', // too many connections or requests: nothing was sent
+  'exhausted', // the router has no file, port or buffer left: nothing was sent
   'unsendable', // the request cannot be encoded: nothing was sent
   'aborted', // the router cancelled the attempt: the client disconnected, or another attempt won
 ] as const

@@ -163,6 +163,15 @@ export function noReply(
   // A malformed envelope says nothing about the content.
   if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
     return new RelayError(errorKinds.integrity, `no valid answer ${made}`, { cause })
+  if (cause?.fault === 'exhausted')
+    return new RelayError(
+      errorKinds.overloaded,
+      `the router has no resources left: ${cause.message}`,
+      {
+        cause,
+        retryAfterMs: 1_000,
+      },
+    )
   if (cause?.fault === 'unsendable')
     return new RelayError(errorKinds.unsendable, 'the request cannot be sent to a node', { cause })
   const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed

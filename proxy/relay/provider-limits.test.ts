@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { faultOf } from '../upstream/wire/wire-fault.ts'
 import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
@@ -84,4 +85,19 @@ it('a slow method that no spec names gets no hedge', async () => {
   const relay = new RelayFixture(chain, iface, { a: slow, b: slow })
   expect((await relay.ask({ method: 'anvil_mine' })).outcome).toBe(ok.body)
   expect(relay.sent).toEqual({ a: 1, b: 0 })
+})
+
+it('a router without files left blames no node, and asks no other', async () => {
+  const relay = new RelayFixture(chain, iface, { a: { script: () => ok }, b: { script: () => ok } })
+  const cause = Object.assign(new Error(), { code: 'EMFILE', syscall: 'connect' })
+  for (const { urls } of relay.pool.upstreams)
+    vi.spyOn(urls[0]!.transport, 'send').mockImplementation(() => Promise.reject(faultOf(cause)))
+  for (let each = 0; each < 10; each++) {
+    const { outcome, call } = await relay.ask()
+    expect([outcome, call.journal.attempts.length]).toEqual(['overloaded', 1])
+  }
+  expect([relay.events, relay.pool.upstreams.map(({ state }) => state)]).toEqual([
+    [],
+    ['eligible', 'eligible'],
+  ])
 })

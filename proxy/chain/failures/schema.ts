@@ -13,7 +13,7 @@ const name = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower case wo
 
 const failureKeys = {
   name,
-  origin: z.enum(['upstream', 'node', 'caller']),
+  origin: z.enum(['upstream', 'node', 'caller', 'router']),
   retry: z.boolean().optional(),
   cooldown: z.boolean().optional(),
   /** What is limited; with `cooldown` a rate by default. `call`: the method at this URL only. */

@@ -15,6 +15,18 @@ test.each([
   ['a broken connection', errorOf('ECONNRESET', 'read'), 'reset', true],
   ['a broken pipe', errorOf('EPIPE', 'write'), 'reset', true],
   ['a certificate', errorOf('DEPTH_ZERO_SELF_SIGNED_CERT'), 'tls', false],
+  ['no file left', errorOf('EMFILE', 'connect'), 'exhausted', false],
+  ['no port left', errorOf('EADDRNOTAVAIL', 'connect'), 'exhausted', false],
+  ['no buffer left', errorOf('ENOBUFS', 'write'), 'exhausted', false],
+  [
+    'no IPv6, and a refused connection',
+    new AggregateError([
+      Object.assign(errorOf('EADDRNOTAVAIL', 'connect'), { address: '::1' }),
+      errorOf('ECONNREFUSED', 'connect'),
+    ]),
+    'refused',
+    false,
+  ],
   ['any other code', errorOf('HPE_INVALID_CONSTANT'), 'protocol', true],
   [
     'several addresses, all of which refuse',

@@ -4,13 +4,18 @@ import type { TransportFault } from '../../chain/failure-table.ts'
 import { longestPauseMs } from '../health.ts'
 import { TransportError } from '../wire.ts'
 
-const neverSent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
+const neverSent: readonly TransportFault[] = [
+  'refused',
+  'unresolved',
+  'tls',
+  'exhausted',
+  'unsendable',
+]
 
 const faultsByCode: Readonly<Record<string, TransportFault>> = {
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
-  EADDRNOTAVAIL: 'refused',
   ETIMEDOUT: 'reset',
   UND_ERR_CONNECT_TIMEOUT: 'refused',
   ENOTFOUND: 'unresolved',
@@ -29,6 +34,9 @@ const faultsByCode: Readonly<Record<string, TransportFault>> = {
   UND_ERR_ABORTED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
 }
+
+/** The process or the machine has no file, port, buffer or memory left. */
+const exhausted: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** TLS errors in words for people; keys are codes of Node and OpenSSL. */
 const tlsWords: readonly (readonly [codes: RegExp, words: string])[] = [
@@ -57,15 +65,22 @@ const tlsCode =
 export function faultOf(cause: Error): TransportError {
   if (cause instanceof TransportError) return cause
   // A host with several addresses, each of which failed.
-  const [first = cause] = cause instanceof AggregateError ? (cause.errors as Error[]) : []
+  const all = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
+  const first = all.find((each) => !isExhausted(each)) ?? all[0] ?? cause
   const { code = '', syscall } = first as NodeJS.ErrnoException
-  const connecting = syscall === 'connect'
-  const fault = connecting
-    ? 'refused'
-    : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
+  const connecting = syscall === 'connect' ? 'refused' : faultsByCode[code]
+  const fault = isExhausted(first)
+    ? 'exhausted'
+    : (connecting ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
   const plain = fault === 'too-large' ? 'a message over the limit' : code
   const words = fault === 'tls' ? wordsOf(code === 'EPROTO' ? reasonOf(first) : code) : plain
   return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
+}
+
+/** Without IPv6, its addresses are not available either, but that is no lack of ports. */
+function isExhausted(error: NodeJS.ErrnoException & { readonly address?: string }): boolean {
+  const { code = '', address = '' } = error
+  return exhausted.has(code) || (code === 'EADDRNOTAVAIL' && !address.includes(':'))
 }
 
 /** The OpenSSL reason as a code, as Node writes it elsewhere. As a constant, it reveals nothing. */
