@@ -4,7 +4,7 @@
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
-// A controller mostly waits for the API server, so it can spend CPU time to save memory.
+// A controller mostly waits for the API server, so it can trade CPU time for memory.
 setFlagsFromString('--heap-growing-percent=25')
 // Ignore these: SIGUSR1 would open Node's inspector, and the others would kill the process.
 for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})

@@ -7,7 +7,7 @@ export type ConditionTable = Readonly<
 >
 
 /*
- * docs/reference/conditions.md explains every condition and reason with its remedy. A test compares
+ * docs/reference/conditions.md explains every condition and reason, and its remedy. A test compares
  * the two.
  */
 
@@ -66,7 +66,7 @@ export const rpcRouterConditions = {
   },
 } as const satisfies ConditionTable
 
-/** Conditions of an UpstreamProvider; `status.routers[]` has three of them per router. */
+/** Conditions of an UpstreamProvider, three of which `status.routers[]` repeats per router. */
 export const upstreamProviderConditions = {
   Accepted: {
     Accepted: 'True',

@@ -5,9 +5,9 @@ import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema
 const file = annotatedSchema()
 
 /**
- * Returns the description of a key of the router's config file, for the field that sets the key.
- * @param path keys with dots between them, such as `direct-rpc.node-urls.timeout`
- * @param more sentences that apply to the field alone
+ * Returns the description of a config-file key, for the field that sets it.
+ * @param path keys joined by dots, such as `direct-rpc.node-urls.timeout`
+ * @param more sentences that apply only to the field
  */
 export function described(path: string, ...more: readonly string[]): string {
   const key = path

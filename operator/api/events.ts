@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { rpcRouterNames, upstreamProviderNames } from './group.ts'
 
-/** Type, action and objects of an Event. */
+/** Type, action and target kinds of an Event. */
 export interface EventMeaning {
   readonly type: 'Normal' | 'Warning'
-  /** Action in progress. */
+  /** The action in progress. */
   readonly action: 'Render' | 'Resolve' | 'Apply' | 'Rollout' | 'Pause'
-  /** Kinds of its objects. */
+  /** Kinds of objects that the Event is about. */
   readonly of: readonly (typeof rpcRouterNames.kind | typeof upstreamProviderNames.kind)[]
 }
 
@@ -21,7 +21,7 @@ const warnOfProvider = event('Warning', ['UpstreamProvider'])
 const warnOfBoth = event('Warning', ['RpcRouter', 'UpstreamProvider'])
 
 /**
- * Every Event of the operator by reason. `docs/reference/events.md` says when each occurs, and a
+ * Every Event of the operator, by reason. `docs/reference/events.md` says when each occurs, and a
  * test compares the two. Each warning has a runbook of the same name.
  */
 export const eventReasons = {
@@ -43,5 +43,4 @@ export const eventReasons = {
   RolloutStalled: warn('Rollout'),
 } as const satisfies Readonly<Record<string, EventMeaning>>
 
-/** The reason of an Event. */
 export type EventReason = keyof typeof eventReasons

@@ -5,13 +5,13 @@ import '../../proxy/config/issue-words.ts'
 import { apiVersion } from './group.ts'
 
 /*
- * Types of API fields. Each starts with a description for `kubectl explain` and the reference. An
- * example is a realistic value; a field with a default needs none.
+ * Types of API fields. Each takes a description for `kubectl explain` and the reference. An example
+ * is a realistic value; fields with a default need none.
  */
 
 /**
  * Validation rules by message, in which `{field}` stands for the field's name. The API server
- * checks each rule, in CEL with at most 200 characters.
+ * evaluates each rule, in CEL of at most 200 characters.
  */
 export type Rules = Readonly<Record<string, string | PlacedRules>>
 
@@ -25,17 +25,17 @@ export function at(fieldPath: string, ...rules: readonly string[]): PlacedRules 
   return { fieldPath, rules }
 }
 
-/** A rule in the form of the API server. */
+/** A rule as the API server expects it. */
 export interface Rule {
   readonly rule: string
   readonly message: string
   readonly fieldPath?: string
 }
 
-/** Keyword of the API server for rules. */
+/** The API server's keyword for rules. */
 export const rulesKeyword = 'x-kubernetes-validations'
 
-/** Converts rules to the API server's keyword; empty without rules. */
+/** Converts rules to the API server's keyword; empty if there are none. */
 export function withRules(rules: Rules = {}): { [rulesKeyword]?: readonly Rule[] } {
   const written = Object.entries(rules).flatMap(([message, check]): readonly Rule[] =>
     typeof check === 'string'
@@ -45,7 +45,7 @@ export function withRules(rules: Rules = {}): { [rulesKeyword]?: readonly Rule[]
   return written.length === 0 ? {} : { [rulesKeyword]: written }
 }
 
-/** Rule: the field is immutable. */
+/** Returns a rule that makes the field immutable. */
 export function immutable(remedy: string): Rules {
   return { [`{field} must not change: ${remedy}`]: 'self == oldSelf' }
 }
@@ -70,9 +70,9 @@ interface TextOptions extends Options {
   /** Maximum number of characters. */
   readonly max: number
   readonly min?: number
-  /** Pattern, in the syntax that RE2 and JavaScript share. */
+  /** Pattern in the syntax that RE2 and JavaScript share. */
   readonly pattern?: RegExp
-  /** Message for a mismatch: `{field} must be …`. Default: a message with the pattern. */
+  /** Message for a mismatch: `{field} must be …`. By default, the message shows the pattern. */
   readonly must?: string
 }
 
@@ -88,13 +88,13 @@ export function text(description: string, options: TextOptions): z.ZodString {
   return bounded.regex(read, { error: errorOf(must) }).meta({ ...meta, ...withRules(all) })
 }
 
-/** Limits a string's code points, which the API server counts, so that stored values are valid. */
+/** Limits a string in code points, as the API server does, so that stored values stay valid. */
 function atMost(max: number, schema: z.ZodString): z.ZodString {
   const fits = (value: string) => value.length <= max || Array.from(value).length <= max
   return schema.refine(fits, `must be at most ${max} characters`)
 }
 
-/** Replaces `\s`, which matches only ASCII in the API server's RE2, but more in JavaScript. */
+/** Replaces `\s`, which in the API server's RE2 matches only ASCII, but in JavaScript more. */
 function portable({ source }: RegExp): RegExp {
   return new RegExp(source.replaceAll(String.raw`\s`, String.raw`\t\n\f\r `))
 }
@@ -104,7 +104,6 @@ function matches(pattern: RegExp): string {
   return `self.matches(r${quote}${pattern.source}${quote})`
 }
 
-/** A bounded integer. */
 export function integer(
   description: string,
   [min, max]: readonly [min: number, max: number],
@@ -113,12 +112,10 @@ export function integer(
   return z.int().min(min).max(max).meta({ description, example })
 }
 
-/** A boolean. */
 export function boolean(description: string, example?: boolean): z.ZodBoolean {
   return z.boolean().meta({ description, example })
 }
 
-/** An enum. */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   description: string,
   words: T,
@@ -129,8 +126,8 @@ export function oneOf<const T extends readonly [string, ...string[]]>(
 }
 
 /**
- * An object with rules between its fields. Its default example has the required fields, or without
- * these the first field with an example.
+ * An object whose rules span its fields. Its default example has the required fields; if there are
+ * none, the first field with an example.
  */
 export function object<T extends z.ZodRawShape>(
   description: string,
@@ -163,7 +160,7 @@ function exampleOf(field: z.core.$ZodType): unknown {
 interface ListOptions extends Options {
   readonly max: number
   readonly min?: number
-  /** `atomic`: the whole list has one owner; `set`: scalars; or the keys of its items. */
+  /** `atomic`: one owner for the whole list; `set`: scalars; or the keys that identify an item. */
   readonly kind: 'atomic' | 'set' | readonly [string, ...string[]]
 }
 
@@ -188,8 +185,8 @@ interface MapOptions extends Options {
   /** Maximum number of keys. */
   readonly max: number
   /**
-   * Returns the fault of a key; null for none. Keys have no length limit in the schema, so a rule
-   * in CEL would exceed its cost limit.
+   * Returns what is wrong with a key; null if valid. The schema does not limit keys in length, so a
+   * CEL rule would exceed its cost limit.
    */
   readonly keyFault?: (key: string) => string | null
 }
@@ -228,7 +225,7 @@ const ownerReference = z.object({
   blockOwnerDeletion: z.boolean().optional(),
 })
 
-/** The used metadata of an object, which the API server validates itself. */
+/** The metadata fields that we use. The API server validates them itself. */
 const objectMeta = z.object({
   name: z.string(),
   namespace: z.string().default('default'),

@@ -31,5 +31,5 @@ export const upstreamProviderNames = {
   shortName: 'upp',
 } as const satisfies KindNames
 
-/** Pauses an RpcRouter with any value except `false` and the empty one. */
+/** Pauses an RpcRouter, unless its value is `false` or empty. */
 export const pausedAnnotation = `${group}/paused`

@@ -3,9 +3,7 @@
 import type { z } from 'zod'
 import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
 
-/*
- * Valid keys and values of labels, in the syntax that RE2 and JavaScript share.
- */
+/* Valid keys and values of labels, in the syntax that RE2 and JavaScript share. */
 
 const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*'
@@ -15,17 +13,14 @@ const wholeSubdomain = new RegExp(`^${subdomain}$`)
 const maxKeyLength = 317
 const maxSubdomainLength = 253
 
-/** Description of a valid key. */
 const keyForm =
   'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, optionally preceded by a DNS name and a /'
-/** Description of a valid value. */
 const valueForm = 'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 
-/** Description of a valid name of most objects. */
 const subdomainForm =
   'at most 253 lower-case letters, digits, - and ., and letters or digits at both ends and beside each .'
 
-/** Whether a string is a valid key of a label, finalizer or, in lower case, annotation. */
+/** Whether a string is a valid key of a label, a finalizer or, in lower case, an annotation. */
 export function isQualifiedName(key: string): boolean {
   return (
     key.length <= maxKeyLength && key.indexOf('/') <= maxSubdomainLength && qualifiedName.test(key)
@@ -50,7 +45,6 @@ interface MapOptions {
   readonly rules?: Rules
 }
 
-/** A map of labels. */
 export function labelMap(
   description: string,
   { rules = {}, ...options }: MapOptions,
@@ -62,7 +56,7 @@ export function labelMap(
   return textMap(description, { ...options, maxValueLength: 63, rules: all, keyFault })
 }
 
-/** A map of annotations. The case of its keys does not matter. */
+/** A map of annotations. The case of the keys does not matter. */
 export function annotationMap(
   description: string,
   { faultOf = () => null, ...options }: MapOptions & { faultOf?: (key: string) => string | null },
@@ -101,7 +95,7 @@ const requirement = object(
   { key: 'tier', operator: 'In', values: ['paid'] },
 )
 
-/** A label selector. Empty matches every object. */
+/** A label selector. An empty one matches every object. */
 export function labelSelector(description: string, example: object) {
   return object(description, {
     matchLabels: textMap('Required labels with their values.', {
@@ -131,7 +125,7 @@ export type LabelSelector = z.output<ReturnType<typeof labelSelector>>
 
 type Labels = Readonly<Record<string, string>>
 
-/** Whether a selector matches labels: an empty one matches all, an absent one matches none. */
+/** Whether a selector matches labels. An empty one matches all, an absent one matches none. */
 export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
   if (selector === undefined) return false
   const { matchLabels = {}, matchExpressions = [] } = selector

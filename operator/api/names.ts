@@ -5,7 +5,7 @@ import { type ApiInterface, apiInterfaces } from '../../proxy/config/types.ts'
 import { oneOf, type Rules, text } from './field.ts'
 import type { z } from 'zod'
 
-/** Defines a kind of string: its pattern, its description in messages, and its rules. */
+/** Defines a kind of string: its pattern, how messages describe it, and its rules. */
 function form(max: number, pattern: RegExp, what: string, always: Rules = {}) {
   return (description: string, example?: string, rules: Rules = {}): z.ZodString =>
     text(description, {
@@ -17,19 +17,17 @@ function form(max: number, pattern: RegExp, what: string, always: Rules = {}) {
     })
 }
 
-/** A chain's id or alias. */
 export const chainId = form(
   64,
   /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
   'letters, digits, dots, dashes and underscores, such as ETH1',
 )
 
-/** The interface of a chain. */
 export function apiInterface(description: string, example: ApiInterface, rules: Rules = {}) {
   return oneOf(description, apiInterfaces, example, rules)
 }
 
-/** The name of an upstream or of a group of them. */
+/** The name of an upstream or a group of upstreams. */
 export const label = form(
   128,
   /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/,
@@ -57,17 +55,14 @@ export const objectName = form(
   'the name of an object: lower-case letters, digits, dashes and dots',
 )
 
-/** A key of a Secret or a ConfigMap. */
 export const dataKey = form(
   253,
   /^[-._a-zA-Z0-9]+$/,
   'a key of its data: letters, digits, dashes, underscores and dots',
 )
 
-/** The name of an image. */
 export const image = form(512, /^[^\s]+$/, 'the name of an image, without spaces')
 
-/** The name of an HTTP header. */
 export const headerName = form(256, /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'the name of an HTTP header')
 
 /** The address of a service, as `host:port`. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { list, type Rules, text, withRules } from './field.ts'
 import { objectName } from './names.ts'
 
-/** A part of the spec of a Pod, open to fields that this schema does not repeat. */
+/** A part of a Pod spec. It accepts fields that this schema does not list. */
 export function partOfPod<T extends z.ZodRawShape>(
   description: string,
   shape: T,
@@ -76,7 +76,7 @@ const volumeMount = partOfPod(
   { name: 'authorities', mountPath: '/etc/authorities', readOnly: true },
 )
 
-/** Additions to the pods, for needs that no other field covers. */
+/** Additions to the pods, for everything that no other field covers. */
 export const additionFields = {
   env: list(
     'Additional variables of the router. A change of a Secret that one refers to replaces no pods.',

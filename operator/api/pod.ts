@@ -23,12 +23,10 @@ const topologySpreadConstraint = partOfPod(
   { topologyKey: 'topology.kubernetes.io/zone' },
 )
 
-/** One kind of affinity. */
 function affinityOf(what: string) {
   return partOfPod(what, {}, { preferredDuringSchedulingIgnoredDuringExecution: [] }).optional()
 }
 
-/** Scheduling of pods. */
 const schedulingFields = {
   nodeSelector: labelMap('Required labels of nodes.', {
     example: { 'kubernetes.io/arch': 'amd64' },
@@ -52,7 +50,7 @@ const schedulingFields = {
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
 
-/** Annotations that kubelets, networks, meshes and clouds obey, bypassing Pod Security. */
+/** Annotations that kubelets, networks, meshes and clouds obey, which bypasses Pod Security. */
 const privilegedAnnotation =
   /^(?:(?:container\.)?(?:apparmor|seccomp)\.security\.(?:alpha|beta)\.kubernetes\.io|iam\.amazonaws\.com|(?:[^/]*\.)?(?:cni\.cncf\.io|multus-cni\.io|projectcalico\.org|cilium\.io|ovn\.org|ovn\.kubernetes\.io)|(?:traffic\.sidecar|inject)\.istio\.io)\/|^sidecar\.istio\.io\/(?:uservolume|bootstrapoverride|proxyimage)|^config\.linkerd\.io\/(?:skip-|.*image)/
 

@@ -24,7 +24,7 @@ export function quantityValue(quantity: string | number | undefined): number | n
   return amount === undefined || factor === undefined ? null : Number(amount) * factor
 }
 
-/** Whether two quantities are equal in any notation, since the API server normalizes them. */
+/** Whether two quantities are equal in any notation, because the API server normalizes them. */
 export function isSameQuantity(a: string | number, b: string | number): boolean {
   const [left, right] = [quantityValue(a), quantityValue(b)]
   if (left === null || right === null) return a === b
@@ -33,7 +33,7 @@ export function isSameQuantity(a: string | number, b: string | number): boolean 
 
 const durationPattern = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/
 
-/** A duration in Go's syntax, within bounds. */
+/** A duration in Go's syntax, within limits. */
 export function duration(
   description: string,
   [min, max]: readonly [min: string, max: string],

@@ -18,7 +18,7 @@ const configMapKeyRef = object('A key of a ConfigMap, for values that are not se
   key: dataKey('Key of its data.', 'ca.crt'),
 })
 
-/** A value in a Secret or a ConfigMap. */
+/** A value from a Secret or a ConfigMap. */
 function valueFrom(description: string, example?: object) {
   return object(
     description,
@@ -36,7 +36,7 @@ function valueFrom(description: string, example?: object) {
 
 const valueElsewhere = valueFrom('Source of the value.')
 
-/** A name with a value, literal or in another object. */
+/** A name with a value, which is literal or comes from another object. */
 export function namedValue(name: z.ZodString, description: string, example: object) {
   return object(
     description,

@@ -101,7 +101,7 @@ const relayFields = {
   retryMissingBlocks: boolean(described('retry-missing-blocks'), false),
 }
 
-/** Relay settings of one listener, which override the router's. */
+/** Relay settings of one listener. They override the router's. */
 export const endpointRelay = object(
   'Relay settings of this listener, which override spec.relay.',
   z.object(relayFields).partial().shape,
@@ -111,7 +111,7 @@ function defaultCount(name: keyof typeof settings): number {
   return Number(settings[name].default)
 }
 
-/** Relay settings of a router. The defaults are the router's own. */
+/** Relay settings of a router. The defaults are those of the router itself. */
 export const routerRelay = object('Relay settings; an endpoint can override them.', {
   strategy: relayFields.strategy.default(settings.strategy.default),
   retryLimit: relayFields.retryLimit.default(defaultCount('set-relay-retry-limit')),
@@ -126,7 +126,7 @@ export const routerRelay = object('Relay settings; an endpoint can override them
 
 export type EndpointRelay = z.output<typeof endpointRelay>
 
-/** Settings of upstreams. The defaults are the router's own. */
+/** Settings of upstreams. The defaults are those of the router itself. */
 export const upstreamSettings = object('How upstreams are checked and disabled.', {
   maxSessionsPerProvider: integer(described('max-sessions-per-provider'), [1, 1_000_000]).default(
     defaultCount('max-sessions-per-provider'),

@@ -3,7 +3,7 @@
 import { integer, list, object, oneOf, text } from './field.ts'
 import type { z } from 'zod'
 
-/** Generations have 64 bits; larger numbers are not exact in JavaScript. */
+/** Generations have 64 bits, but JavaScript is not exact beyond this. */
 const maxGeneration = Number.MAX_SAFE_INTEGER
 
 /** The last observed generation of the object. */

@@ -74,7 +74,7 @@ test.each([
       cache.children.store(resource).set(structuredClone(object))
   const both = [`r-${used}`, `r-${unused}`]
   expect(left()).toEqual([both, both, both])
-  // The router no longer wants them, but old pods still use one.
+  // The router no longer wants them, but an old pod still uses one.
   await apply([])
   expect(left()).toEqual([[`r-${used}`], [`r-${used}`], [`r-${used}`]])
   api.put(replicaSets, replicaSet(used, 0))

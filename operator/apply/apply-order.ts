@@ -22,14 +22,14 @@ import type { Applied } from '../status/router-status.ts'
 import { BlockedError, type ChildApplier, pathOf, applyDeployment } from './child-applier.ts'
 
 /*
- * Most objects of a router are applied in order, since each needs those before it. First come those
- * that pods start with: a Redis with its Secret, Service and NetworkPolicy, the ConfigMap, the
+ * Most objects of a router are applied in order, because each needs those before it. First comes
+ * what pods need to start: a Redis with its Secret, Service and NetworkPolicy, the ConfigMap, the
  * ServiceAccount, the NetworkPolicy. The Deployment follows, and last the Service, which clients
  * use. A failure blocks later objects. Independent objects block nothing, and nothing blocks them.
  */
 
 const independent: readonly Resource[] = [
-  // Without the autoscaler the replica count stays as it is.
+  // Without the autoscaler, the replica count stays unchanged.
   horizontalPodAutoscalers,
   podDisruptionBudgets,
   ...monitorKinds,
@@ -39,19 +39,19 @@ const independent: readonly Resource[] = [
 export interface WantedObjects {
   /** Hash of the desired config: see `RenderedConfig`. */
   readonly fixedHash: string
-  /** Hash of the current config of the Deployment; null without one. */
+  /** Hash of the Deployment's current config; null without a Deployment. */
   readonly current: string | null
   readonly objects: readonly KubeObject[]
-  /** Other desired objects are deferred, so objects that the pods use are retained. */
+  /** Whether other desired objects are deferred, so that everything that pods use stays. */
   readonly isPartial?: boolean
 }
 
-/** How applying the objects of a router ended. */
+/** The outcome of applying a router's objects. */
 export interface ApplyResult {
   readonly applied: Applied
-  /** Failure to retry; null for none. */
+  /** Failure to retry; null if there is none. */
   readonly error: ApiError | null
-  /** Delay until the next reconcile even if nothing changes; null for none. */
+  /** Delay until the next reconcile even if nothing changes; null: none. */
   readonly requeueMs: number | null
 }
 
@@ -61,7 +61,7 @@ export interface ApplyOrderOptions {
   readonly replicaSets: Store<Revision, 'instance'>
 }
 
-/** Applies a router's objects in order. A refused object blocks only its dependents. */
+/** Applies a router's objects in order. If one is refused, only its dependents are blocked. */
 export class ApplyOrder {
   readonly #options: ApplyOrderOptions
 
@@ -70,8 +70,8 @@ export class ApplyOrder {
   }
 
   /**
-   * Applies the objects. Refusals and server errors are part of the result, since they may last.
-   * @throws KubeError when the connection to the API server fails
+   * Applies the objects. Refusals and server errors may last, so they are part of the result.
+   * @throws KubeError if the connection to the API server fails
    */
   async apply(
     router: RpcRouter,
@@ -108,7 +108,7 @@ export class ApplyOrder {
       const isApplied = await attempt(() => this.#applyOne(router, object, signal))
       isBlocked ||= !isApplied && !isIndependent
     }
-    // While an object is not applied, everything that pods use stays, except configs of no pod.
+    // Until every object is applied, everything that pods use stays, except configs of no pod.
     const isObsolete = (resource: Resource, object: KubeObject): boolean =>
       !isWanted(resource, object) &&
       ((!isBlocked && !isPartial) || resource.plural === configMaps.plural)
@@ -122,7 +122,7 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: count, ...spec } = deployment.spec
       const isNamed = router.spec.replicas !== undefined
-      // Without a count in the spec the current one stays, even that of a deleted autoscaler.
+      // Without a count in the spec, the current one stays, even that of a deleted autoscaler.
       const present = isNamed ? null : this.#options.children.latest(deployments, object.metadata)
       const isTheirs = present?.metadata.managedFields?.some(setsCount) === true
       const replicas =
@@ -137,9 +137,9 @@ export class ApplyOrder {
   }
 
   /**
-   * Deletes obsolete objects, except those that pods still use and configs that pods run or may run
-   * again. Pods could not start without them and the watch may lag, so it first lists the
-   * revisions.
+   * Deletes obsolete objects, except those that pods still use, and configs that pods run or may
+   * run again. Pods could not start without them. The watch may lag, so it lists the revisions
+   * first.
    * @param hashes configs that always stay
    */
   async #prune(
@@ -156,7 +156,7 @@ export class ApplyOrder {
         !isObsolete(resource, object) ||
         (resource.plural === configMaps.plural && configs.has(object.metadata.name)) ||
         object.metadata.name === lastGoodName(router) ||
-        // The Secret of a Redis has the same name as its other objects.
+        // A Redis' Secret has the same name as its other objects.
         (componentOf(object) !== 'router' &&
           revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))
     }
@@ -175,13 +175,13 @@ function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   return found
 }
 
-/** Delays until the next reconcile: no watch reports when a blocking object is gone. */
+/** Delays until the next reconcile, because no watch reports that a blocking object is gone. */
 const blocked = {
   'other-owner': { result: 'conflict', requeueMs: 30_000 },
   deletion: { result: 'waiting', requeueMs: 1_000 },
 } as const
 
-/** @throws the error if the objects are not its reason */
+/** @throws the error if the objects did not cause it */
 function failureOf(error: unknown): ApplyResult {
   if (error instanceof BlockedError) {
     const { result, requeueMs } = blocked[error.by]

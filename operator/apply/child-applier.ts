@@ -26,7 +26,7 @@ import { digest, wantedReplicas } from '../translate/object-names.ts'
 import { contains } from './contains.ts'
 import { RecentWrites } from './recent-writes.ts'
 
-/** Version of an empty etcd: an apply with it only creates, and conflicts otherwise. */
+/** Version of an empty etcd. An apply with it only creates; otherwise it conflicts. */
 const versionOfNothing = '1'
 
 const applyOptions: ApplyOptions = { fieldManager, force: true }
@@ -49,8 +49,8 @@ export interface ChildApplierOptions {
 }
 
 /**
- * Applies the objects of routers that differ from the desired state. Each carries a hash of the
- * intent, so a restarted operator writes nothing when nothing changed.
+ * Applies a router's objects that differ from the desired state. Each carries a hash of the intent,
+ * so a restarted operator writes nothing if nothing changed.
  */
 export class ChildApplier {
   readonly #client: ChildApplierOptions['client']
@@ -66,14 +66,14 @@ export class ChildApplier {
     })
   }
 
-  /** Newest known state of an object, from the watch or from an own write that the watch lacks. */
+  /** Newest known state of an object, from the watch or from our write that the watch lacks. */
   latest<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
     return this.#writes.latest(pathOf(resource, ref), this.#children.get(resource, objectKey(ref)))
   }
 
   /**
    * Brings one object to the desired state.
-   * @throws BlockedError when an existing object blocks the name
+   * @throws BlockedError if an existing object blocks the name
    */
   async apply<T extends KubeObject>(
     router: RpcRouter,
@@ -85,7 +85,7 @@ export class ChildApplier {
     const intent = withHash(wanted)
     const known = this.latest(resource, wanted.metadata)
     if (known === null && (await this.#create(resource, intent, signal))) return
-    // The object exists though the watch has not reported it; it may be foreign.
+    // The object exists although the watch has not reported it; it may be foreign.
     const found = known ?? (await findObject(this.#client, resource, wanted.metadata, signal))
     if (found !== null) {
       claim(router, resource, found)
@@ -95,7 +95,7 @@ export class ChildApplier {
     const apply = () => this.#client.apply(resource, intent, applyOptions, signal)
     const applied = await apply().catch(async (error: unknown) => {
       if (found === null || !isStorage(error)) throw error
-      // Storage cannot change in place. The spec allows other storage only after mode None.
+      // Storage cannot change in place. The spec allows different storage only after mode None.
       await this.#client.delete(resource, found.metadata, signal)
       return apply()
     })
@@ -146,7 +146,7 @@ export class ChildApplier {
       )
   }
 
-  /** Deletes the obsolete objects of a router, but no newer object of the same name. */
+  /** Deletes a router's obsolete objects, but no newer object of the same name. */
   async prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
@@ -162,8 +162,8 @@ export class ChildApplier {
 }
 
 /**
- * Ensures that the operator may write an existing object.
- * @throws BlockedError also for an object of an earlier router: the garbage collector deletes it
+ * Checks that the operator may write to an existing object.
+ * @throws BlockedError also for an object of an earlier router, which the garbage collector deletes
  */
 function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   const { name, deletionTimestamp, finalizers = [] } = found.metadata
@@ -185,8 +185,8 @@ function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
 
 /**
  * Takes over foreign fields, so that the next apply drops those that it does not name. It writes
- * only the owners of fields, no values.
- * @throws ApiError a conflict when the object changed since it was read
+ * only who owns the fields, no values.
+ * @throws ApiError a conflict if the object has changed since it was read
  */
 async function takeForeignFields(
   client: Pick<KubeClient, 'get' | 'mergePatch'>,
@@ -219,7 +219,7 @@ export function isOrphanOf(
   return !isOwned && isChild(object) && instanceKeys(object).includes(objectKey(metadata))
 }
 
-/** Whether the API server refuses to change a StatefulSet; only its storage can be the reason. */
+/** Whether the API server refuses to change a StatefulSet, which can only be due to its storage. */
 function isStorage(error: unknown): boolean {
   return (
     error instanceof ApiError &&
@@ -251,8 +251,8 @@ export function pathOf({ plural }: Resource, ref: ObjectRef): string {
 }
 
 /**
- * Applies the Deployment of a router. With autoscaling, the autoscaler owns the replica count. A
- * field without an owner falls back to 1, so another manager takes the count before we drop it.
+ * Applies the Deployment of a router. With autoscaling, the autoscaler owns the replica count.
+ * Without an owner, the field falls back to 1, so another manager takes it before we drop it.
  */
 export async function applyDeployment(
   client: Pick<KubeClient, 'get' | 'apply'>,
@@ -278,7 +278,7 @@ export async function applyDeployment(
   await children.apply(router, deployments, wanted, signal)
 }
 
-/** Returns only the count, at the version read. An autoscaler ignores a count of zero. */
+/** Returns only the count, at the version read. Autoscalers ignore a count of zero. */
 function countOf({ apiVersion, kind, metadata, spec }: Deployment, usual: number): Deployment {
   const { name, namespace, resourceVersion } = metadata
   const replicas = spec.replicas === 0 ? usual : spec.replicas

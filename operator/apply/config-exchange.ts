@@ -17,22 +17,21 @@ import { belongsTo, type ChildApplier } from './child-applier.ts'
 
 type GoodConfig = Pick<RenderedConfig, 'fixedHash' | 'data'>
 
-/** The config for the pods of a router. */
 export interface Exchange {
-  /** The desired config, or the last good one if pods refuse it. */
+  /** The desired config, or the last good one if pods refuse the desired one. */
   readonly config: RenderedConfig
   /** The last config that a pod was observed to serve; null if none is known. */
   readonly good: GoodConfig | null
-  /** Known pods that refuse the desired config; null if none does. */
+  /** Known pods that refuse the desired config; null if there are none. */
   readonly refusedBy: readonly string[] | null
 }
 
 /**
- * Rolls back a config that pods refuse, so new pods can start. A separate ConfigMap stores the last
- * good config. Annotations of the Deployment have its hash and identify the refused config, so that
- * write access to ConfigMaps alone cannot choose a config.
+ * Rolls back a config that pods refuse, so that new pods can start. A separate ConfigMap stores the
+ * last good config. Annotations of the Deployment have its hash and identify the refused config, so
+ * that write access to ConfigMaps alone cannot select a config.
  * @param present the current Deployment
- * @param pods the last observation of its pods, and the pods that refuse a config, dead ones too
+ * @param pods the last observation of its pods, and the pods, even dead ones, that refuse a config
  */
 export function exchange(
   children: Pick<ChildApplier, 'latest'>,
@@ -56,7 +55,7 @@ export function exchange(
   if (good === null) return { config, good, refusedBy: null }
 
   const marks = { [goodHashAnnotation]: hashOf(good) }
-  // The mark includes the keys that pods reload, since the config may work with a new key.
+  // The mark includes the keys that pods reload, because the config may work with a new key.
   const mark = `${config.contentHash}-${config.keyHash}`
   const wasRefused = annotations[refusedAnnotation] === mark
   const refusing = isApplied ? refusals.filter((each) => refuses(each, config)) : []
@@ -90,7 +89,7 @@ function serves({ configSha256 }: PodView, { contentHash }: RenderedConfig): boo
   return configSha256.startsWith(contentHash)
 }
 
-/** Whether a pod refuses a config, not an earlier one, and does not retry it by itself. */
+/** Whether a pod refuses this config rather than an earlier one, and will not retry it. */
 function refuses(
   { refusedSha256 }: Pick<PodView, 'refusedSha256'>,
   { contentHash }: RenderedConfig,

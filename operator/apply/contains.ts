@@ -3,9 +3,9 @@
 import { isSameQuantity } from '../api/quantity.ts'
 
 /**
- * Whether an object has every field of an intent; lists are compared item by item. It ignores
- * further fields, such as defaults. An absent value equals zero or an empty list, which the API
- * server omits; amounts of resources are compared by value.
+ * Whether an object has every field of an intent; lists are compared item by item. It ignores extra
+ * fields, such as defaults. An absent value equals zero or an empty list, which the API server
+ * omits. Amounts of resources are compared by value.
  */
 export function contains(object: unknown, intent: unknown): boolean {
   if (object === undefined || object === null) return isZero(intent)

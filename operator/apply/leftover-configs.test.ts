@@ -48,7 +48,7 @@ describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
       const [running = ''] = harness.names(configMaps)
       const others = refusing(plural)
       const quota = quotaOf(harness, 2)
-      // The ServiceAccount is unchanged, so without this no request for it would be sent.
+      // Removes the ServiceAccount: if it were unchanged, no request would be sent.
       if (plural === 'serviceaccounts') harness.remove({ ...configMaps, plural }, 'r-router')
       harness.api.refuse = (request) => others(request) ?? quota(request)
       for (const port of [9001, 9002, 9003, 9004, 9005]) {

@@ -112,7 +112,7 @@ test.each<[string, (harness: OperatorHarness) => void]>([
 /** Status pages of pods, by IP address. */
 class Pages {
   readonly sha256 = new Map<string, string>()
-  /** Further fields of the refusal on the pages. */
+  /** Extra fields of the refusal on the pages. */
   refusal: () => object = () => ({})
   readonly refusing = new Set<string>()
   /** Delay of a page. */
@@ -193,7 +193,7 @@ const configOf = (harness: OperatorHarness) =>
   harness.get(configMaps, harness.names(configMaps).find((name) => name !== lastGood) ?? '')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Lets two pods serve a config, which becomes the last good one; then one refuses a new budget. */
+/** Lets two pods serve a config, which becomes the last good one. Then one refuses a new budget. */
 async function refusingHarness(refusal?: (text: string) => object) {
   const { harness, pages, programmed } = await observedHarness()
   const served = textOf(harness)
@@ -218,7 +218,7 @@ test('a config that every pod with it refuses is rolled back for new pods', asyn
   expect(harness.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
   expect(harness.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
   expect(harness.events).toContain('LastGoodRestored')
-  // The files of the pods match the config that they serve again.
+  // The files of the pods again match the config that they serve.
   pages.refusing.clear()
   await harness.pass(200_000)
   expect([textOf(harness), programmed()]).toEqual([
@@ -334,7 +334,7 @@ test('a new leader reports the same before and after its first observation', asy
   for (const ip of pages.sha256.keys()) pages.sha256.set(ip, hash())
   await second.pass(11_000)
   expect(programmed()).toMatch(/^True\/Programmed/)
-  // The next observation finds a pod that returned to an older config, say by a restart.
+  // The next observation finds a pod that returned to an older config, for example by restarting.
   pages.sha256.set('10.0.0.1', 'a'.repeat(64))
   await second.pass(35_000)
   expect(programmed()).toMatch(/^False\/ConfigPending.* 1 pod .*pod-10\.0\.0\.1\.$/)

@@ -3,10 +3,10 @@
 import type { Clock } from '../kube/clock.ts'
 import { isOlder, type KubeObject } from '../kube/object.ts'
 
-/** A watch delivers a write within a second or two; after this time, the watch takes precedence. */
+/** A watch delivers a write within a second or two. After this time, the watch takes precedence. */
 const countsMs = 10_000
 
-/** Caches own writes until the watch delivers them, so that no reconcile acts on older state. */
+/** Caches our writes until the watch delivers them, so that no reconcile acts on older state. */
 export class RecentWrites {
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #written = new Map<string, { readonly object: KubeObject; readonly atMs: number }>()
@@ -15,7 +15,7 @@ export class RecentWrites {
     this.#clock = clock
   }
 
-  /** @param path unique over all kinds: see `pathOf` */
+  /** @param path unique across kinds: see `pathOf` */
   remember(path: string, object: KubeObject): void {
     this.#written.set(path, { object, atMs: this.#clock.nowMs() })
   }

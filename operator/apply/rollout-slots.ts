@@ -9,13 +9,13 @@ import {
 } from '../resources/kinds.ts'
 import type { WantedObjects } from './apply-order.ts'
 
-/** Delay until a router that waits for a slot tries again. */
+/** Retry interval of a router that waits for a slot. */
 export const slotRequeueMs = 5_000
 
-/** Limits how many routers replace their pods at a time, say after an operator upgrade. */
+/** Limits how many routers replace their pods at a time, such as after an operator upgrade. */
 export class RolloutSlots {
   readonly #most: number
-  /** Routers whose apply is in flight. */
+  /** Routers that are being applied. */
   readonly #starting = new Set<string>()
 
   constructor(most: number) {
@@ -45,8 +45,8 @@ export class RolloutSlots {
 }
 
 /**
- * Returns the objects to apply while a router waits for a slot: those that replace no pod and work
- * with the current pods. That includes config and Service if the pods can reload the config.
+ * Returns what to apply while a router waits for a slot: objects that replace no pod and work with
+ * the current pods. That includes config and Service if the pods can reload the config.
  */
 export function withoutNewPods(wanted: WantedObjects, present: Deployment): WantedObjects {
   const isSame = wanted.fixedHash === wanted.current

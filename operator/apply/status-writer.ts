@@ -14,10 +14,10 @@ type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
 /** Writes statuses that changed. */
 export class StatusWriter<S extends object> {
   readonly #apply: (object: KubeObject, signal: AbortSignal) => Promise<WithStatus<S>>
-  /** Written objects by uid. */
+  /** Objects written, by uid. */
   readonly #writes: RecentWrites
 
-  /** @param store of the objects: the writer forgets the status of a deleted one */
+  /** @param store of the objects; when one is deleted, the writer forgets its status */
   constructor(
     client: Pick<KubeClient, 'apply'>,
     resource: Resource,
@@ -38,14 +38,14 @@ export class StatusWriter<S extends object> {
     return newest === null || newest === object ? object : { ...object, status: newest.status }
   }
 
-  /** @returns whether it was written: false if it is unchanged or the object is gone */
+  /** @returns false if the status is unchanged or the object is gone */
   async write(object: WithStatus<S>, status: S, signal: AbortSignal): Promise<boolean> {
     const { apiVersion, kind, metadata } = object
     const { name, namespace, uid } = metadata
     // JSON drops undefined keys, as the API server does.
     const wanted = JSON.parse(JSON.stringify(status)) as S
     if (isDeepStrictEqual(this.latest(object).status, wanted)) return false
-    // With the uid, the API server refuses it for another object of the same name.
+    // Given the uid, the API server refuses to write to a different object of the same name.
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
     try {
       const written = await this.#apply(intent, signal)

@@ -12,7 +12,6 @@ import { type PodPorts, portsIn } from '../resources/ports.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
 
-/** An object of a router with its kind. */
 export interface Child {
   readonly resource: Resource
   readonly object: KubeObject
@@ -38,7 +37,7 @@ export class ChildStores {
     return this.store(resource).get(key) as T | undefined
   }
 
-  /** Returns the objects of a router by owner and labels: foreign ones may have the same owner. */
+  /** Returns a router's objects by owner and labels: foreign ones may have the same owner. */
   ownedBy({ metadata }: RpcRouter): readonly Child[] {
     const key = objectKey(metadata)
     return this.resources.flatMap((resource) =>
@@ -67,7 +66,7 @@ export function routersOf(object: KubeObject): readonly string[] {
   return owner === undefined ? [] : [objectKey({ namespace, name: owner.name })]
 }
 
-/** Returns the RpcRouter that controls an object; other groups may have a kind of the same name. */
+/** Returns the RpcRouter that controls an object. Other groups may have a kind of that name. */
 export function owningRouter({
   metadata,
 }: Pick<KubeObject, 'metadata'>): OwnerReference | undefined {
@@ -85,7 +84,7 @@ export interface Revision extends KubeObject {
   readonly fixedHash: string | null
   readonly ports: PodPorts
   readonly pods: number
-  /** Names of the Secrets in the environment of its containers. */
+  /** Names of the Secrets in its containers' environment. */
   readonly secrets: readonly string[]
 }
 
@@ -107,8 +106,8 @@ export function revisionOf(object: KubeObject): Revision {
 }
 
 /**
- * Lists the revisions of a router's ReplicaSets: old pods may start again, and a rollout may be
- * undone. It includes the Deployment, whose ReplicaSet may not exist yet.
+ * Lists the revisions of a router's ReplicaSets, because old pods may start again and rollouts may
+ * be undone. It includes the Deployment, whose ReplicaSet may not exist yet.
  */
 export async function liveRevisions(
   client: Pick<KubeClient, 'list'>,
@@ -116,7 +115,7 @@ export async function liveRevisions(
   signal: AbortSignal,
 ): Promise<readonly Revision[]> {
   const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
-  // Deployments come first, so a ReplicaSet created in between is not missed.
+  // Deployments come first, so that a ReplicaSet created in between is not missed.
   const current = await listAll(client, deployments, selection, signal)
   const { items } = await listAll(client, replicaSets, selection, signal)
   return [...current.items, ...items].map(revisionOf)

@@ -10,7 +10,7 @@ import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { ChildStores, type Revision } from './child-stores.ts'
 
-/** The controllers' view of the cluster. Reflectors write it, controllers read it. */
+/** The controllers' view of the cluster. Reflectors write it, and controllers read it. */
 export class ClusterCache {
   readonly routers = new Store<KubeObject, 'selector'>({
     selector: (object) => this.#selectorKeys(object),
@@ -100,11 +100,11 @@ function labelKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[
   ]
 }
 
-/** A parsed object, or why it does not match the schema: it may be older. */
+/** A parsed object, or why it does not match the schema; it may be older than the schema. */
 export type Typed<T> =
   { readonly value: T; readonly faults: null } | { readonly value: null; readonly faults: string }
 
-/** Parses objects with a schema, each once. */
+/** Parses each object once, with a schema. */
 class TypedReader<T extends KubeObject> {
   readonly #schema: z.ZodType<T>
   readonly #read = new WeakMap<KubeObject, Typed<T>>()
@@ -129,7 +129,7 @@ class TypedReader<T extends KubeObject> {
     return typed
   }
 
-  /** Returns the parsed object, so only one copy exists, or an invalid object unchanged. */
+  /** Returns the parsed object, so that only one copy exists, or an invalid object unchanged. */
   stored(object: KubeObject): KubeObject {
     return this.read(object).value ?? object
   }

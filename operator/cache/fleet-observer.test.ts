@@ -7,7 +7,7 @@ import type { Page } from '../kube/page.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import { configMaps, networkPolicies, pods, upstreamProviders } from '../resources/kinds.ts'
 
-/** Pods by IP address, each with the states of its upstreams; other addresses do not answer. */
+/** Pods by IP address, with the states of their upstreams. Other addresses do not respond. */
 class Pods {
   readonly states = new Map<string, Readonly<Record<string, string>>>()
   readonly requests: string[] = []
@@ -39,7 +39,7 @@ class Pods {
     ).length
   }
 
-  /** Hash of the config that the operator applied, which all pods serve. */
+  /** Hash of the config that the operator applied. All pods serve it. */
   get #sha256(): string {
     const [name] = this.harness.names(configMaps)
     const text = name ? this.harness.get(configMaps, name).data?.['router.yml'] : ''

@@ -27,15 +27,15 @@ export interface FleetObserverOptions extends Pick<
   readonly chainIdOf: ChainIdOf
   /** Called with a provider whose health changed. */
   readonly onChange: (provider: string) => void
-  /** Called with a router after its first observation and when its pods serve other configs. */
+  /** Called with a router after its first observation, and when its pods serve other configs. */
   readonly onServing: (router: string) => void
 }
 
-/** The stored parts of a pod. */
+/** The parts of a pod that are stored. */
 interface RunningPod extends KubeObject {
   /** Null while the pod does not run. */
   readonly ip: string | null
-  /** SHA-256 of the config with which its container could not start; null if there is none. */
+  /** SHA-256 of the config that prevented its container from starting; null if there is none. */
   readonly refusedSha256: string | null
 }
 
@@ -43,14 +43,14 @@ interface RunningPod extends KubeObject {
 const invalidConfig = 2
 const refusedLine = /: error: this config is refused; its sha256: (?<sha256>[0-9a-f]{64})\.\s*$/
 
-/** Interval between two observations of a router. */
+/** Interval between observations of a router. */
 const everyMs = 30_000
 const routersAtOnce = 4
 const podsAtOnce = 4
-/** Timeout of one observation: all pods of a large fleet may be silent. */
+/** Timeout of one observation, in which all pods of a large fleet may be silent. */
 const timeoutMs = 600_000
 
-/** Observes the config that each router's pods serve, and the health of their upstreams. */
+/** Observes which config each router's pods serve, and how healthy their upstreams are. */
 export class FleetObserver {
   readonly #options: FleetObserverOptions
   readonly #pods = new Store<RunningPod, 'instance'>({ instance: instanceKeys })

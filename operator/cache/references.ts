@@ -17,11 +17,11 @@ export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObjec
 /**
  * The Secrets and ConfigMaps that translations read. A cluster can have many others, so the
  * operator watches only metadata and loads data on demand. It records what each translation reads,
- * so that a change enqueues the object and no second list of references can disagree.
+ * so that a change enqueues the object, and no second list of references can disagree.
  */
 export class References {
   readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }
-  /** By key: references that an object's last translation read, as `secrets ns/name`. */
+  /** By key: the references that an object's last translation read, as `secrets ns/name`. */
   readonly readBy = {
     routers: new Map<string, ReadonlySet<string>>(),
     providers: new Map<string, ReadonlySet<string>>(),
@@ -70,7 +70,7 @@ export class References {
           return object && configMapData(object.data)
         },
       })
-      // Recorded before loading, so that any change from here on enqueues the object.
+      // Recorded before loading, so that any later change enqueues the object.
       this.readBy[kind].set(objectKey(metadata), read)
       if ([...read].every((path) => found.has(path))) return result
       paths = read

@@ -23,15 +23,15 @@ export interface TriggerOptions {
   readonly providers: Controller
 }
 
-/** Debounces a Deployment's counts, which change many times during a rollout. */
+/** Debounces a Deployment's counts, which change often during a rollout. */
 const countsSettleMs = 500
 
-/** Enqueues the keys that a change affects. Own writes cause no further write. */
+/** Enqueues the keys that a change affects. Our own writes cause no further write. */
 export function connectTriggers({ cache, references, routers, providers }: TriggerOptions): void {
   cache.routers.subscribe((change) => {
     const { object, previous } = change
     routers.enqueue(objectKey(object.metadata))
-    // Providers that the router no longer selects may still wait for its report.
+    // Providers that the router no longer selects may still be waiting for its report.
     if (previous !== null && isIntentional(change))
       for (const provider of cache.providerKeysOf(previous)) providers.enqueue(provider)
   })
@@ -45,7 +45,7 @@ export function connectTriggers({ cache, references, routers, providers }: Trigg
   cache.children.onChange((change, { plural }) => {
     const { object, previous } = change
     if (plural === horizontalPodAutoscalers.plural && isMeasured(change)) return
-    // The change may have removed an owner, which is affected too.
+    // The change may have removed an owner, which is then affected too.
     const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))
     for (const router of new Set(owners)) {
       if (plural === deployments.plural) routers.queue.addAfter(router, countsSettleMs)
@@ -78,7 +78,7 @@ function isIntentional({ type, object, previous }: Change<KubeObject>): boolean 
   )
 }
 
-/** Whether only the metrics of an autoscaler changed, as they do every 15 s. */
+/** Whether only an autoscaler's metrics changed, which happens every 15 s. */
 function isMeasured({ type, object, previous }: Change<KubeObject>): boolean {
   if (previous === null || type === 'deleted') return false
   const [now, before] = [object, previous].map((each) => {

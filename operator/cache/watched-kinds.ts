@@ -35,10 +35,10 @@ export interface ReflectOptions extends Pick<
 
 const labelled = { labelSelector: childSelector }
 
-/** Excludes Helm releases, of which there can be many and to which nothing refers. */
+/** Excludes Helm releases, which can be numerous and to which nothing refers. */
 const metadataOnly = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
 
-/** Creates the reflectors that fill a cache, one per kind, or one per kind and namespace. */
+/** Creates the reflectors that fill a cache: one per kind, or one per kind and namespace. */
 export function reflectCluster(
   cache: ClusterCache,
   references: References,
@@ -60,7 +60,7 @@ export function reflectCluster(
         onServed: (isServed: boolean) => options.onMonitorServed(resource, isServed),
       }),
     })),
-    // Secrets and ConfigMaps of users do not have our labels.
+    // Users' Secrets and ConfigMaps lack our labels.
     outlines(secrets, metadataOnly),
     outlines(configMaps, { metadataOnly: true }),
   ]

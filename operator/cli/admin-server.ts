@@ -21,7 +21,7 @@ export interface AdminServer {
 
 /**
  * Listens on `host:port`.
- * @param onFailure called with the path and the error of a page that failed; the client gets a 500
+ * @param onFailure receives the path and the error of a page that failed; the client gets a 500
  * @throws Error that names the address, the reason and the remedy
  */
 export async function openAdminServer(
@@ -62,7 +62,7 @@ export async function openAdminServer(
     const remedy = 'Choose another with --listen-address, or off'
     throw new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause })
   }
-  // Later errors concern single connections that could not be accepted.
+  // Later errors concern individual connections that could not be accepted.
   server.on('error', (error) => process.emitWarning(error))
   return {
     port: (server.address() as AddressInfo).port,

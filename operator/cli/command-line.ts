@@ -6,14 +6,14 @@ import type { Images } from '../resources/build-children.ts'
 import { digest } from '../translate/object-names.ts'
 import { type Command, commands, type FlagName, flagNames, flags } from './flags.ts'
 
-/** Values of flags, in order; a flag that does not occur has its default. */
+/** Values of flags, in order. A flag that is not set has its default. */
 export type FlagValues = Readonly<Record<FlagName, readonly string[]>>
 
 /** A parsed command line. */
 export interface CommandLine {
   readonly command: Command
   readonly values: FlagValues
-  /** Faults, as sentences. */
+  /** Faults, each a sentence. */
   readonly problems: readonly string[]
 }
 
@@ -55,12 +55,12 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   return {
     command,
     values: withDefaults(parsed),
-    // After an invalid flag, a word may be its value, so word problems are not reported.
+    // A word after an invalid flag may be its value, so such words are not reported.
     problems: command === 'help' ? [] : ofFlags.length > 0 ? ofFlags : ofWords,
   }
 }
 
-/** Returns the last value of a flag or its default; null if it has neither. */
+/** Returns the last value of a flag, or its default; null if it has neither. */
 export function valueOf(values: FlagValues, name: FlagName): string | null {
   return values[name].at(-1) ?? null
 }
@@ -73,7 +73,7 @@ interface FlagToken {
   readonly inlineValue: boolean | undefined
 }
 
-/** Adds a flag's value. @returns the fault; null for none */
+/** Adds a flag's value. @returns what is wrong with it; null if valid */
 function takeFlag(token: FlagToken, parsed: Map<FlagName, string[]>): string | null {
   const { rawName, value = '', inlineValue = false } = token
   const name = flagNames.find((known) => known === token.name)
@@ -128,7 +128,6 @@ export interface TextSink {
   write(text: string): unknown
 }
 
-/** Inputs and outputs of a command. */
 export interface CommandIo {
   readonly stdin: AsyncIterable<Uint8Array | string>
   readonly stdout: TextSink
@@ -140,19 +139,19 @@ export interface CommandIo {
 export const exitCodes = {
   /** Success; a stopped operator has released its lease. */
   done: 0,
-  /** Failure: no cluster was reachable, an address was in use, the lease was lost. */
+  /** Failure: the cluster was unreachable, an address was in use, or the lease was lost. */
   failed: 1,
   /** The command line or the manifests are invalid. */
   invalid: 2,
 } as const
 
-/** Returns the distinct namespaces of the flag; null for the whole cluster. */
+/** Returns the distinct namespaces in the flag; null for the whole cluster. */
 export function namespacesOf({ namespaces }: FlagValues): readonly string[] | null {
   const named = [...new Set(namespaces.flatMap((list) => list.split(',')))]
   return named.length === 0 ? null : named
 }
 
-/** Returns the default images: the router has the operator's version. */
+/** Returns the default images. The router's has the version of the operator. */
 export function imagesOf(values: FlagValues, version: string): Images {
   return {
     router: valueOf(values, 'router-image') ?? `rpc-router:${version}`,
@@ -162,11 +161,11 @@ export function imagesOf(values: FlagValues, version: string): Images {
 }
 
 const usualName = 'rpc-router-operator'
-/** A hash replaces the namespaces in a longer name. */
+/** In a longer name, a hash replaces the namespaces. */
 const maxNameLength = 100
 
 /**
- * Returns the lease of an operator. It depends on the namespaces, so that operators of different
+ * Returns the operator's lease. Its name depends on the namespaces, so that operators of different
  * namespaces do not wait for each other.
  * @param namespace default namespace of the lease
  */
@@ -183,7 +182,7 @@ export function leaseOf(
 function nameFor(namespaces: readonly string[] | null): string {
   if (namespaces === null) return usualName
   const sorted = namespaces.toSorted()
-  // A namespace's name has no dot, so different sets have different names.
+  // Names of namespaces have no dots, so different sets have different names.
   const name = [usualName, ...sorted].join('.')
   return name.length <= maxNameLength ? name : `${usualName}.${digest(sorted)}`
 }

@@ -332,7 +332,7 @@ describe('rbac', () => {
     expect(stdout).not.toContain('ClusterRole')
     expect(stdout).not.toContain('kind: Namespace')
     expect(stdout).toContain('kind: ServiceAccount')
-    // The lease role's name depends on the namespaces, so that several installations can coexist.
+    // The name of the lease role depends on the namespaces, so that installations can coexist.
     expect(stdout).toContain('name: rpc-router-operator-lease.rpc-router-operator.a.b')
   })
 })

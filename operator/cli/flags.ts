@@ -17,14 +17,14 @@ interface Flag {
   /** Placeholder of the value in `--help`. */
   readonly valueName: string
   readonly description: string
-  /** Commands that have the flag. */
+  /** Commands that accept the flag. */
   readonly of: readonly Command[]
-  /** Returns the fault of a value, as a clause; null for none. */
+  /** Returns what is wrong with a value, as a clause; null if valid. */
   readonly fault: (value: string) => string | null
-  /** Default value; null if the flag is unset by default. */
+  /** Default value; null if unset by default. */
   readonly default: string | null
   readonly repeatable: boolean
-  /** One letter, as in kubectl. */
+  /** A single letter, as in kubectl. */
   readonly short: string | null
 }
 
@@ -59,7 +59,7 @@ const dnsName = matching(
 )
 const imageName = matching(/^[^\s]{1,512}$/, 'an image reference')
 
-/** Every flag, once: parsing and `--help` follow from this table. */
+/** The single source of flags for parsing and `--help`. */
 export const flags = {
   namespaces: flag('a,b', 'Namespaces to watch. Unset: the whole cluster.', {
     of: ['run', 'rbac'],

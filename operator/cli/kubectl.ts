@@ -19,8 +19,8 @@ Usage:
 `
 
 /**
- * Runs `kubectl rpc`: `router explain` and `router top` for the routers of a cluster. It uses
- * kubectl, with the kubeconfig and the rights of its user: list pods, get pods/proxy.
+ * Runs `kubectl rpc`: `router explain` and `router top` for the routers in a cluster. It uses
+ * kubectl, with its user's kubeconfig and permissions: list pods, get pods/proxy.
  * @returns the exit code
  */
 export async function kubectl(args: readonly string[], io: CommandIo): Promise<number> {
@@ -51,10 +51,9 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
 type Environment = CommandIo['environment']
 
 /**
- * Runs a command of `router` for all routers, through a `kubectl proxy` limited to the needed
- * pages.
+ * Runs a `router` command for all routers, through a `kubectl proxy` limited to the pages it needs.
  * @param flags for kubectl
- * @throws Error for the user
+ * @throws Error to show to the user
  */
 async function queryRouters(
   command: readonly string[],
@@ -63,7 +62,7 @@ async function queryRouters(
 ) {
   const pods = await routersOf(flags, env)
   const pages = `--accept-paths=^/api/v1/namespaces/[^/]+/pods/[^/]+:${metricsPort}/proxy/(facts|explain)`
-  // kubectl proxy does not have these flags of kubectl get.
+  // kubectl proxy lacks these flags of kubectl get.
   const others = flags.filter((flag) => flag !== '-A' && flag !== '--all-namespaces')
   const started: ChildProcess[] = []
   // Registered before the proxy starts: a proxy that outlives this program leaves the pods
@@ -84,7 +83,7 @@ async function queryRouters(
       const path = `api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy`
       return `${pod}=http://127.0.0.1:${port}/${path}`
     })
-    // router.mjs is in the directory of this program, in the sources and in the package.
+    // router.mjs is next to this program, both in the sources and in the package.
     const router = join(dirname(realpathSync(process.argv[1] ?? '')), 'router.mjs')
     const child = spawn(process.execPath, ['--', router, ...command, '--at', at.join(',')], {
       env,

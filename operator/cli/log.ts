@@ -18,7 +18,7 @@ export function createLogger(level: string, destination: DestinationStream): Log
   return pino(options, destination)
 }
 
-/** Reduces an error to code, message and cause: other fields may contain secrets. */
+/** Reduces an error to code, message and cause, because other fields may contain secrets. */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as NodeJS.ErrnoException
@@ -30,7 +30,7 @@ function errorFields(error: unknown): unknown {
   }
 }
 
-/** What is worth a line in the log. Each failure is logged once, here. */
+/** Logs what matters to operators. Each failure is logged once, here. */
 export function logObserver(logger: Logger): KubeObserver {
   return {
     listed: (resource, objects) => logger.debug({ resource, objects }, 'Listed objects'),

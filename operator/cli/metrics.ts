@@ -7,7 +7,6 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { Condition } from '../api/status.ts'
 import { secondBuckets, type Series, series } from './series.ts'
 
-/** Metrics of the operator, `rpc_operator_*`. */
 export interface Metrics {
   readonly observer: KubeObserver
   /** Adds gauges that read an operator at each scrape. */

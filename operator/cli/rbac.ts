@@ -12,8 +12,8 @@ import {
 } from './command-line.ts'
 
 /**
- * Prints the account of the operator with its roles and bindings. For the whole cluster, it adds
- * the roles of users, which are cluster-wide.
+ * Prints the operator's account, roles and bindings. For the whole cluster, it adds the roles for
+ * users, which are cluster-wide.
  */
 export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): number {
   const [namespace = '', name = ''] = (valueOf(values, 'service-account') ?? '').split('/')

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-/** Creates files whose text is their name, and links: `a -> b`. */
+/** Creates files that contain their own name, and links: `a -> b`. */
 async function create(...entries: readonly string[]) {
   for (const entry of entries) {
     const [name = '', target] = entry.split(' -> ')
@@ -24,7 +24,7 @@ async function create(...entries: readonly string[]) {
   }
 }
 
-/** Returns the files read, as `name: text`. */
+/** Returns the files that were read, as `name: text`. */
 async function read(...paths: readonly string[]): Promise<readonly string[]> {
   const stdin = (async function* () {
     yield 'words'

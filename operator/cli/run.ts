@@ -28,11 +28,11 @@ import {
 import { createLogger, combineObservers, logObserver } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-/** Default namespace of the operator and its lease: see the flag service-account. */
+/** Default namespace of the operator and its lease; see the flag service-account. */
 const usualNamespace = 'rpc-router-system'
 
 /**
- * Reconciles until SIGTERM or SIGINT; a second signal ends it at once.
+ * Reconciles until SIGTERM or SIGINT. A second signal ends it immediately.
  * @returns the exit code
  */
 export async function run(values: FlagValues, version: string, io: CommandIo): Promise<number> {
@@ -41,7 +41,7 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   const logger = createLogger(valueOf(values, 'log-level') ?? 'info', {
     write: (line) => void destination.write(line),
   })
-  // Keeps the process alive: without an API server there may be no connection.
+  // Keeps the process alive: without an API server, there may be no connection.
   const alive = setInterval(() => {}, 2 ** 31 - 1)
   const stop = onceStopped(logger)
   try {
@@ -124,7 +124,7 @@ async function operate(
   }
 }
 
-/** Whether to observe pods, which an operator outside the cluster can seldom reach. */
+/** Whether to observe pods, which are seldom reachable from outside the cluster. */
 function observes(values: FlagValues, { podNamespace }: Cluster): boolean {
   return (valueOf(values, 'observe-pods') ?? String(podNamespace !== null)) === 'true'
 }
@@ -140,7 +140,7 @@ async function work(
     const watches = operator.watch(watching.signal)
     const led =
       elector === null ? operator.lead(stop) : elector.run(stop, (term) => operator.lead(term))
-    // A watch never ends by itself: if one does, a bug is thrown here.
+    // A watch never ends by itself. If one does, that is a bug, and its error is thrown here.
     await Promise.race([led, watches])
   } finally {
     watching.abort()
@@ -158,7 +158,7 @@ async function requireDefinitions(
     try {
       await client.list<KubeObject>(kind, selection, signal)
     } catch (cause) {
-      // The right may be granted later; the watches report it until then.
+      // The permission may be granted later; until then, the watches report it.
       if (isForbidden(cause)) continue
       if (!isNotFound(cause)) throw cause
       throw new Error(
@@ -199,7 +199,7 @@ function underWay(missing: Operator['missing']): string {
   return `the first lists${where === '' ? '' : ` of ${where}`} are still running`
 }
 
-/** Returns a signal that aborts on SIGTERM or SIGINT; a second one ends the process at once. */
+/** Returns a signal that aborts on SIGTERM or SIGINT. A second one ends the process immediately. */
 function onceStopped(logger: Logger): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

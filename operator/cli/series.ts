@@ -9,7 +9,7 @@ export interface Series<L extends string = string> {
   readonly help: string
 }
 
-/** Upper bounds of all histograms' buckets, in seconds. */
+/** Upper bounds of all histogram buckets, in seconds. */
 export const secondBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60]
 
 function family(type: Series['type']) {

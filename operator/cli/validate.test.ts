@@ -12,8 +12,8 @@ import { rulesKeyword } from '../api/field.ts'
 import { main } from './main.ts'
 
 /*
- * Tests the tables of e2e/kube/manifests, which also run against a real API server. `validate` has
- * no previous version of an object, and leaves the rules in CEL to the API server.
+ * Runs the tables of e2e/kube/manifests, which also run against a real API server. `validate` knows
+ * no previous version of an object, and leaves CEL rules to the API server.
  */
 
 async function validate(manifest: unknown) {
@@ -31,7 +31,7 @@ async function validate(manifest: unknown) {
   return { code, problems }
 }
 
-/** Rules that zod checks too, as the pattern of the field. */
+/** Rules that zod also checks, as the field's pattern. */
 const pattern = /^(?:type\(self\) == int \? self >= 0 : )?self\.matches\(/
 
 /** Returns the messages of rules that zod does not check. */

@@ -10,7 +10,7 @@ import { readManifests, type ManifestText } from '../manifests/read-manifests.ts
 import { renderManifests } from '../manifests/render-manifests.ts'
 import { imagesOf, type CommandIo, exitCodes, type FlagValues, valueOf } from './command-line.ts'
 
-/** Manifests with their problems, one line each. */
+/** Manifests and their problems, one line each. */
 interface ValidatedManifests {
   readonly objects: readonly KubeObject[]
   readonly routers: number
@@ -65,8 +65,8 @@ const more =
   'The API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES'
 
 /**
- * Validates manifests. It prints problems on stderr and success on stdout, or JSON on stdout.
- * @returns the exit code: 0, also with warnings, or 2 for errors
+ * Validates manifests. Prints problems on stderr and success on stdout, or JSON on stdout.
+ * @returns the exit code: 0, even with warnings, or 2 on errors
  */
 export async function runValidate(
   values: FlagValues,
@@ -95,12 +95,12 @@ function endWith(problems: readonly string[], { stderr }: CommandIo): number {
   return problems.length === 0 ? exitCodes.done : exitCodes.invalid
 }
 
-/** A file cannot be read; the message is one sentence. */
+/** A file is unreadable; the message is one sentence. */
 export class UnreadableFileError extends Error {}
 
 /**
  * Reads the files of -f: files, directories recursively (.yaml, .yml, .json), `-` for standard
- * input. It reads each file once, even under several names.
+ * input. Reads each file once, even if it has several names.
  * @throws UnreadableFileError
  */
 export async function readFiles(
@@ -130,7 +130,7 @@ async function filesOf(path: string): Promise<readonly string[]> {
 
 /**
  * Lists files recursively. It follows links to files, but not to directories, which may form a
- * cycle. It skips directories such as `..2026_01_31`, whose files a mounted ConfigMap links to.
+ * cycle. It skips directories such as `..2026_01_31`, to whose files a mounted ConfigMap links.
  */
 async function filesBelow(directory: string): Promise<readonly string[]> {
   const files: string[] = []

@@ -11,10 +11,7 @@ import {
 } from '../resources/kinds.ts'
 import { OperatorHarness } from './testing/operator-harness.ts'
 
-/*
- * A broken provider is excluded. The router is blocked only if that would close one of its
- * endpoints.
- */
+/* A broken provider is excluded. It blocks the router only if that would close an endpoint. */
 
 const endpoints = [
   { name: 'eth', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },

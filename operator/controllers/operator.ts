@@ -35,9 +35,9 @@ export interface OperatorOptions extends Pick<
   /** Namespaces to watch; null for all. */
   readonly namespaces: readonly string[] | null
   readonly images: Images
-  /** Objects of one kind reconciled concurrently. */
+  /** Number of objects of one kind to reconcile concurrently. */
   readonly workers: number
-  /** Routers that may replace their pods at the same time. */
+  /** Number of routers that may replace their pods at the same time. */
   readonly maxRollingRouters: number
   /** Name of this process in Events. */
   readonly instance: string
@@ -50,7 +50,7 @@ export interface OperatorOptions extends Pick<
 /** A namespace, or null for a watch of the whole cluster. */
 type Scope = string | null
 
-/** Delay until an object of a scope that is not listed yet is retried. */
+/** Retry interval for an object whose scope is not listed yet. */
 const requeueAfterMs = 1_000
 
 /** All watches and controllers of one cluster. */
@@ -75,8 +75,8 @@ export class Operator {
     this.references = new References(client)
     for (const store of [cache.routers, cache.providers])
       store.subscribe(({ type, object }) => {
-        // A terminating namespace takes no new objects, so this is a new namespace of the
-        // same name.
+        // A terminating namespace takes no new objects, so this is a new namespace of the same
+        // name.
         if (type === 'added') this.#terminating.delete(object.metadata.namespace ?? '')
       })
     this.#reflectors = reflectCluster(cache, this.references, {
@@ -113,7 +113,7 @@ export class Operator {
     connectTriggers({ cache, references, routers, providers })
   }
 
-  /** Delays keys of a scope that is not listed yet, and skips keys of terminating namespaces. */
+  /** Delays keys in scopes that are not listed yet, and skips keys in terminating namespaces. */
   #inScope(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
@@ -170,7 +170,7 @@ export class Operator {
     return { router, provider: new ProviderReconciler({ ...shared, fleets: this.#fleets }) }
   }
 
-  /** Whether every kind was listed once, in every namespace. */
+  /** Whether every kind has been listed in every namespace. */
   get hasSynced(): boolean {
     return this.missing.length === 0
   }
@@ -188,12 +188,12 @@ export class Operator {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
-  /** Watches until the signal aborts, as a standby too, so that it can take over at once. */
+  /** Watches until the signal aborts, even as a standby, so that it can take over immediately. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
-  /** Reconciles the listed scopes until the signal aborts; waits for running reconciles. */
+  /** Reconciles the listed scopes until the signal aborts. Waits for running reconciles. */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
     const acting = [

@@ -10,13 +10,12 @@ import { isComplete, isStalled, podProblem } from '../status/rollout.ts'
 import type { RouterObservation } from '../status/router-status.ts'
 import type { Component, RedisComponent } from '../translate/object-names.ts'
 
-/** The workloads of a router. */
 interface WithPods {
   readonly deployment: Deployment | null
   readonly redis: readonly StatefulSet[]
 }
 
-/** Finds missing pods of a router and its managed Redis, and why; null if none is missing. */
+/** Finds out which pods of a router and its managed Redis are missing, and why; null if none. */
 export async function troublesOf(
   client: Pick<KubeClient, 'list'>,
   { metadata: { namespace, name } }: RpcRouter,
@@ -29,7 +28,7 @@ export async function troublesOf(
   try {
     found = (await client.list(pods, { namespace, labelSelector: childrenOf(name) }, signal)).items
   } catch (error) {
-    // The operator may not list pods; the status then lacks this part.
+    // If the operator may not list pods, the status lacks this part.
     if (!(error instanceof ApiError)) throw error
   }
   const problem = (of: Component, isLate: boolean) => {
@@ -43,11 +42,11 @@ export async function troublesOf(
   return { podProblem: problem('router', isStalled(deployment)), lost: lost.map(lostOf) }
 }
 
-/** Shortest delay until unhealthy pods are checked again. */
+/** Minimum interval between checks of unhealthy pods. */
 export const requeueAfterMs = 5_000
 const maxRequeueMs = 60_000
 
-/** Delay until unhealthy pods are checked again, growing since the last change of the status. */
+/** Interval between checks of unhealthy pods. It grows with the time since the status changed. */
 export function podRequeueMs({ conditions = [] }: RpcRouterStatus, nowMs: number): number {
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime))
   return Math.min(Math.max(nowMs - Math.max(...changes), requeueAfterMs), maxRequeueMs)

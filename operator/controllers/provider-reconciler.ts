@@ -36,7 +36,7 @@ export interface ProviderReconcilerOptions {
   readonly clock: Clock
 }
 
-/** Writes into the status of a provider the results of the routers that select it. */
+/** Writes the results of routers into the status of the providers that they select. */
 export class ProviderReconciler {
   readonly #options: ProviderReconcilerOptions
   readonly #statuses: StatusWriter<UpstreamProviderStatus>
@@ -107,7 +107,7 @@ export interface ProviderResult extends Omit<RouterResult, 'observations'> {
 /**
  * Returns a router's results for its providers, by key.
  * @param selected the providers that were translated
- * @param isBlocked whether the pods keep their current config
+ * @param isBlocked whether the pods stay on their current config
  */
 export function resultsOf(
   router: string,

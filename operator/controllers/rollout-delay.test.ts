@@ -30,7 +30,7 @@ describe('one apply of many providers', () => {
     expect(harness.events.filter((reason) => reason === 'ConfigRendered')).toHaveLength(2)
     const { providers: inUse } = harness.status(rpcRouters, 'r')['summary'] as { providers: string }
     expect(inUse).toBe(`${providers + 1}/${providers + 1}`)
-    // No config is created that no pod ever runs.
+    // No config is created that no pod would ever run.
     expect(harness.names(configMaps)).toHaveLength(2)
   })
 

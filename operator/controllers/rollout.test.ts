@@ -39,7 +39,7 @@ test('foreign objects that a router owns stay unchanged', async () => {
   }
   harness.api.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: theirs })
   harness.api.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: theirs })
-  // Objects with our labels and another instance are not touched either.
+  // Objects of another instance with our labels are not touched either.
   const labels = harness.get(networkPolicies, 'r-router').metadata.labels ?? {}
   const others = { ...labels, 'app.kubernetes.io/instance': 'other' }
   const metadataOfOther = { ...theirs, name: 'of-other', labels: others }
@@ -68,7 +68,7 @@ describe('in a rollout', () => {
       Progressing: is('True/RolloutInProgress'),
       Ready: is('False/NotRolledOut'),
     })
-    // One new pod beside all old ones, and it is not ready.
+    // There is one new pod next to all the old ones, and it is not ready.
     harness.count('r', { ...full, replicas: 4, updatedReplicas: 1 }, 'ReplicaSetUpdated')
     await harness.pass()
     expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
@@ -78,7 +78,7 @@ describe('in a rollout', () => {
     })
     harness.count('r', { ...full, replicas: 4, availableReplicas: 3 }, 'ReplicaSetUpdated')
     await harness.pass()
-    // At worst the unavailable pod is a new one: two of three suffice.
+    // At worst, the unavailable pod is a new one: two of three suffice.
     expect(harness.conditions(rpcRouters, 'r')).toMatchObject({ Ready: is('True/Ready') })
     harness.count('r', full)
     await harness.pass()
@@ -185,7 +185,7 @@ describe('old pods keep', () => {
       'TCP 9545',
     ])
     expect(tcp(policy().ingress)).toEqual(['TCP 3361', 'TCP 3360', 'TCP 7779'])
-    // The rollout can be undone while the ReplicaSet exists.
+    // The rollout can be undone as long as the ReplicaSet exists.
     harness.rollOut('r')
     await harness.pass()
     expect(tcp(policy().egress)).toContain('TCP 8545')

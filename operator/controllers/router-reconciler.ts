@@ -62,12 +62,12 @@ export interface RouterReconcilerOptions extends TranslatorOptions {
   readonly onResults: (providers: readonly string[]) => void
 }
 
-/** Client error statuses that are transient, like server errors. */
+/** Client error statuses that are transient, as server errors are. */
 const transientStatuses: readonly number[] = [401, 403, 408, 409, 410, 429]
 
 /**
- * Failed attempts before the status reports a transient failure, about a second's worth. The log
- * waits longer, but only for forbidden requests: see `controller.ts`.
+ * Failed attempts before the status reports a transient failure: about a second. The log waits
+ * longer, but only for forbidden requests: see `controller.ts`.
  */
 const quietTries = 8
 
@@ -82,7 +82,7 @@ const queued: ApplyResult = {
   requeueMs: slotRequeueMs,
 }
 
-/** Applies the objects that a router and its providers ask for, and writes the router's status. */
+/** Applies the objects that a router and its providers call for, and writes the router's status. */
 export class RouterReconciler {
   readonly #options: RouterReconcilerOptions
   readonly #statuses: StatusWriter<RpcRouterStatus>
@@ -134,7 +134,7 @@ export class RouterReconciler {
     const result = wanted === null ? skipped : await this.#apply(router, wanted, present, signal)
     const deployment = this.#child(deployments, router)
     const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
-    // Recorded now: the next attempt finds the Deployment applied and would miss this change.
+    // Recorded now: the next attempt finds the Deployment applied and would miss the change.
     this.#record(router, deploymentOccurrences(present, deployment))
     if (result.error !== null && isTransient(result.error) && failures < quietTries)
       throw result.error
@@ -167,7 +167,7 @@ export class RouterReconciler {
     return requeueMs === null ? {} : { requeueAfterMs: requeueMs }
   }
 
-  /** Applies the desired objects. If they replace pods, it needs a rollout slot. */
+  /** Applies the desired objects. If they replace pods, that takes a rollout slot. */
   async #apply(
     router: RpcRouter,
     wanted: WantedObjects,
@@ -188,7 +188,7 @@ export class RouterReconciler {
     return { ...result, requeueMs: result.requeueMs ?? slotRequeueMs }
   }
 
-  /** Returns the config for the pods. An operator that observes none never rolls it back. */
+  /** Returns the config for the pods. An operator that observes no pods never rolls back. */
   #exchange(
     key: string,
     router: RpcRouter,
@@ -225,7 +225,7 @@ export class RouterReconciler {
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
-  /** Returns the desired objects of a router; null if the current ones must not change. */
+  /** Returns a router's desired objects; null if the current ones must not change. */
   #wanted(
     router: RpcRouter,
     { redis }: TranslatedRouter,
@@ -317,9 +317,9 @@ function isTransient({ status }: ApiError): boolean {
   return status >= 500 || transientStatuses.includes(status)
 }
 
-/** Quiet period before pods are replaced, and the longest delay. */
+/** Quiet period before pods are replaced, and the maximum delay. */
 const rollout = { quietMs: 1_000, maxMs: 10_000 }
-/** The same for the first pods; shorter, since no client is served yet. */
+/** The same for the first pods. It is shorter, because no client is served yet. */
 const creation = { quietMs: 500, maxMs: 5_000 }
 
 interface Waiting {
@@ -340,7 +340,7 @@ export class RolloutDelay {
   }
 
   /**
-   * Returns the milliseconds until a template may be applied; 0 for now.
+   * Returns the milliseconds until a template may be applied; 0: now.
    * @param template identifies the template
    * @param isFirst whether the router has no pods yet
    */

@@ -22,9 +22,9 @@ export interface TranslatorOptions {
   readonly children: ChildApplier
   readonly bundled: TranslateInput['bundled']
   readonly allowLinkLocal: boolean
-  /** Image of pods whose spec has none. */
+  /** Image of pods whose spec names none. */
   readonly image: string
-  /** Deterministic, or each retry would change the template; unpredictable and printable. */
+  /** Deterministic, so that retries do not change the template; unpredictable and printable. */
   readonly generatePassword: (of: string) => string
 }
 
@@ -48,7 +48,7 @@ export async function translateRouter(
 ): Promise<TranslatedRouter> {
   const { cache, references, bundled, allowLinkLocal, image } = options
   const redis = await withPasswords(options, router, signal)
-  // A consistent snapshot: a change while data is loaded enqueues the router again.
+  // A consistent snapshot. A change while data is loading enqueues the router again.
   const selected = cache.selectedBy(router)
   const read = selected.map((object) => ({ name: object.metadata.name, ...cache.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])
@@ -81,7 +81,7 @@ async function withPasswords(
   return Promise.all(found)
 }
 
-/** Overlays the Secrets of managed Redis, which the watch may not have delivered yet. */
+/** Overlays the Secrets of managed Redis, because the watch may not have delivered them yet. */
 function withSecretsOf(
   all: readonly OwnRedisWithPassword[],
   data: ReferenceData,

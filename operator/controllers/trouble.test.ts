@@ -123,7 +123,7 @@ test('an object that is still being deleted is waited for and named', async () =
       'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted, held by its finalizers: example.com/load-balancer.',
   })
   expect(harness.events.filter((reason) => reason === 'StillDeleting')).toHaveLength(1)
-  // The new pods use the provider already.
+  // The new pods already use the provider.
   expect(harness.conditions(upstreamProviders, 'a')).toMatchObject({
     Ready: expect.stringMatching(/^True/),
   })
@@ -274,7 +274,7 @@ describe('a monitor of a missing kind', () => {
     await harness.pass(62_000)
     expect(harness.names(podMonitors)).toEqual(['r-router'])
     expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@1/)
-    // The operator watches it from now on, and deletes it once it is not wanted.
+    // The operator watches it from now on, and deletes it once it is no longer wanted.
     harness.remove(podMonitors, 'r-router')
     await harness.pass()
     expect(harness.names(podMonitors)).toEqual(['r-router'])

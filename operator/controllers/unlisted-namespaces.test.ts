@@ -47,7 +47,7 @@ test.each([
   await harness.pass()
   expect(harness.get(deployments, 'r-router').spec.replicas).toBe(4)
   expect([harness.operator.hasSynced, harness.operator.missing]).toEqual([false, ['lost']])
-  // Without its lists the operator touches nothing there.
+  // Without its lists, the operator touches nothing there.
   expect(deploymentOf(harness, 'lost')).toBeNull()
   expect(harness.failures).toEqual([])
   harness.api.refuse = () => null

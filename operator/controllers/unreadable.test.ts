@@ -5,8 +5,8 @@ import { configMaps, deployments, rpcRouters, upstreamProviders } from '../resou
 import { OperatorHarness } from './testing/operator-harness.ts'
 
 /*
- * Stored objects that do not match this operator's schema, written under an older or a laxer
- * definition.
+ * Stored objects that do not match this operator's schema, because an older or laxer definition
+ * accepted them.
  */
 
 const unreadable = { nodeUrls: 'https://a.example' }
@@ -39,7 +39,7 @@ test('a provider that became unreadable is excluded, and both objects report it'
     summary: { routers: '0/1' },
   })
   expect(harness.events).toContain('InvalidProvider')
-  // Changes to other providers still apply.
+  // Changes to other providers still take effect.
   harness.provider('b', 'https://new.example')
   await harness.pass()
   expect(configOf(harness)).toContain('https://new.example')

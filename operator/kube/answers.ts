@@ -51,7 +51,7 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Yields the JSON values of a stream with one value per line. An unterminated last line is dropped.
+ * Yields the JSON values of a stream with one value per line. Drops an unterminated last line.
  * @throws MalformedAnswerError for a line that is not JSON
  */
 export async function* readJsonLines(
@@ -77,7 +77,7 @@ function parse(what: string, line: string): unknown {
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Nothing changed up to this version. */
+  /** Nothing has changed up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
 interface RawEvent {

@@ -19,7 +19,7 @@ const requestMs = 30_000
 const listMs = 60_000
 
 export interface KubeClientOptions extends TransportOptions {
-  /** Rate limit of requests; open watches do not count. Default: 500 a second, burst 1,000. */
+  /** Rate limit of requests, without open watches. Default: 500 per second, burst 1,000. */
   readonly limit?: { readonly perSecond: number; readonly burst: number }
   readonly observer?: KubeObserver
 }
@@ -29,7 +29,7 @@ export interface Selection {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Requests only the metadata of each object: the rest can be large. */
+  /** Requests only the metadata of each object, because the rest can be large. */
   readonly metadataOnly?: boolean
 }
 
@@ -50,12 +50,12 @@ export interface WatchOptions extends Selection {
 
 export interface ApplyOptions {
   readonly fieldManager: string
-  /** Takes fields over from other managers. Without it, such fields are conflicts. */
+  /** Takes over fields from other managers. Without it, such fields are conflicts. */
   readonly force?: boolean
   readonly subresource?: 'status'
 }
 
-/** The API server has its own fairness; this limit bounds a request loop due to a bug of ours. */
+/** The API server enforces fairness itself. This limit contains a request loop caused by a bug. */
 const usualLimit = { perSecond: 500, burst: 1_000 }
 
 /**
@@ -108,7 +108,7 @@ export class KubeClient {
 
   /**
    * Yields the changes after a version, with bookmarks, until the server ends the watch.
-   * @throws ApiError also for an error event inside the watch
+   * @throws ApiError, also for an error event within the watch
    */
   async *watch<T extends KubeObject>(
     resource: Resource<T>,
@@ -131,13 +131,13 @@ export class KubeClient {
     return this.#send(resource, 'create', 'POST', path, { body }, signal)
   }
 
-  /** Writes the whole object; a conflict unless `metadata.resourceVersion` is the current one. */
+  /** Writes the whole object. It conflicts unless `metadata.resourceVersion` is current. */
   replace<T extends KubeObject>(resource: Resource<T>, body: T, signal: AbortSignal): Promise<T> {
     const path = objectPathOf(resource, body.metadata)
     return this.#send(resource, 'update', 'PUT', path, { body }, signal)
   }
 
-  /** Merges by RFC 7396: null removes, lists are replaced whole. */
+  /** Merges by RFC 7396: null removes a key, and lists are replaced as a whole. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
@@ -153,8 +153,8 @@ export class KubeClient {
   /**
    * Server-side apply: the manager owns the fields of `body` and gives up all others.
    *
-   * The API server refuses unknown fields even so. It skips only the check for duplicate keys,
-   * which our JSON never has and which costs 2.5 % of the API server's time.
+   * The API server still refuses unknown fields. It skips only the check for duplicate keys, which
+   * our JSON never has and which costs 2.5 % of the API server's time.
    */
   apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -168,7 +168,7 @@ export class KubeClient {
     return this.#send(resource, 'patch', 'PATCH', path, { query, contentType, body }, signal)
   }
 
-  /** Deletes one object; false when there is none. A different uid is a conflict. */
+  /** Deletes an object; false if there is none. A different uid is a conflict. */
   async delete(
     resource: Resource,
     ref: ObjectRef & Pick<KubeObject['metadata'], 'uid'>,

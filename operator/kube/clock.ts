@@ -28,7 +28,7 @@ export interface Deadline extends Disposable {
 }
 
 /**
- * Returns a signal that follows `parent` and aborts with `late()` after `timeoutMs` without a
+ * Returns a signal that follows `parent`, and aborts with `late()` after `timeoutMs` without a
  * `renew`. Callers must dispose of it, or its timer keeps running.
  */
 export function deadline(

@@ -10,7 +10,7 @@ export interface TlsMaterial {
   readonly cert?: string
   readonly key?: string
   readonly servername?: string
-  /** False only where a kubeconfig says `insecure-skip-tls-verify`. */
+  /** False only if a kubeconfig says `insecure-skip-tls-verify`. */
   readonly rejectUnauthorized?: boolean
 }
 
@@ -20,15 +20,15 @@ export interface Credentials {
   readonly tls: TlsMaterial
 }
 
-/** The address of an API server, and the credentials for it. */
+/** The address of an API server, and its credentials. */
 export interface Cluster {
   /** `https://host:port`, optionally followed by the path of the API. */
   readonly server: string
-  /** Namespace of this process's pod if it uses the pod's service account; else null. */
+  /** Namespace of this process's pod if it uses the pod's service account; otherwise null. */
   readonly podNamespace: string | null
   /** An HTTP proxy in front of the API server. */
   readonly proxyUrl?: string
-  /** Reads the credentials again at each call: files and tokens change. Called once a minute. */
+  /** Rereads the credentials, because files and tokens change. Called once a minute. */
   credentials(): Promise<Credentials>
 }
 
@@ -42,8 +42,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Finds the cluster as kubectl does: the given file, `KUBECONFIG`, `~/.kube/config`, and then the
- * service account of the pod.
+ * Finds the cluster as kubectl does: the given file, `KUBECONFIG`, `~/.kube/config`, then the pod's
+ * service account.
  * @throws Error that lists the sources it tried, or says what is wrong with the one it found
  */
 export async function findCluster({ env, kubeconfig, context }: ClusterOptions): Promise<Cluster> {
@@ -51,7 +51,7 @@ export async function findCluster({ env, kubeconfig, context }: ClusterOptions):
   const named = (env['KUBECONFIG'] ?? '').split(':').filter(Boolean)
   if (named.length > 0) {
     const present = await Promise.all(named.map(exists))
-    // Like kubectl, this ignores missing files; if all are missing, the error names the first.
+    // Like kubectl, this ignores missing files. If all are missing, the error names the first.
     const files = named.filter((_, at) => present[at])
     return readKubeConfig(files.length > 0 ? files : named, context)
   }
@@ -70,13 +70,13 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Where the kubelet puts a pod's token, authority and namespace. */
+/** Where the kubelet puts a pod's token, CA certificate and namespace. */
 const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
  * Returns the cluster that runs this pod, with the credentials of its service account. The kubelet
- * renews the token, so `credentials` reads its file again.
- * @throws Error when a file or the address is missing
+ * renews the token, so `credentials` rereads its file.
+ * @throws Error if a file or the address is missing
  */
 export async function inCluster(
   env: Readonly<Record<string, string | undefined>>,
@@ -104,17 +104,17 @@ interface Applied extends Pick<TlsMaterial, 'servername' | 'rejectUnauthorized'>
   readonly headers?: Readonly<Record<string, string>>
   /** `user:password` */
   readonly auth?: string
-  /** A buffer from files and base64, a string from plugins. */
+  /** A buffer if it comes from a file or base64, a string if from a plugin. */
   readonly ca?: string | Buffer
   readonly cert?: string | Buffer
   readonly key?: string | Buffer
 }
 
 /**
- * Returns the cluster of kubeconfig files: tokens, client certificates, exec plugins, OIDC. The
+ * Returns the cluster from kubeconfig files: tokens, client certificates, exec plugins, OIDC. The
  * library that reads them costs 90 MB, so a pod with a service account never loads it.
  * @param files merged as kubectl merges them: the first file to set a value wins
- * @throws Error that names the files and the fault
+ * @throws Error that names the files and what is wrong
  */
 async function readKubeConfig(files: readonly string[], context?: string): Promise<Cluster> {
   const { KubeConfig } = await import('@kubernetes/client-node')

@@ -6,7 +6,7 @@ import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import { WorkQueue } from './work-queue.ts'
 
 export interface ReconcileContext {
-  /** Aborts when the controller stops and when the timeout expires. */
+  /** Aborts when the controller stops or the timeout expires. */
   readonly signal: AbortSignal
   /** Consecutive failures of the key so far. */
   readonly failures: number
@@ -23,23 +23,23 @@ export interface ControllerOptions {
   readonly name: string
   /**
    * Brings the objects of one key to the desired state, based on the current content of the stores.
-   * After an error the controller retries it with growing delays.
+   * After an error, the controller retries with growing delays.
    */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome | void>
   readonly clock: Clock
   readonly random: Random
-  /** Keys reconciled concurrently. Default 4. */
+  /** Number of keys to reconcile concurrently. Default: 4. */
   readonly workers?: number
-  /** Timeout of one reconcile. Default two minutes. */
+  /** Timeout of one reconcile. Default: two minutes. */
   readonly timeoutMs?: number
-  /** Changes within this time of the first cause one reconcile. Default 100 ms. */
+  /** Changes within this time of the first one cause one reconcile. Default: 100 ms. */
   readonly settleMs?: number
   readonly observer?: KubeObserver
 }
 
 /**
- * Forbidden attempts that are not reported as failures, about five seconds' worth. The API server
- * learns of a new Role with a delay, and a namespace that is being deleted loses its Roles first.
+ * Forbidden attempts that do not count as failures yet: about five seconds. The API server learns
+ * of a new Role with a delay, and a namespace that is being deleted loses its Roles first.
  */
 const quietAttempts = 10
 
@@ -54,12 +54,12 @@ export class Controller {
     this.queue = new WorkQueue({ name, clock, ...(observer && { observer }) })
   }
 
-  /** Reconciles the key soon, once for calls in quick succession. */
+  /** Reconciles the key soon. Calls in quick succession cause only one reconcile. */
   enqueue(key: string): void {
     this.queue.addAfter(key, this.#options.settleMs ?? 100)
   }
 
-  /** Runs until the signal aborts; resolves when the last reconcile has ended. */
+  /** Runs until the signal aborts. Resolves when the last reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = () => this.queue.shutDown()
     if (signal.aborted) return stop()
@@ -70,8 +70,8 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.take(); key !== null; key = await this.queue.take()) {
-      // Reconciles without work never yield. A thousand of them would block the event loop, and
-      // with it watches, probes and the renewal of the lease.
+      // A reconcile without work never yields. A thousand of them would block the event loop, and
+      // with it watches, probes and lease renewals.
       await nextTurn(this.#options.clock)
       await this.#reconcile(key, signal)
       this.queue.done(key)

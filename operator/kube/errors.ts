@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** One field that the API server refused. */
+/** A field that the API server refused. */
 export interface StatusCause {
   readonly reason?: string
   readonly message?: string
   readonly field?: string
 }
 
-/** The `Status` object of a refusal by the API server, in an answer or in a watch. */
+/** The `Status` object with which the API server refuses a request, in an answer or in a watch. */
 export interface Status {
   readonly kind?: string
   readonly code?: number
   readonly reason?: string
   readonly message?: string
   readonly details?: {
-    /** Resource that was refused, in the plural. */
+    /** The refused resource, in the plural. */
     readonly kind?: string
     readonly retryAfterSeconds?: number
     readonly causes?: readonly StatusCause[]
@@ -39,11 +39,11 @@ export class ApiError extends KubeError {
   readonly status: number
   /** Reason of the Status: `NotFound`, `Conflict`, `AlreadyExists`, `Expired`, `Invalid`, ... */
   readonly reason: string
-  /** The refused fields, each with the reason. */
+  /** The refused fields, each with a reason. */
   readonly causes: readonly StatusCause[]
-  /** Resource that was refused, in the plural; null where the server does not say. */
+  /** The refused resource, in the plural; null if the server does not say. */
   readonly kind: string | null
-  /** Delay that the server asks for; null for none. */
+  /** The delay that the server asks for; null if none. */
   readonly retryAfterMs: number | null
 
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
@@ -62,17 +62,17 @@ export class ApiError extends KubeError {
   }
 }
 
-/** The connection failed: whether the request took effect is unknown. */
+/** The connection failed, so it is unknown whether the request took effect. */
 export class ConnectionError extends KubeError {
   readonly code = 'OP_KUBE_CONNECTION'
 }
 
-/** The request timed out: whether it took effect is unknown. */
+/** The request timed out, so it is unknown whether it took effect. */
 export class TimeoutError extends KubeError {
   readonly code = 'OP_KUBE_TIMEOUT'
 }
 
-/** The answer is not one of the API server: truncated JSON, a proxy's page. */
+/** The answer does not come from an API server: truncated JSON, a proxy's page. */
 export class MalformedAnswerError extends KubeError {
   readonly code = 'OP_KUBE_MALFORMED'
 }
@@ -82,7 +82,7 @@ function hasStatus(error: unknown, ...statuses: readonly number[]): error is Api
 }
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404)
-/** The kind does not exist, or it is being removed and takes no new objects. */
+/** The kind does not exist, or is being removed and takes no new objects. */
 export const isUnknownKind = (error: unknown): error is ApiError => hasStatus(error, 404, 405)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
 /** The namespace is being deleted or is gone, so no object can be created in it. */
@@ -94,7 +94,7 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== 'AlreadyExists'
 
-/** The server has compacted the version or has not reached it: the client must list again. */
+/** The server has compacted the version, or has not reached it. The client must list again. */
 export const isExpired = (error: unknown): error is ApiError =>
   hasStatus(error, 410) ||
   (error instanceof ApiError &&

@@ -6,26 +6,26 @@ import { Controller } from './controller.ts'
 import { type KubeObject, apiVersionOf, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 
-/** A repetition within this time belongs to the same series. */
+/** Repetitions within this time belong to the same series. */
 const seriesMs = 6 * 60_000
-/** Least time between two writes of a series' count. */
+/** Minimum interval between writes of a series' count. */
 const countMs = 60_000
-/** New Events about one object in an hour. */
+/** Maximum number of new Events about one object per hour. */
 const maxPerObject = 25
 const hourMs = 3_600_000
 const maxSeries = 1_000
 const maxTries = 5
-/** Longest note that the API server takes, in bytes of UTF-8. */
+/** Maximum length of a note in the API, in bytes of UTF-8. */
 const maxNoteBytes = 1024
 
-/** An occurrence on an object. `reason` and `action` are from a fixed list; `note` is for users. */
+/** An occurrence on an object. `reason` and `action` come from fixed lists; users read `note`. */
 export interface Occurrence {
   readonly type: 'Normal' | 'Warning'
   /** Reason in CamelCase: `SecretNotFound`. */
   readonly reason: string
   /** Action in progress: `Render`. */
   readonly action: string
-  /** Text for users, cut to 1,024 bytes. */
+  /** Text for users, truncated to 1,024 bytes. */
   readonly note: string
   readonly regarding: KubeObject
 }
@@ -68,13 +68,13 @@ interface Series {
   lastMs: number
   lastWallMs: number
   count: number
-  /** Count that the API server has stored. */
+  /** The count stored in the API server. */
   written: number
 }
 
 /**
- * Writes occurrences on objects as Events, which `kubectl describe` shows. It writes in the
- * background, counts repetitions in one Event, and limits the Events of one object.
+ * Writes occurrences as Events, which `kubectl describe` shows. It writes in the background, counts
+ * repetitions in one Event, and limits the Events of each object.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -174,7 +174,7 @@ export class EventRecorder {
   }
 }
 
-/** Cuts a long note at a whole character and appends `...`. */
+/** Truncates a long note at a whole character and appends `...`. */
 function fitNote(note: string): string {
   const bytes = Buffer.from(note)
   if (bytes.length <= maxNoteBytes) return note

@@ -146,7 +146,7 @@ describe('one candidate', () => {
     const { elector, wire, state, reported } = candidate(clock, keeper, 'a')
     await clock.advance(20)
     wire.isCut = true
-    // The answer to the attempt at 8 s arrives after the renew deadline of 10 s and before its own.
+    // The answer to the attempt at 8 s arrives after the renew deadline of 10 s but before its own.
     await clock.advance(7_000)
     Object.assign(wire, { isCut: false, delayMs: 2_000 })
     const led: boolean[] = []
@@ -275,7 +275,7 @@ describe('two candidates', () => {
   test('a suspended leader does not lead when it wakes', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
-    // Monotonic time advances while a process is stopped; its timers do not fire.
+    // While a process is stopped, monotonic time advances but its timers do not fire.
     let isStopped = false
     const held: (() => void)[] = []
     const stoppable: Clock = {
@@ -290,7 +290,7 @@ describe('two candidates', () => {
     await clock.advance(30_000)
     expect(second.elector.isLeading).toBe(true)
     isStopped = false
-    // isLeading is false before any timer of the woken process fires.
+    // isLeading is false before any timer fires in the resumed process.
     expect(first.elector.isLeading).toBe(false)
     for (const run of held) run()
     await clock.advance(5_000)

@@ -16,17 +16,17 @@ export interface LeaderElectorOptions {
   readonly random: Random
   /** Lease duration in whole seconds. Default 15 s. */
   readonly leaseMs?: number
-  /** A leader steps down after this time without a renewal; less than `leaseMs`. Default 10 s. */
+  /** A leader steps down after this time without a renewal; less than `leaseMs`. Default: 10 s. */
   readonly renewDeadlineMs?: number
-  /** Time between two attempts. Default 2 s. */
+  /** Interval between attempts. Default: 2 s. */
   readonly retryMs?: number
   readonly observer?: KubeObserver
 }
 
-/** Waiting processes lengthen their pause by up to this share, to spread their requests. */
+/** Waiting processes lengthen their pause by up to this share, which spreads their requests. */
 const jitter = 1.2
 
-/** The leader lost its lease. The process must end, since another may lead already. */
+/** The leader lost its lease. The process must exit, because another one may already lead. */
 export class LeaseLostError extends KubeError {
   readonly code = 'OP_KUBE_LEASE_LOST'
 }
@@ -34,9 +34,9 @@ export class LeaseLostError extends KubeError {
 /**
  * Elects one leader among processes with a Lease.
  *
- * It never compares clocks of different machines. It measures the age of another's lease from the
- * last change that it observed, on its own monotonic clock. It measures the age of its own lease
- * from before it sent the renewal. So the leader steps down before another process can lead.
+ * It never compares clocks of different machines. It measures the age of another's lease on its own
+ * monotonic clock, from the last change that it observed. It measures the age of its own lease from
+ * before it sent the renewal. So the leader steps down before another process can lead.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
@@ -63,19 +63,19 @@ export class LeaderElector {
     return !this.#isOver && this.#options.clock.nowMs() - this.#renewedMs < this.#renewDeadlineMs
   }
 
-  /** False when this process became the leader and lost the lease; for the liveness probe. */
+  /** False once this process has led and lost the lease; for the liveness probe. */
   get isHealthy(): boolean {
     return !this.#leads || this.isLeading
   }
 
-  /** Last observed leader; null for none. */
+  /** The last observed leader; null if there is none. */
   get leader(): string | null {
     return this.#observed?.lease.spec?.holderIdentity || null
   }
 
   /**
-   * Waits for the lease and then runs `lead`. When `signal` aborts, the signal of `lead` aborts
-   * too; once `lead` has ended, the lease is released.
+   * Waits for the lease, then runs `lead`. When `signal` aborts, the signal of `lead` aborts too.
+   * Once `lead` has ended, the lease is released.
    * @throws LeaseLostError as soon as the lease is lost, without waiting for `lead`
    */
   async run(signal: AbortSignal, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -111,12 +111,12 @@ export class LeaderElector {
     return false
   }
 
-  /** Renews until the signal aborts; rejects when the lease is lost. */
+  /** Renews until the signal aborts. Rejects if the lease is lost. */
   async #keep(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#pause(signal)
       if (signal.aborted) return
-      // Checked before the attempt too: a process that slept must not renew an expired lease.
+      // Also checked before the attempt: a process that slept must not renew an expired lease.
       if (this.isLeading) await this.#attempt(signal)
       if (signal.aborted) return
       if (!this.isLeading)
@@ -142,11 +142,11 @@ export class LeaderElector {
         return this.#reportLeader()
       }
       const leaseMs = this.#leaseMs
-      // The renewal counts from here, since other processes observe it later.
+      // The renewal counts from here, because other processes observe it later.
       const atMs = clock.nowMs()
       const lease = claimed(ref, present, identity, leaseMs, microTime(clock.wallMs()))
       await this.#write(present, lease, limited)
-      // A late renewal does not restore a lost lead.
+      // A late renewal does not restore lost leadership.
       if (!this.#leads || this.isLeading) this.#renewedMs = atMs
     })
   }
@@ -161,7 +161,7 @@ export class LeaderElector {
 
   async #release(): Promise<void> {
     const { clock, identity } = this.#options
-    // Set before the request is sent: from then on another process may lead.
+    // Set before the request is sent: from then on, another process may lead.
     this.#isOver = true
     await this.#inTime(new AbortController().signal, async (limited) => {
       const present = await this.#read(limited)
@@ -213,7 +213,7 @@ export class LeaderElector {
   #isTaken(present: Lease | null): boolean {
     const { holderIdentity, leaseDurationSeconds = 0 } = present?.spec ?? {}
     if (!holderIdentity || holderIdentity === this.#options.identity) return false
-    // Another holder has taken our lease: whatever its age, this process no longer leads.
+    // Another process took our lease, so whatever its age, this process no longer leads.
     if (this.#leads || this.#observed === null) return true
     return this.#options.clock.nowMs() - this.#observed.sinceMs < leaseDurationSeconds * 1000
   }
@@ -231,7 +231,7 @@ export class LeaderElector {
   }
 }
 
-/** Its times are MicroTime: see `microTime`. */
+/** Times are MicroTime: see `microTime`. */
 export interface Lease extends KubeObject {
   readonly spec?: {
     readonly holderIdentity?: string
@@ -273,7 +273,7 @@ function claimed(
   }
 }
 
-/** Returns the lease without a holder, which any process may take at once. */
+/** Returns the lease without a holder, so that any process may take it immediately. */
 function released(present: Lease, wallMs: number): Lease {
   return {
     ...present,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/*
- * Types that all Kubernetes objects share. Times are strings, as in the JSON of the API.
- */
+/* Types that all Kubernetes objects share. Times are strings, as in the API's JSON. */
 
 export interface OwnerReference {
   readonly apiVersion: string
@@ -54,7 +52,7 @@ export interface ObjectList<T extends KubeObject> {
   readonly continue?: string
 }
 
-/** Names one object of a kind. Cluster-scoped kinds have no namespace. */
+/** Identifies an object of a kind. Cluster-scoped kinds have no namespace. */
 export interface ObjectRef {
   readonly namespace?: string | undefined
   readonly name: string
@@ -72,13 +70,13 @@ export function refOf(key: string): ObjectRef {
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** Drops `managedFields`, often half of an object's size. For a reflector's `keep`. */
+/** Drops `managedFields`, which is often half of an object. For a reflector's `keep`. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
-/** Whether `a` is older than `b`. Versions compare as integers; any other is never older. */
+/** Whether `a` is older than `b`. Versions compare as integers; anything else is never older. */
 export function isOlder(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false
   const digits = /^\d+$/
@@ -87,7 +85,7 @@ export function isOlder(a: string | undefined, b: string | undefined): boolean {
 
 declare const objectType: unique symbol
 
-/** A kind of the API and the parts of its URL. `T` is the type of its objects. */
+/** A kind in the API, with the parts of its URL. `T` is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
   readonly group: string
@@ -96,7 +94,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   /** Name in the path: `deployments`. */
   readonly plural: string
   readonly namespaced: boolean
-  /** Carries `T`; no value has this property. */
+  /** Carries the type `T`; no value has this property. */
   readonly [objectType]?: T
 }
 
@@ -117,7 +115,7 @@ export function collectionPathOf(resource: Resource, namespace?: string): string
 
 /**
  * Path of one object, or of its subresource.
- * @throws TypeError when a namespaced kind has no namespace: the path would name another object
+ * @throws TypeError if a namespaced kind has no namespace: the path would name another object
  */
 export function objectPathOf(resource: Resource, ref: ObjectRef, subresource?: string): string {
   if (resource.namespaced && !ref.namespace)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { type Clock, deadline } from './clock.ts'
 
-/** The text of a page, or the reason why there is none. */
+/** The text of a page, or why there is none. */
 export type Page = { readonly text: string } | { readonly problem: string }
 
 /** Address of a page. The host is an IP address, so no name is resolved. */
@@ -18,8 +18,8 @@ const timeoutMs = 3_000
 const maxBytes = 1024 * 1024
 
 /**
- * Requests a page over plain HTTP, on a new connection. The server is not trusted: its time and its
- * bytes are bounded, and redirects are not followed.
+ * Requests a page over plain HTTP, on a new connection. The server is not trusted, so time and
+ * bytes are limited, and redirects are not followed.
  * @throws the reason of the signal; all other failures are values
  */
 export async function readPage(

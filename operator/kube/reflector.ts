@@ -11,12 +11,12 @@ import type { Store } from './store.ts'
 
 /** The server ends each watch after 5 to 10 minutes, so that load moves to new API servers. */
 const watchSeconds = { least: 300, spread: 300 }
-/** The API server sends a bookmark each minute, so a longer silence means a dead connection. */
+/** The API server sends a bookmark every minute, so a longer silence means a dead connection. */
 const usualSilenceMs = 150_000
-/** A shorter watch without news is a failure; otherwise it would be repeated without a pause. */
+/** A shorter watch without an event is a failure; otherwise it would be retried without a pause. */
 const minMs = 1_000
 const usualBackoff: BackoffRow = { firstMs: 1_200, maxMs: 45_000, jitter: 0.3 }
-/** After this time without a failure the backoff resets. */
+/** The backoff resets after this time without a failure. */
 const forgiveMs = 120_000
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -26,7 +26,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly random: Random
   readonly selection?: Selection
-  /** Reduces an object before it is stored; must retain name, uid and version. */
+  /** Reduces an object before it is stored. Must retain name, uid and version. */
   readonly keep?: (object: T) => T
   readonly observer?: KubeObserver
   readonly backoff?: BackoffRow
@@ -35,11 +35,11 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly onServed?: (isServed: boolean) => void
 }
 
-/** Time until a kind that the cluster does not have is listed again. */
+/** Interval at which a kind that the cluster lacks is listed again. */
 const relistAfterMs = 60_000
 
 /**
- * Keeps a store equal to the API server's state: it lists, watches from the list's version, and
+ * Keeps a store equal to the API server's state: lists, watches from the list's version, and
  * repeats both whenever they end. Only its signal ends it, never a failed connection.
  */
 export class Reflector<T extends KubeObject> {
@@ -74,8 +74,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Runs until the signal aborts, and then resolves with no request in flight.
-   * @throws the error of a listener of the store, since that is a bug
+   * Runs until the signal aborts, then resolves with no request in flight.
+   * @throws the error of a store's listener, because that is a bug
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, observer, onServed, resource } = this.#options
@@ -98,7 +98,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Caps `Retry-After` at the longest backoff, since it may come from a proxy. */
+  /** Caps `Retry-After` at the maximum backoff, because it may come from a proxy. */
   #retryMs(error: KubeError): number {
     const { clock, backoff = usualBackoff } = this.#options
     const nowMs = clock.nowMs()
@@ -108,7 +108,7 @@ export class Reflector<T extends KubeObject> {
     return Math.max(Math.min(retryAfterMs, backoff.maxMs), this.#backoff.next())
   }
 
-  /** Treats a kind that does not exist, or that the operator may not list, as empty. */
+  /** Treats a kind as empty if it does not exist, or if the operator may not list it. */
   #forget(isUnknown: boolean): void {
     const { store, selection, clock, onServed } = this.#options
     this.#version = null
@@ -127,7 +127,7 @@ export class Reflector<T extends KubeObject> {
     const { client, resource, selection = {}, keep, store, clock, observer } = this.#options
     const startedMs = clock.nowMs()
     const { items, resourceVersion } = await listAll(client, resource, selection, signal, keep)
-    // The reflector was stopped meanwhile, so nobody wants the changes.
+    // The reflector was stopped in the meantime, so the changes no longer matter.
     if (signal.aborted) return
     store.replace(items, selection.namespace)
     this.#received(resourceVersion)
@@ -163,7 +163,7 @@ export class Reflector<T extends KubeObject> {
     this.#received(version)
   }
 
-  /** Records news from the server. The version of the next watch never moves back. */
+  /** Records progress from the server. The version of the next watch never moves back. */
   #received(version: string): void {
     const { clock, onServed } = this.#options
     this.#receivedAtMs = clock.nowMs()
@@ -171,7 +171,7 @@ export class Reflector<T extends KubeObject> {
     if (!this.#hasPassed(version)) this.#version = version
   }
 
-  /** Whether the version, or a newer one, was received before. */
+  /** Whether this version, or a newer one, was already received. */
   #hasPassed(version: string): boolean {
     return version === this.#version || isOlder(version, this.#version ?? undefined)
   }
@@ -189,7 +189,7 @@ export async function synced(
   await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
 }
 
-/** The server closed a watch at once without sending an event. */
+/** The server closed the watch immediately without sending an event. */
 class EmptyWatchError extends KubeError {
   readonly code = 'OP_KUBE_EMPTY_WATCH'
 }
@@ -202,8 +202,8 @@ export interface FullList<T extends KubeObject> {
 }
 
 /**
- * Returns every object of the selection, as of one version. It lists page by page; if the version
- * expires between two pages, it lists everything in one request instead.
+ * Returns every object of the selection, as of one version. It lists page by page. If the version
+ * expires between pages, it lists everything in one request instead.
  */
 export async function listAll<T extends KubeObject>(
   client: Pick<KubeClient, 'list'>,

@@ -16,7 +16,7 @@ export interface ApiRequest {
   readonly method: WireRequest['method']
   readonly path: string
   readonly query?: Query
-  /** Accept header, when the answer is not the whole object. */
+  /** Accept header, unless the answer is the whole object. */
   readonly accept?: string | undefined
   readonly contentType?: string
   readonly body?: unknown
@@ -31,7 +31,7 @@ export interface RequesterOptions {
   readonly observer: KubeObserver
 }
 
-/** Sends requests at a bounded rate, in bounded time, and turns refusals into errors. */
+/** Limits the rate and time of requests, and turns refusals into errors. */
 export class Requester {
   readonly #options: RequesterOptions
   readonly #bucket: TokenBucket
@@ -41,7 +41,7 @@ export class Requester {
     this.#bucket = new TokenBucket(options.limit, options.clock)
   }
 
-  /** Sends the request and returns the result of `read` for the answer's JSON. */
+  /** Sends the request, and returns the result of `read` on the answer's JSON. */
   async send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
     await this.#throttle(request, signal)
     using limit = this.#deadline(request, signal)
@@ -136,7 +136,7 @@ async function readRefusal(request: ApiRequest, answer: WireAnswer): Promise<Api
   return new ApiError(nameOf(request), answer.status, statusIn(words), retryAfterMs)
 }
 
-/** Parses a refusal. If it is not a Status, a proxy sent it, and the message is its first text. */
+/** Parses a refusal. Anything but a Status comes from a proxy; its first text is the message. */
 function statusIn(body: string): Status {
   try {
     const parsed = JSON.parse(body) as Status | null

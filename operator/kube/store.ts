@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isOlder, objectKey, type KubeObject } from './object.ts'
 
-/** One object was added, updated or deleted. `object` has the last observed state. */
+/** An object was added, updated or deleted. `object` has the last observed state. */
 export interface Change<T extends KubeObject> {
   readonly type: 'added' | 'updated' | 'deleted'
   readonly object: T
-  /** The object before the change; null for an added one. */
+  /** The object before the change; null if it was added. */
   readonly previous: T | null
 }
 
@@ -14,10 +14,10 @@ export interface Change<T extends KubeObject> {
 export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 
 /**
- * The known objects of one kind, by key and by indexes. Objects are deeply frozen, since all
+ * The known objects of one kind, by key and by indexes. Objects are deeply frozen, because all
  * readers share them: a write to one throws.
  *
- * A reflector writes it. Another object of the same name is published as a deletion and an
+ * A reflector writes to it. A different object of the same name is published as a deletion and an
  * addition, never as an update.
  */
 export class Store<T extends KubeObject, I extends string = never> {
@@ -44,13 +44,13 @@ export class Store<T extends KubeObject, I extends string = never> {
     return [...keys].map((key) => this.#objects.get(key) as T)
   }
 
-  /** Calls the listener at once with the existing objects, as added, and then with every change. */
+  /** Calls the listener immediately with the existing objects, as added, then with every change. */
   subscribe(listener: (change: Change<T>) => void): void {
     for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
     this.#listeners.add(listener)
   }
 
-  /** Stores one object. A known or older version is ignored. */
+  /** Stores one object. Ignores a known or older version. */
   set(object: T): void {
     const key = objectKey(object.metadata)
     const known = this.#objects.get(key)
@@ -65,7 +65,7 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (known !== undefined && !isPast(last, known)) this.#remove(key, last)
   }
 
-  /** Stores a full list, of one namespace or of all, even an older one; deletes what it lacks. */
+  /** Stores a full list of one namespace or of all, even an older list; deletes what it lacks. */
   replace(objects: readonly T[], namespace?: string): void {
     const listed = new Map(objects.map((object) => [objectKey(object.metadata), object]))
     for (const [key, { metadata }] of this.#objects)

@@ -24,7 +24,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Starts an API server that prefers HTTP/2, and answers with the request's version. */
+/** Starts an API server that prefers HTTP/2, and answers with the version of the request. */
 async function apiServer(): Promise<Cluster> {
   const authority = await createAuthority('test authority')
   const server = createSecureServer(

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import type { Cluster, Credentials, TlsMaterial } from './cluster.ts'
 import { ConnectionError, KubeError } from './errors.ts'
 
-/** Age at which credentials are read again from their files or plugins. */
+/** Maximum age of credentials before they are reread from their files or plugins. */
 const credentialsMs = 60_000
 const connectTimeoutMs = 10_000
 const keepAliveMs = 30_000
@@ -21,7 +21,7 @@ export interface WireRequest {
 
 export interface WireAnswer {
   readonly status: number
-  /** A header that occurs once; null when it is absent. */
+  /** A header that occurs only once; null if absent. */
   header(name: string): string | null
   /** The body in chunks. Callers must read it to its end or abort the request. */
   readonly body: AsyncIterable<Uint8Array>
@@ -52,13 +52,13 @@ export class Transport {
   }
 
   /**
-   * Sends one request. The caller's signal bounds its time and also ends the body.
+   * Sends one request. The caller's signal limits its time, and also ends the body.
    * @throws ConnectionError, or the signal's reason
    */
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const answer = await this.#sendOnce(request, signal)
     if (answer.status !== 401) return answer
-    // The token may have expired: read it again, once.
+    // The token may have expired, so reread it once.
     for await (const _ of answer.body);
     this.#credentials = null
     return this.#sendOnce(request, signal)
@@ -106,7 +106,7 @@ export class Transport {
     }
   }
 
-  /** Wraps an error of the library. Its messages name addresses and codes, never headers. */
+  /** Wraps an error of the library, whose messages name addresses and codes but never headers. */
   #explain(error: unknown, { method, path }: WireRequest, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason
     if (error instanceof KubeError) return error
@@ -156,7 +156,7 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
   const options = {
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
-    // The caller's signal bounds a request's time.
+    // The caller's signal limits a request's time.
     headersTimeout: 0,
     bodyTimeout: 0,
   }

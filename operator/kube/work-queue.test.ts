@@ -134,7 +134,7 @@ test('no key is lost, processed twice at the same time, or taken without a reque
     fc.asyncProperty(fc.array(steps, { maxLength: 80 }), async (script) => {
       const { clock, queue } = queueOf()
       const active = new Set<string>()
-      /** Keys that were requested and not taken yet: the oracle. */
+      /** Keys that were requested but not taken yet: the oracle. */
       const wanted = new Set<string>()
       const requests = new Map<string, number>()
       const taken = new Map<string, number>()

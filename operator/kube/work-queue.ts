@@ -4,7 +4,7 @@ import type { Cancel, Clock } from './clock.ts'
 import type { KubeObserver } from './observer.ts'
 
 const firstDelayMs = 5
-/** Bounds how long a user waits after fixing a quota or a webhook, which no watch reports. */
+/** Limits how long users wait after they fix a quota or a webhook, which no watch reports. */
 const maxDelayMs = 120_000
 
 export interface WorkQueueOptions {
@@ -15,8 +15,8 @@ export interface WorkQueueOptions {
 }
 
 /**
- * Queue of keys to process. It has each key at most once, and no two workers have the same key: one
- * that is added while being processed comes back afterwards.
+ * Queue of keys to process. It has each key at most once, and no two workers have the same key: a
+ * key that is added while being processed is queued again afterwards.
  *
  * Three sets ensure this: `waiting` has the keys for `take`, in order; `dirty` has the keys that
  * need work; `processing` has the keys of workers.
@@ -38,12 +38,12 @@ export class WorkQueue {
     this.#options = options
   }
 
-  /** Number of keys that wait for a worker. */
+  /** Number of keys waiting for a worker. */
   get depth(): number {
     return this.#waiting.size
   }
 
-  /** Number of keys that workers process. */
+  /** Number of keys being processed. */
   get active(): number {
     return this.#processing.size
   }
@@ -53,7 +53,7 @@ export class WorkQueue {
     return this.#dirty.size === 0 && this.#processing.size === 0 && this.#later.size === 0
   }
 
-  /** Milliseconds since the oldest key being processed was taken; 0 for none. */
+  /** Milliseconds since the oldest key in process was taken; 0 if there is none. */
   get longestMs(): number {
     // Read the clock once: the time between two readings would count as work.
     const nowMs = this.#options.clock.nowMs()
@@ -85,7 +85,8 @@ export class WorkQueue {
 
   /**
    * Adds the key after a delay that doubles with each failure until `forget`, up to two minutes.
-   * @param retryAfterMs delay that the server asked for; capped too, since a proxy may have sent it
+   * @param retryAfterMs delay that the server asked for; capped too, because a proxy may have sent
+   * it
    */
   addRateLimited(key: string, retryAfterMs = 0): void {
     if (this.#isShutDown) return
@@ -124,7 +125,7 @@ export class WorkQueue {
     if (this.#dirty.has(key)) this.#wait(key)
   }
 
-  /** Drops the waiting keys and resolves each `take` with null. Running work continues. */
+  /** Drops the waiting keys, and resolves each `take` with null. Running work continues. */
   shutDown(): void {
     this.#isShutDown = true
     for (const { cancel } of this.#later.values()) cancel()

@@ -6,18 +6,18 @@ import type { CustomResourceDefinition } from '../api/crd/definition.ts'
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
 import { isList, isMap, type Json, type JsonMap, withoutNulls } from './read-documents.ts'
 
-/** One of our kinds: its definition for the API server, and the schema behind it. */
+/** One of our kinds: its definition for the API server, and the underlying schema. */
 export interface Kind<T> {
   readonly definition: CustomResourceDefinition
   readonly schema: z.ZodType<T>
 }
 
-/** A new object as the API server would store it, or its faults. */
+/** A new object as the API server would store it, or what is wrong with it. */
 export type Admitted<T> = { readonly object: T } | { readonly faults: readonly string[] }
 
 /**
- * Validates a new object by its CustomResourceDefinition: unknown fields, types, bounds, patterns
- * and duplicate items. Only the API server evaluates the rules in CEL.
+ * Validates a new object against its CustomResourceDefinition: unknown fields, types, limits,
+ * patterns and duplicate items. Only the API server evaluates CEL rules.
  */
 export function admit<T>({ schema, definition }: Kind<T>, manifest: JsonMap): Admitted<T> {
   // The API server drops a status that a client sends.
@@ -32,7 +32,7 @@ export function admit<T>({ schema, definition }: Kind<T>, manifest: JsonMap): Ad
   return faults.length === 0 ? { object: parsed.data } : { faults }
 }
 
-/** A value in an object with its schema. */
+/** A value in an object, with its schema. */
 interface SchemaNode {
   /** Path such as `spec.endpoints[0].port`; empty for the whole object. */
   readonly path: string

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { readDocuments } from './read-documents.ts'
 
-/** Returns the values of a text; a document with a fault is a string. */
+/** Returns the values of a text; an invalid document becomes a string. */
 const read = (text: string) =>
   readDocuments(text).map((each) => ('value' in each ? each.value : `${each.place}: ${each.fault}`))
 

@@ -26,13 +26,13 @@ export function withoutNulls(value: Json): Json {
   return Object.fromEntries(set.map(([key, inner]) => [key, withoutNulls(inner)]))
 }
 
-/** One document of a file: its value or its fault. */
+/** One document of a file: its value, or what is wrong. */
 export type ManifestDocument = {
   /** Position, counted from 1: `document 2, line 14`. */
   readonly place: string
 } & ({ readonly value: Json } | { readonly fault: string })
 
-/** Reads YAML 1.1, like kubectl, or JSON. It never throws, and no fault quotes secrets. */
+/** Reads YAML 1.1, as kubectl does, or JSON. Never throws. No message quotes secrets. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
   const lineCounter = new LineCounter()
   const documents = parseYamlStream(text, {
@@ -51,12 +51,12 @@ export function readDocuments(text: string): readonly ManifestDocument[] {
   })
 }
 
-/** Excludes dates and base 60 numbers, which are strings to kubectl. */
+/** Excludes dates and base 60 numbers, which kubectl reads as strings. */
 function isKnownToKubectl(tag: Tags[number]): boolean {
   return typeof tag === 'string' || !(tag.tag.endsWith(':timestamp') || tag.format === 'TIME')
 }
 
-/** Converts a document; unresolved aliases and excessive expansion are faults. */
+/** Converts a document. Unresolved aliases and excessive expansion are faults. */
 function valueOf(document: Document): { readonly value: Json } | { readonly fault: string } {
   try {
     return { value: document.toJS({ maxAliasCount: 1_000 }) as Json }

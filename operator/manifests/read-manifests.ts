@@ -15,13 +15,12 @@ import {
   withoutNulls,
 } from './read-documents.ts'
 
-/** A file of manifests. */
 export interface ManifestText {
   readonly name: string
   readonly text: string
 }
 
-/** The objects in manifests that the operator uses. */
+/** The objects in the manifests that the operator uses. */
 export interface ManifestSet {
   readonly routers: readonly RpcRouter[]
   readonly providers: readonly UpstreamProvider[]
@@ -30,7 +29,7 @@ export interface ManifestSet {
   readonly configMaps: ReadonlyMap<string, KeyedData>
   /** Problems of manifests: `a.yaml: RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
-  /** Providers that the API server would refuse, which routers may still select. */
+  /** Providers that the API server would refuse, and that routers may still select. */
   readonly refusedProviders: readonly RefusedProvider[]
 }
 
@@ -41,7 +40,7 @@ export interface RefusedProvider {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Reads manifests in YAML or JSON, skipping other kinds. */
+/** Reads manifests in YAML or JSON, and skips other kinds. */
 export function readManifests(texts: readonly ManifestText[], namespace: string): ManifestSet {
   const reader = new ManifestReader(namespace)
   for (const text of texts) reader.read(text)
@@ -97,7 +96,7 @@ class ManifestReader implements ManifestSet {
       if (first === undefined) problems(this.#admit(kind, object))
       else problems([`${place}: the same object is in ${first}: remove one of them`])
     } else if (apiVersion === 'v1' && kind === 'Secret' && !isMap(object['sops'])) {
-      // The data of a Secret encrypted by SOPS is unknown here.
+      // The data of a Secret that SOPS encrypted is unknown here.
       const data = textsOf(object['data'])
       this.secrets.set(key, secretData({ data, stringData: textsOf(object['stringData']) }))
     } else if (apiVersion === 'v1' && kind === 'ConfigMap')
@@ -112,7 +111,7 @@ class ManifestReader implements ManifestSet {
     }
   }
 
-  /** @returns its faults */
+  /** @returns what is wrong with it */
   #admit(kind: string, object: JsonMap & { readonly metadata: JsonMap }): readonly string[] {
     const { apiVersion, metadata } = object
     if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') return [`${group} has no kind ${kind}`]

@@ -15,19 +15,19 @@ import type { ManifestSet } from './read-manifests.ts'
 import { type Violation } from '../translate/violations.ts'
 import { type TranslateInput } from '../translate/translate-input.ts'
 
-/** The result of rendering a set of manifests. */
+/** The result of rendering manifests. */
 export interface RenderedManifests {
   /** Objects to apply. The values of Secrets are unknown. */
   readonly objects: readonly KubeObject[]
   /** Problems that prevent acceptance: `RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
-  /** Effects that owners may not expect: the notes of the condition Accepted. */
+  /** Effects that owners may not expect, as noted in the condition Accepted. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Renders manifests like the operator does for new objects. A Secret that is not among the
- * manifests counts as present, with every requested key.
+ * Renders manifests as the operator does for new objects. A Secret that the manifests lack counts
+ * as present, with every requested key.
  */
 export function renderManifests(
   manifests: ManifestSet,
@@ -95,7 +95,7 @@ export function renderManifests(
   return { objects, problems: [...new Set(problems)], warnings }
 }
 
-/** Adds a placeholder uid for owner references, since only the API server assigns uids. */
+/** Adds a placeholder uid for owner references, because only the API server assigns uids. */
 function withUid(router: RpcRouter): RpcRouter {
   const uid = router.metadata.uid || '00000000-0000-0000-0000-000000000000'
   return { ...router, metadata: { ...router.metadata, uid } }

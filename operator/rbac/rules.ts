@@ -4,12 +4,12 @@ import { group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Verb } from '../kube/observer.ts'
 
-/** The operator's rights on one kind. */
+/** The operator's permissions on one kind. */
 export interface Rule {
   readonly group: string
   readonly resource: string
   readonly verbs: readonly Verb[]
-  /** Object names that the rule is limited to; not possible for create. */
+  /** Object names to which the rule is limited; impossible for create. */
   readonly names?: readonly string[]
 }
 
@@ -25,19 +25,19 @@ const rows: readonly (readonly [group: string, resource: string, verbs: readonly
   [group, providers, follow],
   [group, `${routers}/status`, ['patch']],
   [group, `${providers}/status`, ['patch']],
-  // For owner references, so that objects are deleted with their router.
+  // Allows owner references, so that objects are deleted with their router.
   [group, `${routers}/finalizers`, ['update']],
-  // Configs of routers; CA certificates and chain specs of users.
+  // For configs of routers, and users' CA certificates and chain specs.
   ['', 'configmaps', own],
-  // Existence and changes of keys; the password of a managed Redis.
+  // For the existence and changes of keys, and the password of a managed Redis.
   ['', 'secrets', own],
   ['', 'serviceaccounts', own],
   ['', 'services', own],
   ['apps', 'deployments', own],
   ['apps', 'statefulsets', own],
-  // Configs that are still in use.
+  // To find configs that are still in use.
   ['apps', 'replicasets', follow],
-  // Causes of stalled rollouts, and addresses of pods to observe.
+  // To find causes of stalled rollouts, and addresses of pods to observe.
   ['', 'pods', follow],
   ['policy', 'poddisruptionbudgets', own],
   ['autoscaling', 'horizontalpodautoscalers', own],
@@ -52,7 +52,7 @@ export const namespaceRules: readonly Rule[] = rows.map(([group, resource, verbs
   return { group, resource, verbs }
 })
 
-/** Rights for leader election, only in the namespace of the lease. */
+/** Permissions for leader election, only in the lease's namespace. */
 function leaseRules(leaseName: string): readonly Rule[] {
   const lease = { group: 'coordination.k8s.io', resource: 'leases' }
   return [
@@ -71,7 +71,6 @@ export interface RbacOptions {
   readonly lease: { readonly namespace: string; readonly name: string }
 }
 
-/** A role or its binding. */
 interface RbacObject extends KubeObject {
   readonly rules?: readonly object[]
   readonly roleRef?: object
@@ -127,8 +126,8 @@ function policyRule({ group, resource, verbs, names }: Rule): object {
 }
 
 /**
- * Returns the account of the roles. It adds namespaces only for cluster-wide roles, since a user
- * with rights only in existing namespaces cannot create any.
+ * Returns the service account for the roles. It adds namespaces only for cluster-wide roles,
+ * because users with permissions only in existing namespaces cannot create any.
  */
 export function accountManifests({
   namespaces,
@@ -150,8 +149,8 @@ const kinds = [rpcRouterNames.plural, upstreamProviderNames.plural]
 const write = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 /**
- * Roles that extend the cluster's roles `view`, `edit` and `admin` to routers and providers. Only
- * the operator may write the status.
+ * Roles that extend the cluster roles `view`, `edit` and `admin` to routers and providers. Only the
+ * operator may write the status.
  */
 export const userRoles: readonly KubeObject[] = [
   userRole('view', ['view', 'edit', 'admin'], [{ resources: kinds, verbs: read }]),

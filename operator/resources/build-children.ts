@@ -34,12 +34,12 @@ export function withPullSecrets(router: RpcRouter, { pullSecrets = [] }: Images)
   return { ...router, spec: { ...spec, pod: { ...spec.pod, imagePullSecrets } } }
 }
 
-/** Inputs of a router's children, apart from its config. */
+/** Inputs of a router's children other than its config. */
 export interface BuildContext {
   readonly images: Images
   /** Kinds of the Prometheus operator that exist in the cluster. */
   readonly monitors: ReadonlySet<string>
-  /** Returns the id of a chain, also for an alias. */
+  /** Returns the id of a chain, given its id or an alias. */
   readonly chainIdOf: (chainId: string) => string
   /** Whether pods may connect to link-local addresses. */
   readonly allowLinkLocal: boolean
@@ -48,7 +48,7 @@ export interface BuildContext {
 }
 
 /**
- * Builds every object of a router except its Redis, in the order of their application.
+ * Builds every object of a router except its Redis, in the order of application.
  * @param others ports of the router's other retained configs
  */
 export function buildFleet(
@@ -68,7 +68,7 @@ export function buildFleet(
     // Clients use the Service, so it changes only together with the pods.
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
-    // A single replica has no budget, since it could never be evicted.
+    // A single replica has no budget, because it could never be evicted.
     mostReplicas(spec) < 2
       ? null
       : buildDisruptionBudget(router, 'router', spec.pod.maxUnavailable),
@@ -77,12 +77,12 @@ export function buildFleet(
   return objects.filter((object) => object !== null)
 }
 
-/** Builds a ServiceAccount without rights: the pods never talk to the API server. */
+/** Builds a ServiceAccount without permissions: the pods never talk to the API server. */
 function buildServiceAccount(router: RpcRouter): ServiceAccount {
   return { ...childOf(router, serviceAccounts), automountServiceAccountToken: false }
 }
 
-/** Limits how many pods node drains may evict at once. */
+/** Limits how many pods a node drain may evict at the same time. */
 export function buildDisruptionBudget(
   router: RpcRouter,
   component: Component,
@@ -101,7 +101,7 @@ export function buildDisruptionBudget(
 
 const usualCpuPercent = 70
 
-/** Scales up at once and down slowly, since each pod has connections and sessions. */
+/** Scales up immediately and down slowly, because each pod has connections and sessions. */
 function buildAutoscaler(router: RpcRouter): HorizontalPodAutoscaler | null {
   const { autoscaling } = router.spec
   if (autoscaling === undefined) return null

@@ -44,7 +44,7 @@ const slackSeconds = 10
 
 /**
  * Builds the config of the pods. Only settings that pods reload change in place; any other change
- * makes a new ConfigMap. So a restarted old pod, and a rollback, find their own config.
+ * makes a new ConfigMap. So a restarted old pod, or a rollback, finds its own config.
  */
 export function buildConfigMap(router: RpcRouter, config: RenderedConfig): ConfigMap {
   const name = configMapName(router, config.fixedHash)
@@ -70,7 +70,7 @@ export function configMapName(router: RpcRouter, fixedHash: string): string {
 }
 
 /**
- * Builds the Deployment. With autoscaling it has no `replicas`, since the count has one owner.
+ * Builds the Deployment. With autoscaling it has no `replicas`, because the count has one owner.
  * @param usualImage default for a spec without an image
  */
 export function buildDeployment(
@@ -84,7 +84,7 @@ export function buildDeployment(
   return {
     ...childOf(router, deployments, {
       image,
-      // Not on the pods, which are not replaced for these.
+      // Not on the pods, so that changes do not replace them.
       annotations: {
         [contentHashAnnotation]: config.contentHash,
         [secretHashAnnotation]: config.keyHash,
@@ -155,9 +155,9 @@ function get(path: string): Plain<V1Probe> {
 const probes = {
   /** Allows two minutes to load chain specs. */
   startupProbe: { ...get('/livez'), periodSeconds: 2, failureThreshold: 60 },
-  /** Controls traffic from clients. Fails as soon as a shutdown starts. */
+  /** Controls client traffic. Fails as soon as a shutdown starts. */
   readinessProbe: { ...get('/readyz'), periodSeconds: 5, failureThreshold: 2 },
-  /** Ignores upstreams, or their outage would restart the fleet. */
+  /** Ignores upstreams, because otherwise their outage would restart the fleet. */
   livenessProbe: { ...get('/livez'), periodSeconds: 10, failureThreshold: 6 },
 }
 
@@ -169,7 +169,6 @@ function withUsual({ requests = {}, limits = {} }: Resources = {}): Resources {
   return { requests: { ...cpu, ...memory, ...requests }, limits: { ...memory, ...limits } }
 }
 
-/** Builds the router container. */
 function routerContainer(
   { spec }: RpcRouter,
   config: RenderedConfig,
@@ -203,7 +202,7 @@ function routerContainer(
     ...(shutdown.preStopSeconds > 0 && {
       lifecycle: { preStop: { sleep: { seconds: shutdown.preStopSeconds } } },
     }),
-    // Shows the end of the log in the status of a pod that does not start.
+    // Shows the end of the log in the status of a pod that fails to start.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
     volumeMounts: [...volumeMounts(config), ...(spec.pod.volumeMounts ?? [])],
@@ -218,13 +217,13 @@ function volumeMounts({ files }: RenderedConfig): V1VolumeMount[] {
   ]
 }
 
-/** Requirements of the Pod Security profile "restricted" for a pod. The image sets the user. */
+/** Requirements of the Pod Security profile "restricted" for pods. The image sets the user. */
 export const podSecurity: Plain<V1PodSecurityContext> = {
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-/** Requirements of the Pod Security profile "restricted" for a container, and a read-only root. */
+/** The same for containers, plus a read-only root file system. */
 export const containerSecurity: V1SecurityContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -244,7 +243,7 @@ export function resourcesOf({
   }
 }
 
-/** Returns the common fields of all pods: no token, and scheduling. */
+/** Returns fields common to all pods: no token, and scheduling. */
 export function commonPodSpec(pod: Pod): Partial<V1PodSpec> {
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = pod
   return {

@@ -5,7 +5,7 @@ import type { KubeObject, ManagedFields } from '../kube/object.ts'
 /*
  * Server-side apply retains fields of other managers that our intent does not name. Fields that a
  * user sets by hand, or that an undone rollout restores, would stay forever, and pods might need
- * deleted objects. So the operator takes such fields over, and its next apply drops them.
+ * deleted objects. So the operator takes over such fields, and its next apply drops them.
  */
 
 /** Field manager of a router's objects. */
@@ -15,14 +15,14 @@ export const statusManager = 'rpc-router-operator-status'
 /** Field manager that owns the replica count during a handover to an autoscaler. */
 export const handoverManager = 'rpc-router-operator-handover'
 
-/** A set of fields in the form of `fieldsV1`: a tree whose leaves are empty. */
+/** A set of fields in `fieldsV1` form: a tree whose leaves are empty. */
 interface FieldTree {
   readonly [path: string]: FieldTree
 }
 
 /** Fields that others may set in the spec of our objects. */
 const allowed = [
-  // An autoscaler, if any, owns the count; otherwise the operator forces it.
+  // An autoscaler, if any, owns the count. Otherwise, the operator forces it.
   'f:replicas',
   // Clouds and load balancers write these into a Service.
   'f:loadBalancerIP',
@@ -32,7 +32,7 @@ const allowed = [
 /** `kubectl rollout restart` and similar tools set annotations of the template. */
 const allowedInTemplate = ['f:metadata']
 
-/** Reduces `managedFields` to entries with foreign fields or a replica count: mostly none. */
+/** Reduces `managedFields` to entries with foreign fields or a replica count; usually none. */
 export function withForeignFields<T extends KubeObject>(object: T): T {
   const { managedFields = [], ...metadata } = object.metadata
   const retained = managedFields.filter(

@@ -22,11 +22,11 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 
 /*
- * The kinds that the operator uses, with the used parts of their types. Only types are imported
- * from the library, so it is never loaded.
+ * The kinds that the operator uses, with the parts of their types that it needs. It imports only
+ * types from the library, so the library is never loaded.
  */
 
-/** The plain object of a library's class. */
+/** A plain object with the fields of a library class. */
 export type Plain<T> = Pick<T, keyof T>
 
 export interface ConfigMap extends KubeObject {

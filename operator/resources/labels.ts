@@ -22,16 +22,16 @@ const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managed
 export const appliedAnnotation = `${group}/applied-hash`
 /** On pods: hash of the part of their config that they cannot reload. */
 export const fixedHashAnnotation = `${group}/fixed-hash`
-/** On the Deployment: hash of the whole config that its pods have or will soon have. */
+/** On the Deployment: hash of the whole config that its pods have, or will have soon. */
 export const contentHashAnnotation = `${group}/content-hash`
 /** On the Deployment: hash of the config in `lastGoodName`, to detect forged ConfigMaps. */
 export const goodHashAnnotation = `${group}/last-good-hash`
-/** On the Deployment: identifies the config that pods refuse, so the operator does not retry it. */
+/** On the Deployment: the config that pods refuse, so that the operator does not retry it. */
 export const refusedAnnotation = `${group}/refused-config`
-/** Hash of Secret values; on pods of those read at startup, on the Deployment of those reloaded. */
+/** Hash of Secret values: on pods, those read at startup; on the Deployment, those reloaded. */
 export const secretHashAnnotation = `${group}/secret-hash`
 
-/** Returns the pod selector of a component. It has only fixed labels, since it can never change. */
+/** Returns the pod selector of a component. It can never change, so it has only fixed labels. */
 export function selectorLabels(
   { metadata }: RpcRouter,
   component: Component,
@@ -43,7 +43,7 @@ export function selectorLabels(
   }
 }
 
-/** Returns the recommended labels of a child; the version comes from the image, if given. */
+/** Returns the recommended labels of a child; the image, if given, determines the version. */
 export function childLabels(
   router: RpcRouter,
   component: Component,
@@ -68,7 +68,7 @@ export const childSelector = `${managedByLabel}=${managedBy}`
 /** Label selector of the pods of all routers. */
 export const routerPodSelector = `${childSelector},${componentLabel}=router`
 
-/** Returns the label selector of one router's children, including ReplicaSets. */
+/** Returns the label selector of a router's children, including ReplicaSets. */
 export function childrenOf(router: string): string {
   return `${childSelector},${instanceLabel}=${router}`
 }
@@ -84,7 +84,7 @@ export function componentOf({ metadata }: Pick<KubeObject, 'metadata'>): string 
   return metadata.labels?.[componentLabel] ?? null
 }
 
-/** Returns the tag of an image if it is a valid label; else null. */
+/** Returns the tag of an image if it is a valid label; otherwise null. */
 function versionOf(image: string): string | null {
   const tag = /:(?<tag>[A-Za-z0-9_][\w.-]{0,61}[A-Za-z0-9]|[A-Za-z0-9])$/.exec(
     image.replace(/@.*$/, ''),

@@ -25,7 +25,7 @@ function routerOf(endpoints: readonly EndpointTuple[]) {
   })
 }
 
-/** Returns the chain that each port of the Service reaches in these pods; null for none. */
+/** Returns the chain that each port of the Service reaches in these pods; null if none. */
 function reachedChains(service: readonly EndpointTuple[], pods: readonly EndpointTuple[]) {
   const { endpoints } = routerOf(pods).spec
   const names = listenerNames(endpoints, chainIdOf)

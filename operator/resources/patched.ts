@@ -4,8 +4,8 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Merges a patch into a value by RFC 7386. Lists whose items have names are merged by item, like a
- * strategic merge, with new items at the end; `$patch: delete` removes one.
+ * Merges a patch into a value by RFC 7386. Lists of named items are merged item by item, like a
+ * strategic merge, with new items at the end; `$patch: delete` removes an item.
  */
 export function patched(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patchedList(Array.isArray(target) ? target : [], patch)
@@ -29,7 +29,7 @@ function patchedList(target: readonly unknown[], patch: readonly unknown[]): unk
   return [...left.values()]
 }
 
-/** Returns the key of a list item; a volume's name is ambiguous if it has several mounts. */
+/** Returns the key of a list item. A volume's name is ambiguous if it has several mounts. */
 function itemKey(item: unknown): unknown {
   return isObject(item) ? (item['mountPath'] ?? item['name']) : undefined
 }

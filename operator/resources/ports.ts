@@ -5,7 +5,7 @@ import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { digest } from '../translate/object-names.ts'
 import { type RenderedConfig, egressPorts, isPort } from '../translate/rendered-config.ts'
 
-/** TCP ports of the pods of one config. */
+/** TCP ports of the pods with one config. */
 export interface PodPorts {
   /** Ports for clients. */
   readonly listen: readonly number[]
@@ -20,7 +20,7 @@ export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
   return { listen: config.openPorts, egress: egressPorts(router, config) }
 }
 
-/** Returns port annotations of pods. Users who may write ConfigMaps cannot open ports. */
+/** Returns port annotations for pods, so that write access to ConfigMaps cannot open ports. */
 export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<string, string>> {
   return {
     [listenAnnotation]: listen.join(','),
@@ -28,7 +28,7 @@ export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<s
   }
 }
 
-/** Parses the ports in the annotations of pods. Pods without these may need any port. */
+/** Parses the port annotations of pods. Pods without them may need any port. */
 export function portsIn(annotations: Readonly<Record<string, string>> = {}): PodPorts {
   const egress = annotations[egressAnnotation]
   return {
@@ -37,7 +37,7 @@ export function portsIn(annotations: Readonly<Record<string, string>> = {}): Pod
   }
 }
 
-/** Merges the ports of several configs: the first in its order, then additions of the others. */
+/** Merges the ports of several configs: the first in its order, then additions from the others. */
 export function unitePorts(first: PodPorts, others: readonly PodPorts[]): PodPorts {
   const listen = [first, ...others].flatMap((ports) => ports.listen)
   const egress = [first, ...others].map((ports) => ports.egress)
@@ -59,10 +59,10 @@ const interfaceLength = 4
 const hashLength = 10
 
 /**
- * Names the ports of the pods after the served chain and interface, since an endpoint's name and
- * number can change. So during a rollout the Service finds the same listener in old and new pods,
- * never one of another chain.
- * @param chainIdOf returns the id of a chain, also for an alias
+ * Names the ports of the pods after the chain and interface that they serve, because an endpoint's
+ * name and number can change. So during a rollout, the Service finds the same listener in old and
+ * new pods, never one of another chain.
+ * @param chainIdOf returns the id of a chain, given its id or an alias
  * @returns one name per endpoint, in order
  */
 export function listenerNames(

@@ -28,7 +28,7 @@ import {
 } from './kinds.ts'
 import { childOf, childLabels, secretHashAnnotation, selectorLabels } from './labels.ts'
 
-/** Answers are evicted. Sessions are not, since they would move; new ones fail instead. */
+/** Redis evicts answers. It never evicts sessions, which would then move; new ones fail instead. */
 const purposes = {
   redis: { evicts: 'noeviction', usualMemory: '128Mi' },
   'redis-cache': { evicts: 'allkeys-lru', usualMemory: '256Mi' },
@@ -38,16 +38,16 @@ const redisUser = 999
 const usersDirectory = '/etc/redis'
 /** Key of the Secret for the ACL file. */
 const usersKey = 'users.acl'
-/** User of the probes, which may only send PING. */
+/** The probes' user, which may only send PING. */
 const probeUser = 'probe'
 
 interface Instance extends OwnRedis {
   readonly image: string
-  /** Part of the pod template, since Redis reads its users only at startup. */
+  /** Part of the pod template, because Redis reads its users only at startup. */
   readonly usersHash: string
 }
 
-/** Builds a Redis of a router, applied before the config, which refers to its password. */
+/** Builds a router's Redis. It is applied before the config, which refers to its password. */
 export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
@@ -63,12 +63,12 @@ export function buildRedis(
     buildService(router, component),
     buildNetworkPolicy(router, component),
     buildStatefulSet(withPullSecrets(router, images), { component, settings, image, usersHash }),
-    // A single instance may always be evicted; the budget states it explicitly.
+    // A single instance may always be evicted; the budget makes that explicit.
     buildDisruptionBudget(router, component, 1),
   ]
 }
 
-/** Builds the Secret with the password and the ACL file, which has only the password's hash. */
+/** Builds the Secret with the password, and the ACL file with only a hash of it. */
 function buildSecret(
   router: RpcRouter,
   component: RedisComponent,
@@ -93,7 +93,7 @@ function buildService(router: RpcRouter, component: RedisComponent): Service {
   }
 }
 
-/** Admits only the pods of the router; Redis itself may connect to nothing. */
+/** Admits only the pods of the router. Redis itself may not connect to anything. */
 function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): NetworkPolicy {
   const clients = { podSelector: { matchLabels: { ...selectorLabels(router, 'router') } } }
   return {

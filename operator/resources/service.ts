@@ -27,7 +27,7 @@ import { listenerNames, type PodPorts, podPorts, unitePorts } from './ports.ts'
 /** Label of the metrics Service only. */
 const metricsLabel = 'rpcrouter.dev/metrics-of'
 
-/** Builds the Service for clients. It has no session affinity: sticky sessions use a header. */
+/** Builds the Service for clients. It needs no session affinity: sticky sessions use a header. */
 export function buildService(router: RpcRouter, chainIdOf: (chainId: string) => string): Service {
   const { endpoints, service } = router.spec
   const listeners = listenerNames(endpoints, chainIdOf)
@@ -48,7 +48,7 @@ function servicePort({ name, port, apiInterface }: Endpoint, targetPort: string)
   return { name, port, targetPort, protocol: 'TCP', appProtocol }
 }
 
-/** Builds a Service for a ServiceMonitor, so that clients and load balancers do not get metrics. */
+/** Builds a Service for a ServiceMonitor, so that clients and load balancers see no metrics. */
 export function buildMetricsService(router: RpcRouter): Service {
   const port = { name: 'metrics', port: metricsPort, targetPort: 'metrics', protocol: 'TCP' }
   return {
@@ -83,7 +83,7 @@ export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMon
 }
 
 /**
- * Builds the policy: the clients of the pods, and the ports to which the pods may connect.
+ * Builds the policy: which clients may reach the pods, and which ports the pods may connect to.
  * @param others ports of other configs that pods still run or may run again
  */
 export function buildNetworkPolicy(
@@ -120,7 +120,7 @@ function ingress(
   return { ports: ports.map(tcp), ...(peers && { from: [...peers.map(peer), ...others] }) }
 }
 
-/** Selects the operator's pods, by the one label that installations have no reason to change. */
+/** Selects the operator's pods by the one label that installations have no reason to change. */
 function operatorPeers(namespace: string | null): readonly V1NetworkPolicyPeer[] {
   if (namespace === null) return []
   const matchLabels = { 'app.kubernetes.io/component': 'operator' }
@@ -143,13 +143,13 @@ function tcp(port: number): V1NetworkPolicyPort {
   return { protocol: 'TCP', port }
 }
 
-/** Allows DNS and the ports of the config; any port if one is in a Secret. */
+/** Allows DNS and the ports in the config; any port if one is in a Secret. */
 function egressRules(
   ports: PodPorts['egress'],
   to: Pick<V1NetworkPolicyEgressRule, 'to'> | false,
 ): V1NetworkPolicyEgressRule[] {
-  // To any address: a node-local DNS cache has a link-local one. OpenShift's DNS pods use port
-  // 5353.
+  // To any address, because a node-local DNS cache has a link-local one. OpenShift's DNS pods use
+  // port 5353.
   const dns = { ports: [53, 5353].flatMap((port) => [{ protocol: 'UDP', port }, tcp(port)]) }
   return [dns, { ...to, ...(ports !== 'any' && { ports: ports.map(tcp) }) }]
 }

@@ -12,7 +12,7 @@ import type { Occurrence } from '../kube/event-recorder.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { contentHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 
-/** One observed condition; `settle` adds its generation and transition time. */
+/** One observed condition. `settle` adds its generation and transition time. */
 export interface ObservedCondition<Type extends string = string> extends Omit<
   Condition,
   'lastTransitionTime' | 'observedGeneration'
@@ -20,10 +20,10 @@ export interface ObservedCondition<Type extends string = string> extends Omit<
   readonly type: Type
 }
 
-/** Limit of a message, well below the API's limit of 32,768 characters. */
+/** Maximum length of a message, well below the API's 32,768 characters. */
 const maxMessageLength = 4096
 
-/** Returns a constructor of conditions. The table gives the status for a reason. */
+/** Returns a constructor of conditions. The table maps each reason to a status. */
 function findingsOf<M extends ConditionTable>(table: M) {
   return <T extends keyof M & string>(
     type: T,
@@ -41,7 +41,7 @@ export const routerFinding = findingsOf(rpcRouterConditions)
 export const providerFinding = findingsOf(upstreamProviderConditions)
 
 /**
- * Completes conditions: each keeps its last transition time until its status changes.
+ * Completes conditions. Each keeps its last transition time until its status changes.
  * @param now RFC 3339
  */
 export function settle(
@@ -62,12 +62,11 @@ function cut(message: string): string {
   return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`
 }
 
-/** Joins distinct sentences, each with a full stop. */
+/** Joins distinct sentences, and ends each with a full stop. */
 export function sentences(texts: readonly string[]): string {
   return [...new Set(texts)].map((text) => (/[.?!]$/.test(text) ? text : `${text}.`)).join(' ')
 }
 
-/** Pod template of a Deployment. */
 type PodTemplate = Deployment['spec']['template']
 
 /** Whether the pod template changes. */
@@ -115,7 +114,7 @@ interface PodInputs {
 type Conditions = Pick<RpcRouterStatus, 'conditions'>
 
 /**
- * Returns the Events for a change to the status of a router or a provider.
+ * Returns the Events for a status change of a router or a provider.
  * @param refused the reason of the Event for an object that is not accepted
  */
 export function conditionOccurrences(
@@ -127,9 +126,9 @@ export function conditionOccurrences(
   const changed = changedConditions(before?.conditions, after.conditions)
   return changed.flatMap(({ type, reason, status, message }): readonly EventContent[] => {
     if (type === 'Accepted' && status === 'False') return [occurrence(refused, message)]
-    // The rollout of a router without a status may have been complete for a long time.
+    // If a router has no status, its rollout may have been complete for a long time.
     if (reason === 'RolloutComplete' && !before) return []
-    // An Event has the reason of its condition; a missing key counts as a missing object.
+    // An Event has the reason of its condition, and a missing key counts as a missing object.
     const name = reason.replace('KeyNotFound', 'NotFound')
     return [
       ...(wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []),

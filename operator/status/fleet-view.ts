@@ -7,14 +7,14 @@ export const statusPath = '/status'
 
 const word = z.string().max(256)
 
-/** The router's reason for a state, on one line. Older routers have none. */
+/** The router's reason for a state, on one line. Older routers give none. */
 const why = z
   .string()
   .transform((text) => text.slice(0, 256).replaceAll(/\p{C}/gu, ' '))
   .nullish()
   .catch(null)
 
-/** The used parts of a router's page `/status`. Pods are not trusted, so everything is bounded. */
+/** The parts of a router's page `/status` that we use. Pods are not trusted, so all is bounded. */
 const page = z.object({
   config: z.object({
     sha256: z.string().regex(/^[0-9a-f]{64}$/),

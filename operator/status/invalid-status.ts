@@ -7,7 +7,7 @@ import { type ObservedCondition, providerFinding, routerFinding, settle } from '
 import { type RouterResult, programmedOf, routerStatuses } from './provider-status.ts'
 import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
-/** An object that does not match this operator's schema, such as one stored under an older one. */
+/** An object that does not match this operator's schema, such as one from an older version. */
 export interface InvalidObject<S> {
   readonly object: KubeObject & { readonly status?: S | undefined }
   /** The validation errors. */
@@ -58,7 +58,7 @@ export function invalidProviderStatus(
   }
 }
 
-/** Replaces the conditions of the found types; the others are unchanged. */
+/** Replaces the conditions of the found types, and leaves the others unchanged. */
 function overlay(
   before: readonly Condition[] = [],
   findings: readonly ObservedCondition[],

@@ -10,7 +10,7 @@ import { providerStatus, type RouterResult } from './provider-status.ts'
 const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
 const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`
 
-/** An observation of pods, each with the state of its upstream, its start minute and its reason. */
+/** An observation of pods, each with the state of its upstream, the minute it began and why. */
 function observe(
   ...pods: readonly (readonly [state: string, minute: number, why?: string | null])[]
 ): FleetView {

@@ -9,7 +9,7 @@ import { upstreamNameOf } from '../translate/upstreams.ts'
 import { type ObservedCondition, providerFinding, sentences } from './condition-set.ts'
 import { type FleetView, statusPath, type UpstreamView } from './fleet-view.ts'
 
-/** Up to two last observations of a router's pods, oldest first; null if pods are not observed. */
+/** The last two observations of a router's pods, or one, oldest first; null if not observed. */
 export type Observations = readonly FleetView[] | null
 
 type Reason = UpstreamProviderReason<'Healthy'>
@@ -30,7 +30,7 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
   ],
 ])
 
-/** Reasons that mean a provider cannot serve calls. */
+/** Reasons that mean that a provider cannot serve calls. */
 const unusable: readonly Reason[] = ['Disabled', 'Rejected', 'Unverified']
 
 /** Whether no observed pod can use the provider. */
@@ -47,7 +47,7 @@ export function upstreamOf(provider: UpstreamProvider, chainIdOf: ChainIdOf): Up
 }
 
 /**
- * Returns the health of a provider in the pods of one router. It changes only when two observations
+ * Returns the health of a provider in one router's pods. It changes only when two observations
  * agree, so that transient states cause no writes.
  * @returns `before` itself if nothing changed
  */
@@ -67,7 +67,7 @@ export function healthIn(
           : 'the first check is still running',
       )
   const isSame = before?.reason === found.reason && before.message === found.message
-  // The times change with each replaced pod, so the message stays while the reason does.
+  // The times change with each replaced pod, so the message stays as long as the reason does.
   return isSame || before?.reason === newer?.key ? (before ?? found) : found
 }
 
@@ -75,9 +75,9 @@ function unobserved(why: string): ObservedCondition {
   return providerFinding('Healthy', 'NotObserved', sentences([`Unknown: ${why}`]))
 }
 
-/** Returns the result of one observation. Results agree if they have the same key. */
+/** Returns the result of one observation. Results with the same key agree. */
 function resultIn({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdentity) {
-  // States of newer routers are unknown and do not count.
+  // States of newer routers are unknown, and do not count.
   const known = pods
     .flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
     .filter(({ state }) => reasons.has(state))
@@ -103,7 +103,7 @@ function resultIn({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdent
   return { key: reason, finding: providerFinding('Healthy', reason, `${found}. Since ${since}.`) }
 }
 
-/** Finds an upstream. The chain only breaks ties, since a router may use another alias. */
+/** Finds an upstream. The chain only breaks ties, because a router may use a different alias. */
 function findIn(
   upstreams: readonly UpstreamView[],
   { chain, interface: iface, name }: UpstreamIdentity,
@@ -131,7 +131,7 @@ export function overallHealth(
   return providerFinding('Healthy', common, `The routers differ: ${each.join(', ')}.`)
 }
 
-/** Names one reason for observations that differ: no pod can use the provider, or some can. */
+/** Finds one reason for observations that differ: no pod can use the provider, or some can. */
 function commonReason(differing: readonly (string | undefined)[]): Reason {
   const isUseless = differing.every((each) => unusable.some((reason) => reason === each))
   return (isUseless && unusable.find((each) => differing.includes(each))) || 'PodsDiffer'

@@ -14,7 +14,7 @@ import {
 } from './provider-health.ts'
 import { type ProviderRefusal } from '../translate/violations.ts'
 
-/** How a router uses a provider; `blocked`: its pods keep their current config. */
+/** How a router uses a provider. `blocked`: its pods stay on their current config. */
 type Usage = 'used' | 'blocked' | 'excluded'
 
 /** A router's result for a provider. */
@@ -35,7 +35,7 @@ const usageTexts: Readonly<Record<Usage, string>> = {
   excluded: 'The pods do not use it.',
 }
 
-/** Counts a blocked router that already applied this generation as using it. */
+/** Treats a blocked router that already applied this generation as using it. */
 function withApplied(
   results: readonly RouterResult[],
   status: UpstreamProviderStatus | undefined,
@@ -86,17 +86,17 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
   }
 }
 
-/** It omits the readiness of pods, since each change of a pod would write every provider. */
+/** Omits the readiness of pods, because each change of a pod would write every provider. */
 const readyText =
   'At least one RpcRouter uses it. The condition Ready of the router says whether pods serve, and Healthy whether the node works.'
 
-/** `1/2`: routers that use this generation of a provider, of those that select it. */
+/** `1/2`: routers that use this generation of a provider, out of those that select it. */
 export function programmedOf(routers: readonly RouterResult[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
 /**
- * Returns the status of a provider for each router.
+ * Returns a provider's status for each router.
  * @param upstream null for an unreadable provider, whose health is unchanged
  */
 export function routerStatuses(
@@ -118,7 +118,7 @@ export function routerStatuses(
     })
 }
 
-/** Maximum of the status. */
+/** Maximum number of routers in the status. */
 const maxRouters = 256
 
 function acceptance({ refusals, routers, notes }: ProviderObservation): ObservedCondition {
@@ -135,7 +135,7 @@ function isElsewhere({ reason }: ProviderRefusal): boolean {
   return reason === 'ChainNotServed'
 }
 
-/** Merges the same refusal of many routers into one. */
+/** Merges the same refusal by many routers into one. */
 function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
   if (first === undefined) return []
   if (others.length === 0) return [first]

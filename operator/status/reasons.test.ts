@@ -13,7 +13,7 @@ import { type RouterResult, providerStatus } from './provider-status.ts'
 import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
 /*
- * Every reason of the table occurs in a golden file of the translation or in a situation below. The
+ * Every reason in the table occurs in a golden file of the translation or in a situation below. The
  * types ensure that no other reason is set.
  */
 
@@ -124,7 +124,7 @@ function invalid(): readonly Situation[] {
   ]
 }
 
-/** Situations that follow from the result of applying and from the pods. */
+/** Situations that follow from the result of applying, and from the pods. */
 const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: complete }),
   ofRouter('minimal', { deployment: complete, missingMonitor: 'PodMonitor' }),
@@ -157,7 +157,7 @@ const names = readdirSync(goldens)
   .filter((name) => name.endsWith('.in.yaml'))
   .map((name) => name.replace('.in.yaml', ''))
 
-/** Splits a golden file's refusals: only the first of several would set the reason. */
+/** Splits a golden file's refusals, because only the first of several would set the reason. */
 function oneByOne(name: string): readonly Situation[] {
   const { translation } = golden(name)
   return translation.refusals.map((refusal) =>

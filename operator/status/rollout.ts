@@ -23,7 +23,7 @@ function wantedBy({ spec }: Deployment): number {
   return spec.replicas ?? 1
 }
 
-/** Returns the figures of a router's status that do not depend on its spec. */
+/** Returns the figures in a router's status that do not depend on its spec. */
 export function fleetFigures(deployment: Deployment | null) {
   return {
     configHash: deployment?.metadata.annotations?.[contentHashAnnotation],
@@ -32,7 +32,7 @@ export function fleetFigures(deployment: Deployment | null) {
   } satisfies RpcRouterStatus
 }
 
-/** Returns the number of open listeners: those of the pods' config, if a pod is available. */
+/** Returns the number of open listeners: those in the pods' config, if a pod is available. */
 export function openListeners(deployment: Deployment | null): number {
   if (deployment === null || countsOf(deployment).availableReplicas === 0) return 0
   return portsIn(deployment.spec.template.metadata?.annotations).listen.length
@@ -47,7 +47,7 @@ export function isStalled(deployment: Deployment | null): boolean {
   )
 }
 
-/** Reasons of a Deployment while it makes progress, not while it is stalled, paused or failing. */
+/** Reasons of a Deployment that makes progress, rather than being stalled, paused or failing. */
 const rollingReasons = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
 
 /** Whether pods are being replaced. */
@@ -90,8 +90,8 @@ const losses = {
 } as const satisfies Readonly<Record<RedisComponent, string>>
 
 /**
- * Reports whether enough pods of any revision are available, as a drain of nodes would leave, and
- * the Redis without which sessions fail.
+ * Reports whether enough pods of any revision are available, as a node drain would leave, and the
+ * Redis without which sessions fail.
  * @param isValid whether the current config is valid
  * @param problem why a pod is not ready, if known
  */
@@ -120,7 +120,7 @@ export function availability(
   ]
   const message = sentences(texts.filter((text) => text !== null))
   if (!isEnough) return routerFinding('Available', 'MinimumReplicasUnavailable', message)
-  // Without the Redis for answers, the router only serves more slowly.
+  // Without the Redis for answers, the router is only slower.
   return lost.some(({ component }) => component === 'redis')
     ? routerFinding('Available', 'RedisUnavailable', message)
     : routerFinding('Available', 'MinimumReplicasAvailable', message)
@@ -133,7 +133,7 @@ export function availability(
 export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null): boolean | null {
   if (deployment === null || !isObserved(deployment)) return null
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
-  // The count does not say which pods are available: at worst, all old ones.
+  // The count does not say which pods are available; at worst, they are all old.
   const newest = availableReplicas - Math.max(0, replicas - updatedReplicas)
   return newest >= minPods(spec, wantedBy(deployment))
 }
@@ -147,7 +147,7 @@ function minPods({ pod }: Disruptable, wanted: number): number {
   return Math.max(1, wanted - maxUnavailableOf(pod.maxUnavailable, wanted))
 }
 
-/** Rounds a percentage up, like a PodDisruptionBudget; a Deployment rounds it down. */
+/** Rounds a percentage up, as a PodDisruptionBudget does; a Deployment rounds it down. */
 function maxUnavailableOf(count: number | string, wanted: number): number {
   if (typeof count === 'number') return count
   const amount = Number.parseInt(count, 10)
@@ -161,7 +161,7 @@ function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
 
 /**
  * Reports whether a rollout is in progress, by the status of the Deployment. A pod that is not
- * ready or a changed count is not a rollout.
+ * ready, or a changed count, is not a rollout.
  * @param before the last condition; valid until the Deployment reports more, unless `isNew`
  * @param isNew whether the template just changed
  * @param problem why a pod is not ready, if known
@@ -204,15 +204,15 @@ export function progress(
   }
 }
 
-/** Limit of a message, cut at its start: the end of a log says why a process exited. */
+/** Maximum length of a message. Its start is cut: the end of a log says why a process exited. */
 const maxCharacters = 512
 
-/** Wait reasons of a normal start. */
+/** Reasons to wait during a normal start. */
 const usualWaits: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing']
 
 /**
  * Says why a pod is not ready: the reason from Kubernetes, and the end of an exited container's
- * log. It uses the newest pod with a reason; null if there is none.
+ * log. Uses the newest pod with a reason; null if there is none.
  * @param isLate whether pods should be ready by now, so that a normal start is a problem too
  */
 export function podProblem(pods: readonly Pod[], isLate: boolean): string | null {

@@ -27,9 +27,9 @@ export type Applied =
   | { readonly result: keyof typeof failures; readonly message: string }
 
 const failures = {
-  /** A foreign object has a required name. */
+  /** A foreign object has a name that the router needs. */
   conflict: 'NameConflict',
-  /** An object with a required name is still being deleted. */
+  /** An object with a name that the router needs is still being deleted. */
   waiting: 'StillDeleting',
   /** The API server refused an object or failed. */
   refused: 'ApplyFailed',
@@ -42,12 +42,12 @@ export interface RouterObservation {
   readonly router: RpcRouter
   readonly translation: Translation
   readonly applied: Applied
-  /** Whether it has no own Service, so that clients cannot reach it. */
+  /** Whether it has no Service of its own, so that clients cannot reach it. */
   readonly isCutOff?: boolean
   /** Null if it does not exist. */
   readonly deployment: Deployment | null
   readonly autoscaler?: HorizontalPodAutoscaler | null
-  /** The wanted kind of monitor if the cluster does not have it; else null. */
+  /** The wanted kind of monitor if the cluster lacks it; otherwise null. */
   readonly missingMonitor: string | null
   /** Whether the pod template just changed. */
   readonly rollsOut: boolean
@@ -65,7 +65,7 @@ export interface RouterObservation {
 
 /**
  * Whether the annotation pauses the router. Any value except `false` and the empty one does, so
- * that `True` and `yes` work too.
+ * that `True` and `yes` also work.
  */
 export function isPaused({ metadata }: RpcRouter): boolean {
   const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
@@ -103,7 +103,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   }
 }
 
-/** `5/6`: providers in use, of those with an endpoint. A blocked router keeps its own. */
+/** `5/6`: providers in use, out of those with an endpoint. A blocked router keeps its own. */
 function providersSummary({ router, translation, deployment }: RouterObservation): string {
   const relevant = translation.providers.filter((provider) => !isElsewhere(provider))
   const used = relevant.filter(({ isUsed }) => isUsed).length
@@ -130,8 +130,7 @@ function findings(observation: RouterObservation): readonly ObservedCondition[] 
   const ready = before('Ready')
   const wasReady = ready?.status === 'True'
   const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
-  // While a rollout of this generation is queued, say after an operator upgrade, its pods still
-  // serve.
+  // While a rollout of this generation is queued, such as after an upgrade, its pods still serve.
   const serveOn =
     observation.applied.result === 'queued' &&
     ready?.observedGeneration === router.metadata.generation &&
@@ -177,7 +176,7 @@ function programming({
     return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
   if (applied.result !== 'applied') {
     const { result, message } = applied
-    // An answer of the API server is quoted verbatim.
+    // Answers of the API server are quoted verbatim.
     const isOwn = result === 'waiting' || result === 'queued'
     return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
   }
@@ -227,7 +226,7 @@ const consequences = {
   Available: 'NotAvailable',
 } as const
 
-/** @param underWay state of the rollout if too few pods have this generation; else null */
+/** @param underWay state of the rollout if too few pods have this generation; otherwise null */
 function readiness(
   conditions: readonly ObservedCondition<keyof typeof consequences>[],
   underWay: ObservedCondition | null,

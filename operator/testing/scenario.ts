@@ -100,7 +100,7 @@ function textOf(text: string): string {
   return words.map((word) => pemTexts.get(word) ?? 'x'.repeat(Number(word.slice(1)))).join('')
 }
 
-/** Returns the translation's input; it translates the previous scenario first. */
+/** Returns the input of the translation, after translating the previous scenario. */
 function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
   const previous = before === null ? null : translate(translateInput(before)).config
   return {

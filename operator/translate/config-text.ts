@@ -4,7 +4,7 @@ import { Document } from 'yaml'
 import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
 import { digest } from './object-names.ts'
 
-/** A part of a string in the router's config: literal text or a variable. */
+/** Part of a string in the router's config: literal text, or a variable. */
 export type Piece = { readonly literal: string } | { readonly variable: string }
 
 /**
@@ -26,7 +26,7 @@ export function configText(pieces: readonly Piece[]): string | null {
   return written + escape(pending)
 }
 
-/** Text that the router would read as a placeholder or the start of one. */
+/** Text that the router would read as a placeholder, or as the start of one. */
 const opening = /\$(?:\{[^{}]*\}|<[^<>]*>|[{<])/g
 
 /** Escapes placeholders with a second dollar. */
@@ -36,7 +36,7 @@ function escape(text: string): string {
 
 export type { YamlMap, YamlValue }
 
-/** An entry of `direct-rpc` or `backup-direct-rpc`, with types for fields that are read again. */
+/** An entry of `direct-rpc` or `backup-direct-rpc`, with types for fields that are read back. */
 export interface UpstreamEntry extends YamlMap {
   readonly 'node-urls': readonly NodeUrlEntry[]
 }
@@ -57,7 +57,7 @@ export interface TlsEntry extends YamlMap {
 }
 
 /**
- * Writes canonical YAML 1.2 for the router's files, so that equal values give equal text: no
+ * Writes the router's files in canonical YAML 1.2, so that equal values give equal text: no
  * anchors, no folding, quotes around ambiguous strings. Keys and lists keep their order.
  */
 export function canonicalYaml(value: YamlValue): string {

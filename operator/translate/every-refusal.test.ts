@@ -15,7 +15,7 @@ import { translate } from './translate.ts'
 import { violationText } from './translation.ts'
 
 /*
- * Each config error of the router with the operator's refusal of the same fault. Every source line
+ * Pairs each config error of the router with the operator's refusal of the same fault. Every line
  * that reports an error needs a row here; a test counts them. A port in use is not a config error.
  */
 
@@ -418,7 +418,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-/** Files with errors that no rendered config can cause. */
+/** Files whose errors no rendered config can cause. */
 const impossible: Readonly<Record<string, string>> = {
   'config/yaml/read-yaml.ts': 'Syntax errors. The operator writes its configs with a YAML library.',
   'config/live-keys.ts': 'Errors of a reload. The operator replaces pods for such a change.',
@@ -460,7 +460,7 @@ async function routerErrors(file: object): Promise<string> {
   return errors.map(({ path, message }) => `${path}: ${message}`).join('\n')
 }
 
-/** Returns the operator's errors without the rules of the CustomResourceDefinitions. */
+/** Returns the operator's errors, without the rules of the CustomResourceDefinitions. */
 function operatorErrors(router: object, providers: readonly object[]): string {
   const object = (kind: string, name: string) => ({
     ...{ apiVersion, kind },

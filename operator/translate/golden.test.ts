@@ -11,7 +11,7 @@ import type { RenderedConfig } from './rendered-config.ts'
 import { type Translation, violationText } from './translation.ts'
 import { type Violation } from './violations.ts'
 
-/** Converts a translation to the form of a golden file. */
+/** Converts a translation to the form of golden files. */
 function goldenOf(translation: Translation): YamlMap {
   const { config, refusals, unresolvedRefs, notes, providers, endpoints } = translation
   return {

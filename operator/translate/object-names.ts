@@ -6,10 +6,10 @@ import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 /** Managed Redis: one for sessions, one for answers. */
 export const redisComponents = ['redis', 'redis-cache'] as const
 export type RedisComponent = (typeof redisComponents)[number]
-/** Component that a child belongs to. */
+/** The component to which a child belongs. */
 export type Component = 'router' | RedisComponent
 
-/** Returns the name, or its prefix, of every object of a component. */
+/** Returns the name of every object of a component, or its prefix. */
 export function objectName(
   { metadata }: { readonly metadata: Pick<RpcRouter['metadata'], 'name'> },
   component: Component = 'router',
@@ -37,7 +37,7 @@ export const configFile = 'router.yml'
 /** Port of metrics and probes. */
 export const metricsPort = 7779
 
-/** Returns the initial replica count: the spec's, else the minimum of autoscaling, else 2. */
+/** Returns the initial replica count: from the spec, otherwise the autoscaling minimum, or 2. */
 export function wantedReplicas({ replicas, autoscaling }: RpcRouterSpec): number {
   return replicas ?? autoscaling?.minReplicas ?? 2
 }

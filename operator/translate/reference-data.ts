@@ -3,15 +3,15 @@
 
 /** Decoded data of one Secret or ConfigMap. */
 export interface KeyedData {
-  /** Uid of a Secret, known only to those who may read it. */
+  /** Uid of a Secret, known only to those who may read the Secret. */
   readonly uid?: string | undefined
-  /** Keys of a ConfigMap; empty for a Secret, which is only read by key. */
+  /** Keys of a ConfigMap; empty for a Secret, whose values are read only by key. */
   readonly keys: readonly string[]
   /** Returns a value; null if the key does not exist. */
   get(key: string): string | null
 }
 
-/** Data of the Secrets and ConfigMaps of one namespace. */
+/** Data of the Secrets and ConfigMaps in one namespace. */
 export interface ReferenceData {
   /** Returns a Secret; null if it does not exist. */
   secret(name: string): KeyedData | null
@@ -25,34 +25,34 @@ export interface SecretKey {
   readonly key: string
 }
 
-/** Variable of the pods whose value stays in its Secret. */
+/** A variable of the pods whose value stays in its Secret. */
 export interface Variable {
   readonly name: string
   readonly secret: SecretKey
 }
 
-/** File of the pods whose content stays in its Secret. */
+/** A file of the pods whose content stays in its Secret. */
 export interface SecretFile {
   /** Path below `secretDirectory`. */
   readonly path: string
   readonly secret: SecretKey
 }
 
-/** Text of a user's ConfigMap, copied into ours so that a rollback restores it. */
+/** Text from a user's ConfigMap, copied into ours so that a rollback restores it. */
 export interface CopiedFile {
   /** Key in our ConfigMap, and file name below `configDirectory`. */
   readonly name: string
   readonly text: string
 }
 
-/** Secrets and ConfigMaps that pods need for a part of the config. */
+/** Secrets and ConfigMaps that pods need for part of the config. */
 export interface RequiredRefs {
   readonly variables: readonly Variable[]
   readonly files: readonly SecretFile[]
   readonly copies: readonly CopiedFile[]
 }
 
-/** Data of a Secret, in base64 from the API or as `stringData` in manifests. */
+/** Data of a Secret: base64 from the API, or `stringData` in manifests. */
 export interface SecretData {
   readonly data?: Readonly<Record<string, string>>
   readonly stringData?: Readonly<Record<string, string>>
@@ -60,7 +60,7 @@ export interface SecretData {
   readonly uid?: string | undefined
 }
 
-/** Reads the data of a Secret, decoding each value on access. */
+/** Reads the data of a Secret. It decodes each value on access. */
 export function secretData({ data = {}, stringData = {}, uid }: SecretData): KeyedData {
   return {
     uid,
@@ -89,7 +89,7 @@ export function valueOf({ name, key }: SecretKey, data: ReferenceData): string |
   return data.secret(name)?.get(key) || null
 }
 
-/** Returns the environment of pods. It contains secrets: only for the parser, never stored. */
+/** Returns the pods' environment. It contains secrets: only for the parser, never stored. */
 export function environmentOf(
   all: readonly Pick<RequiredRefs, 'variables'>[],
   data: ReferenceData,

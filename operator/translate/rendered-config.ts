@@ -24,9 +24,9 @@ export interface RenderedConfig {
   readonly upstreams: readonly UpstreamPlan[]
   /** Environment variables from Secrets, sorted by name. Pods read them only at startup. */
   readonly variables: readonly Variable[]
-  /** Further environment variables, which may refer to the former. */
+  /** Other environment variables, which may refer to those above. */
   readonly environment: readonly PlainVariable[]
-  /** Files sorted by path. They include variables of upstreams, whose changes pods reload. */
+  /** Files sorted by path. They include variables of upstreams, so that pods reload changes. */
   readonly files: readonly SecretFile[]
   /** Ports of open endpoints. */
   readonly openPorts: readonly number[]
@@ -38,11 +38,11 @@ export interface RenderedConfig {
   readonly secretHash: string
   /** Hash of the Secret values that pods reload. */
   readonly keyHash: string
-  /** Further annotations of the Deployment that record the state of the config exchange. */
+  /** Other annotations of the Deployment, which record the state of the config exchange. */
   readonly marks?: Readonly<Record<string, string>>
 }
 
-/** Collects a config's data and the hashes that change with it. */
+/** Collects a config's data, and the hashes that change with it. */
 export function renderConfig(
   { text, fixed, upstreams, endpoints }: RouterDocument,
   plan: RequiredRefs & Pick<RenderedConfig, 'environment'>,
@@ -93,8 +93,8 @@ export function contentHashOf(text: string): string {
 }
 
 /**
- * Returns a hash of each Secret key that pods use. It is keyed with the uid of the Secret, known
- * only to those who may read the Secret, so that nobody else can test guesses against the hash.
+ * Returns a hash of each Secret key that pods use. Its key is the uid of the Secret, known only to
+ * those who may read the Secret, so that nobody else can test guesses against the hash.
  */
 export function hashSecrets(
   used: readonly SecretKey[],
@@ -103,7 +103,7 @@ export function hashSecrets(
   return new Map(used.map((each) => [digest([each.name, each.key]), hashOf(each, data)]))
 }
 
-/** Returns an empty hash for a missing value, and for a Secret without a uid. */
+/** Returns an empty hash for a missing value, or for a Secret without a uid. */
 function hashOf(secret: SecretKey, data: ReferenceData): string {
   const value = valueOf(secret, data)
   const uid = data.secret(secret.name)?.uid
@@ -121,8 +121,8 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Returns the sorted TCP ports that the pods connect to; `any` if one is in a Secret. It ignores
- * invalid ports, for which the API server would refuse the whole NetworkPolicy.
+ * Returns the sorted TCP ports to which the pods connect; `any` if one is in a Secret. It ignores
+ * invalid ports, because the API server would refuse the whole NetworkPolicy.
  */
 export function egressPorts(
   router: RpcRouter,

@@ -15,7 +15,7 @@ import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts
 import { ValueCollector } from './value-collector.ts'
 import type { UnresolvedRef } from './violations.ts'
 
-/** The translation of one provider: an upstream of the config with its references. */
+/** The translation of one provider: an upstream in the config, with its references. */
 export interface UpstreamPlan extends RequiredRefs {
   /** Name of the UpstreamProvider. */
   readonly provider: string
@@ -37,15 +37,15 @@ export interface RouterPlan extends RequiredRefs {
   readonly environment: readonly PlainVariable[]
 }
 
-/** Returns a chain's name in the config, for its id or an alias. */
+/** Returns a chain's name in the config, given its id or an alias. */
 export type ChainIdOf = (chainId: string) => string
 
-/** Maps aliases to ids of known chains, so that an alias means the same chain. */
+/** Maps aliases of known chains to ids, so that an alias means the same chain. */
 export function chainNames(chains: Pick<ChainCatalog, 'find'> | null): ChainIdOf {
   return (chainId) => chains?.find(chainId)?.id ?? chainId
 }
 
-/** An endpoint and what its upstreams serve. */
+/** An endpoint, and what its upstreams serve. */
 export interface Listener {
   readonly endpoint: Endpoint
   readonly chainId: string
@@ -53,12 +53,12 @@ export interface Listener {
   readonly serves: string
 }
 
-/** The text of a config, with the data to trace its fields back to objects. */
+/** The text of a config, with the data that traces its fields back to objects. */
 export interface RouterDocument {
   readonly text: string
   /** The part that a running router does not reload. */
   readonly fixed: string
-  /** Upstreams in the order of the config within each tier. */
+  /** Upstreams of each tier, in the order of the config. */
   readonly upstreams: readonly UpstreamPlan[]
   readonly endpoints: readonly Endpoint[]
 }
@@ -106,8 +106,8 @@ export function planRouter(
 }
 
 /**
- * Builds the config. Upstreams are sorted by name, so that the same set gives the same text.
- * @param skipsSockets whether to serve chains with subscriptions without a WebSocket URL
+ * Builds the config. It sorts upstreams by name, so that equal sets give equal text.
+ * @param skipsSockets whether to serve chains that have subscriptions without a WebSocket URL
  */
 export function routerDocument(
   { settings, bindHost }: RouterPlan,

@@ -29,7 +29,7 @@ export function unservedEndpoint(
   const [problem] = checkChains(entries, knownChains(catalog), () => null)
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }
-  // No provider can help: the router does not have the chain or the interface.
+  // No provider can help, because the router lacks the chain or the interface.
   const key = problem.path.endsWith('chain-id') ? 'chainId' : 'apiInterface'
   return { reason: 'UnknownChain', field: `${field}.${key}`, message: sentenceOf(problem) }
 }
@@ -79,7 +79,7 @@ export function notesOfRouter(
   return notes
 }
 
-/** Returns the resources that autoscaling needs and pods do not request. */
+/** Returns the resources that autoscaling needs but pods do not request. */
 function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly string[] {
   if (autoscaling === undefined) return []
   const { targetCpuUtilizationPercent: cpu, targetMemoryUtilizationPercent: memory } = autoscaling

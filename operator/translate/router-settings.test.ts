@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { settings } from '../../proxy/config/settings.ts'
 import { settingSources } from './router-settings.ts'
 
-/** Settings without a field of the same meaning in the spec, with their source. */
+/** Settings for which the spec has no equivalent field, with their source. */
 const otherSources: Readonly<Record<string, string>> = {
   'use-static-spec': 'spec.specSources',
   'shared-state': 'spec.sharedState',

@@ -6,16 +6,16 @@ import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { YamlMap, YamlValue } from './config-text.ts'
 import { metricsPort } from './object-names.ts'
 
-/** Source of a setting of the router's config in the spec. */
+/** Where a setting of the router's config comes from in the spec. */
 interface SettingSource {
   readonly key: SettingName
-  /** Path of the field, such as `spec.relay.strategy`; messages use it too. */
+  /** Path of the field, such as `spec.relay.strategy`; also used in messages. */
   readonly field: string
-  /** Computes the setting, if it is not the value of the field. */
+  /** Computes the setting, unless it is the value of the field. */
   readonly write?: (spec: RpcRouterSpec) => YamlValue | undefined
 }
 
-/** Every setting with one field in the spec. It serves to write the config and to locate faults. */
+/** Every setting that maps to one field of the spec, for writing configs and locating faults. */
 export const settingSources: readonly SettingSource[] = [
   { key: 'strategy', field: 'spec.relay.strategy' },
   { key: 'set-relay-retry-limit', field: 'spec.relay.retryLimit' },
@@ -46,7 +46,7 @@ export const settingSources: readonly SettingSource[] = [
   {
     key: 'cache-bytes',
     field: 'spec.cache.memory.maxSize',
-    // Replicas also cache answers of a shared store in memory.
+    // Replicas also cache answers from a shared store in memory.
     write: ({ cache }) => cache && (cache.memory?.maxSize ?? '128Mi'),
   },
   {

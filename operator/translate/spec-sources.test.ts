@@ -10,7 +10,7 @@ import { ValueCollector } from './value-collector.ts'
 
 const bundled = await loadBundledSpecs()
 
-/** Compiles the specs of a ConfigMap and further sources. */
+/** Compiles the specs in a ConfigMap and other sources. */
 function compiled(texts: Readonly<Record<string, string>>, ...others: readonly object[]) {
   const data = {
     secret: () => null,

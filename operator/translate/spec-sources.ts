@@ -15,7 +15,7 @@ export interface SpecsRead {
   /** The `use-static-spec` list of the config: paths in the pod, and URLs. */
   readonly section: readonly string[]
   readonly texts: readonly SpecText[]
-  /** Whether these are all that pods read: none comes from a URL, and none is missing. */
+  /** Whether pods read nothing else: none comes from a URL, and none is missing. */
   readonly areAll: boolean
 }
 
@@ -37,7 +37,7 @@ export function readSpecSources(
     const found = collector.configMapTexts(field, name, keys)
     if (found.length === 0) areAll = false
     return found.map(([key, text]) => {
-      // The collector has reported a missing text.
+      // The collector has already reported a missing text.
       if (text === '') areAll = false
       else texts.push({ field, configMap: name, key, text })
       const words = ['', 'spec', String(index), name, key]
@@ -48,7 +48,7 @@ export function readSpecSources(
   return { section, texts, areAll }
 }
 
-/** A chain spec of the user's, from a ConfigMap. */
+/** A user's chain spec, from a ConfigMap. */
 interface SpecText {
   /** The ConfigMap, for messages: `spec.specSources[1].configMap`. */
   readonly field: string
@@ -64,11 +64,11 @@ function isJsonKey(key: string): boolean {
 
 export interface ReadSpecs {
   readonly refusals: readonly ConfigRefusal[]
-  /** Chains of the router; null if some of their specs cannot be seen or used. */
+  /** Chains of the router; null if some of their specs are invisible or unusable. */
   readonly catalog: ChainCatalog | null
 }
 
-/** Name of a spec in messages; its extension tells JSON from YAML. */
+/** Name of a spec in messages; its extension distinguishes JSON from YAML. */
 function fileOf(configMap: string, key: string): string {
   return `the ConfigMap ${configMap}, key ${key}`
 }

@@ -12,7 +12,7 @@ export interface OwnRedis {
   readonly settings: ManagedRedis
 }
 
-/** A Redis of a router, with its field in the spec. */
+/** A router's Redis, with its field in the spec. */
 type RedisChoice = { readonly field: string } & (
   OwnRedis | { readonly connection: RedisConnection }
 )
@@ -21,7 +21,7 @@ type RedisChoice = { readonly field: string } & (
 export interface StateChoice {
   /** For shared sessions; without these, for answers. */
   readonly main: RedisChoice | null
-  /** A separate one for answers. */
+  /** A separate Redis for answers. */
   readonly forAnswers: RedisChoice | null
 }
 

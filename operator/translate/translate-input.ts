@@ -25,6 +25,6 @@ export interface TranslateInput {
   readonly openPorts?: readonly number[]
   /** Whether upstreams may have link-local addresses. */
   readonly allowLinkLocal?: boolean
-  /** Default image; part of the hash, since a config is for one image. */
+  /** Default image. It is part of the hash, because a config is for one image. */
   readonly image?: string
 }

@@ -31,8 +31,8 @@ import { type TranslateInput } from './translate-input.ts'
  * Translates a router and its providers into the config of the pods. It is pure, and the router's
  * own parser validates the result.
  *
- * It excludes a provider that is refused or lacks a Secret or ConfigMap. If that would close an
- * endpoint of the pods, there is no config, and the last good one keeps running.
+ * It excludes a provider that is refused, or that lacks a Secret or ConfigMap. If that would close
+ * an endpoint of the pods, there is no config, and the last good one stays in use.
  */
 export function translate(input: TranslateInput): Translation {
   const { router, data, bundled, openPorts = [], allowLinkLocal = false } = input
@@ -109,7 +109,7 @@ function serves(upstream: UpstreamPlan, listener: Listener): boolean {
   return upstream.serves === listener.serves
 }
 
-/** Returns the listeners that can open: each needs a primary upstream. */
+/** Returns the listeners that can open; each needs a primary upstream. */
 function openListeners(
   listeners: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
@@ -118,7 +118,7 @@ function openListeners(
   return listeners.filter((listener) => primaries.some((upstream) => serves(upstream, listener)))
 }
 
-/** Adds the parser's refusals to the candidates; it validates backups as primaries. */
+/** Adds the parser's refusals to the candidates. It validates backups as if they were primaries. */
 function validateCandidates(
   candidates: readonly Candidate[],
   listeners: readonly Listener[],
@@ -134,7 +134,7 @@ function validateCandidates(
     const opened = openListeners(listeners, upstreams)
     const { ofProviders } = validateConfig(opened, upstreams, plan, data)
     for (const [provider, refusals] of ofProviders) refused.set(provider, refusals)
-    // Validate the rest again, since one fault can hide another.
+    // Validate the rest again, because one fault can hide another.
     if (ofProviders.size === 0) break
   }
   return candidates.map((candidate) => ({
@@ -143,7 +143,7 @@ function validateCandidates(
   }))
 }
 
-/** Validates the complete config of the pods; its upstreams have been validated already. */
+/** Validates the complete config of the pods. Its upstreams are already validated. */
 function validateWhole(
   opened: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
@@ -190,7 +190,7 @@ function wouldClose(
 
 const blockedText = 'no change is applied while it would close'
 
-/** Returns the unresolved references of a valid provider that closed endpoints wait for. */
+/** Returns the unresolved references of a valid provider for which closed endpoints wait. */
 function waitingFor(
   { plan, unresolvedRefs }: Candidate,
   closed: readonly { readonly listener: Listener; readonly wouldClose: boolean }[],
@@ -213,8 +213,8 @@ export interface ProviderValidation extends ProviderFaults {
 
 /**
  * Validates a provider by itself.
- * @param bundled to validate a provider that no router selects against its chain; null for one that
- *   routers validate
+ * @param bundled to validate a provider that no router selects against its chain; null if routers
+ * validate it
  */
 export function validateProvider(
   provider: UpstreamProvider,

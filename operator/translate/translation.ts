@@ -27,11 +27,11 @@ export interface EndpointOutcome {
 
 /** The result of translating a router. */
 export interface Translation {
-  /** Null if the last good config must keep running; `refusals` or `unresolvedRefs` say why. */
+  /** Null if the last good config must stay in use; `refusals` or `unresolvedRefs` say why. */
   readonly config: RenderedConfig | null
-  /** Faults of the router; with a config, these affect only the excluded part. */
+  /** Faults of the router. If there is a config, they affect only the excluded part. */
   readonly refusals: readonly RouterRefusal[]
-  /** RequiredRefs that the router waits for. */
+  /** References for which the router waits. */
   readonly unresolvedRefs: readonly UnresolvedRef[]
   /** Effects of a valid config that its owner may not expect. */
   readonly notes: readonly string[]
@@ -40,7 +40,7 @@ export interface Translation {
   readonly endpoints: readonly EndpointOutcome[]
 }
 
-/** Returns `spec.nodeUrls[0].url: is not a URL`. */
+/** Formats `spec.nodeUrls[0].url: is not a URL`. */
 export function violationText({ field, message }: Violation): string {
   return field === '' ? message : `${field}: ${message}`
 }

@@ -23,7 +23,7 @@ export interface Candidate extends ProviderFaults {
   readonly plan: UpstreamPlan
 }
 
-/** Plans the providers of a router, sorted by name. The older of two with the same name wins. */
+/** Plans the providers of a router, sorted by name. Of two with the same name, the older wins. */
 export function planUpstreams(
   listeners: readonly Listener[],
   chainIdOf: ChainIdOf,
@@ -123,7 +123,7 @@ export function upstreamNameOf({ spec, metadata }: UpstreamProvider): string {
   return spec.upstreamName ?? metadata.name
 }
 
-/** Matches `${NAME}`, and `$${NAME}`, which stands for the literal `${NAME}`. */
+/** Matches `${NAME}`, and `$${NAME}`, which stands for a literal `${NAME}`. */
 const reference = /(?<escape>\$?)\$\{(?<name>[A-Za-z0-9_]+)\}/g
 
 class EntryWriter {
@@ -177,7 +177,7 @@ class EntryWriter {
     return this.#write(source.field, [this.#collector.value(source, valueFrom)])
   }
 
-  /** Replaces `${NAME}` in a user's text with a variable of the provider. */
+  /** Replaces each `${NAME}` in a user's text with a variable of the provider. */
   #template(field: string, text: string): string {
     const pieces: Piece[] = []
     let end = 0

@@ -52,7 +52,7 @@ const topFields: ReadonlyMap<string, string> = new Map([
   ['cross-validation', 'spec.crossValidation'],
 ])
 
-/** Maps a path in an upstream entry to a field of the provider: `node-urls[0].url`. */
+/** Maps a path such as `node-urls[0].url` in an upstream entry to a field of the provider. */
 function providerField(place: string): string {
   if (place === '') return 'spec'
   return place === 'name' ? 'spec.upstreamName' : `spec.${camelCase(place)}`
@@ -89,18 +89,18 @@ function camelCase(place: string): string {
     .replaceAll(ownDash, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The parser's refusals of a config, by their object. */
+/** The parser's refusals of a config, by object. */
 export interface ValidationResult {
   readonly ofRouter: readonly RouterRefusal[]
   /** Refusals by provider name. */
   readonly ofProviders: ReadonlyMap<string, readonly ConfigRefusal[]>
-  /** Listeners whose upstreams have no WebSocket URL; none while the config has errors. */
+  /** Listeners whose upstreams have no WebSocket URL; empty while the config has errors. */
   readonly withoutSocket: readonly ListenerWithoutSocket[]
 }
 
 /**
- * Validates a config with the router's own parser and the values of the Secrets. So a line break at
- * the end of a key is found before a pod fails. No message contains a value.
+ * Validates a config with the router's own parser and the values of the Secrets. This finds a line
+ * break at the end of a key before a pod fails. No message contains a value.
  */
 export function validateConfig(
   listeners: readonly Listener[],
@@ -159,8 +159,8 @@ const linkLocalMessage =
   'the host is a link-local address (169.254.0.0/16, fe80::/10) or another cloud metadata address; the operator accepts such URLs only with --allow-link-local true'
 
 /**
- * Recognizes IPv4 addresses in any notation, also within IPv6, since the URL parser normalizes
- * them. Other metadata addresses of clouds count too: AWS over IPv6, and the name of Google.
+ * Recognizes IPv4 addresses in any notation, also within IPv6, because the URL parser normalizes
+ * them. Other metadata addresses of clouds count too: AWS over IPv6, and Google's name.
  */
 function isLinkLocal(url = ''): boolean {
   const host = URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
@@ -169,7 +169,7 @@ function isLinkLocal(url = ''): boolean {
   )
 }
 
-/** A path within the entry of an upstream. */
+/** A path within an upstream's entry. */
 interface UpstreamPlace {
   readonly upstream: UpstreamPlan
   readonly within: string
@@ -186,8 +186,8 @@ function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPla
 type Environment = Readonly<Record<string, string>>
 
 /**
- * Replaces URLs that are invalid only because a value is missing, such as a port or the whole URL.
- * A missing value is not a fault. Without a known scheme, https is assumed.
+ * Replaces URLs that are invalid only because a value, such as a port or the whole URL, is missing.
+ * A missing value is not a fault. If the scheme is unknown, it assumes https.
  */
 function withReadableUrls(upstream: UpstreamPlan, environment: Environment): UpstreamPlan {
   const readable = (url: string): string => {
@@ -206,11 +206,11 @@ function schemeOf(url: string, environment: Environment): string | null {
   return /^[a-z]+:\/\//i.exec(value)?.[0] ?? null
 }
 
-/** Replaces the router's hint, since users of the operator cannot set the router's environment. */
+/** Replaces the router's hint: users of the operator cannot set the router's environment. */
 const variableHint =
   'Only the url, header values and query values of an UpstreamProvider can refer to variables, those of its spec.variables. Write $${ for a literal ${.'
 
-/** Returns the router's message and hint, without line numbers of a file that users do not see. */
+/** Returns the router's message and hint, without line numbers in a file that users do not see. */
 export function sentenceOf({ message, hint }: Problem): string {
   const remedy = hint === unsetVariableHint ? variableHint : hint
   return [message, ...(remedy === null ? [] : [remedy])]
@@ -220,7 +220,7 @@ export function sentenceOf({ message, hint }: Problem): string {
     .replaceAll('`--use-static-spec`', 'specSources')
 }
 
-/** Returns the files of the pods by path, with a description for messages and the text if known. */
+/** Returns the pods' files by path, with a description for messages, and the text if known. */
 function filesOf(
   all: readonly RequiredRefs[],
   data: ReferenceData,

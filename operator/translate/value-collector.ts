@@ -13,16 +13,16 @@ import {
 } from './reference-data.ts'
 import type { UnresolvedRef } from './violations.ts'
 
-/** A field of an object: its path for messages, and stable words to name variables and files. */
+/** A field of an object: its path for messages, and stable words that name variables and files. */
 export interface ValueSource {
   readonly field: string
   readonly words: readonly string[]
 }
 
 /**
- * Collects the references of one object (a provider or the router) while its part of the config is
+ * Collects the references of an object (a provider or the router) while its part of the config is
  * written. A value in a Secret becomes a variable or a mounted file. A value in a ConfigMap is
- * copied, since it is not secret and a rollback must restore it.
+ * copied, because it is not secret and a rollback must restore it.
  */
 export class ValueCollector {
   readonly variables: Variable[] = []
@@ -46,14 +46,14 @@ export class ValueCollector {
     })
   }
 
-  /** Returns a value in the form of the config. */
+  /** Returns a value as the config refers to it. */
   value(source: ValueSource, { secretKeyRef, configMapKeyRef }: ValueFrom): Piece {
     if (secretKeyRef !== undefined) return this.secretValue(source, secretKeyRef)
     if (configMapKeyRef === undefined) return { literal: '' }
     return { literal: this.#configMapText(source, configMapKeyRef) ?? standIn }
   }
 
-  /** Returns a value of a Secret in the form of the config. */
+  /** Returns a value of a Secret as the config refers to it. */
   secretValue(source: ValueSource, secret: SecretKeyRef): Piece {
     this.#checkSecret(source, secret)
     return this.ownSecretValue(secret)
@@ -92,7 +92,7 @@ export class ValueCollector {
     return `${configDirectory}/${name}`
   }
 
-  /** Returns texts of a ConfigMap by key, for the given keys or all. */
+  /** Returns texts of a ConfigMap by key: those of the given keys, or all. */
   configMapTexts(
     field: string,
     name: string,

@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterReason, UpstreamProviderReason } from '../api/conditions.ts'
 
-/** Reasons of a router's condition `Accepted` that is False. */
+/** Reasons of a router's condition `Accepted` if it is False. */
 export type RouterRefusalReason = Exclude<
   RpcRouterReason<'Accepted'>,
   'Accepted' | 'PartiallyAccepted'
 >
 
-/** Reasons of a provider's condition `Accepted` that is False. */
+/** Reasons of a provider's condition `Accepted` if it is False. */
 export type ProviderRefusalReason = Exclude<UpstreamProviderReason<'Accepted'>, 'Accepted'>
 
 /** Reasons of a condition `ResolvedRefs` that is False. */
@@ -21,7 +21,7 @@ export interface Violation<
   readonly reason: Reason
   /** Path of the field, such as `spec.nodeUrls[0].url`; empty for the whole object. */
   readonly field: string
-  /** The fault and its remedy. It never contains the value of a Secret. */
+  /** The fault and its remedy, without the value of any Secret. */
   readonly message: string
 }
 

@@ -28,6 +28,12 @@ it.each(['nonce too low', 'insufficient funds for gas * price + value', 'already
   },
 )
 
+it('an unknown error of one node waits for another node that is still working', async () => {
+  const slow: ScriptedAnswer = { ...nodeError(-32000, 'already known'), afterMs: 5_000 }
+  const unknown = nodeError(-32099, 'the flux capacitor is offline')
+  expect((await fixture({ a: unknown, b: slow }).ask(write)).outcome).toBe(slow.body)
+})
+
 it('the client gets a hash that all upstreams agree on, and no upstream is blamed', async () => {
   const own = result(`0x${'ab'.repeat(32)}`)
   const relay = fixture({ a: own, b: own, c: own })

@@ -90,8 +90,9 @@ export class Broadcast implements AttemptOwner {
     const lesser = isBetter ? this.#refusal : reply
     if (isBetter) this.#refusal = reply
     if (lesser) release(lesser.incoming.body)
-    // A hanging node must not delay the answer of another node.
-    this.#cancelWait ??= this.#context.clock.after(refusalWaitMs, () => this.#conclude())
+    // A hanging node must not delay a clear refusal. Another one may accept what this one did not.
+    if (!reply.refusal.doubtful)
+      this.#cancelWait ??= this.#context.clock.after(refusalWaitMs, () => this.#conclude())
     this.#goOn(nowMs)
   }
 

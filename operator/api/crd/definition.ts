@@ -22,7 +22,6 @@ type Column = readonly [
   wide?: 'wide',
 ]
 
-/** Inputs of a CustomResourceDefinition. */
 interface KindDefinition {
   readonly names: KindNames
   readonly schema: z.ZodType
@@ -33,10 +32,9 @@ interface KindDefinition {
   readonly selectableFields?: readonly string[]
 }
 
-/** A CustomResourceDefinition of apiextensions.k8s.io/v1 with the used fields. */
+/** The fields of an apiextensions.k8s.io/v1 CustomResourceDefinition that we use. */
 export type CustomResourceDefinition = ReturnType<typeof customResourceDefinition>
 
-/** Creates the CustomResourceDefinition of a kind. */
 export function customResourceDefinition(of: KindDefinition) {
   const { kind, plural, singular, shortName } = of.names
   return {
@@ -84,7 +82,6 @@ const summaryOf = (field: string) => `.status.summary.${field}`
 const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'Time since its creation.']
 const reason: Column = ['Reason', 'string', reasonPath, 'Reason of the condition Ready.', 'wide']
 
-/** Creates the CustomResourceDefinition of RpcRouter. */
 export function rpcRouterDefinition() {
   return customResourceDefinition({
     names: rpcRouterNames,
@@ -107,7 +104,6 @@ export function rpcRouterDefinition() {
   })
 }
 
-/** Creates the CustomResourceDefinition of UpstreamProvider. */
 export function upstreamProviderDefinition() {
   const ready = 'Whether a router uses the provider and its node is not known to be unusable.'
   const routers = 'Routers that use the provider of those that select it.'

@@ -11,7 +11,7 @@ interface SchemaNode {
   readonly schema: StructuralSchema
 }
 
-/** Returns a schema and all nested ones with their paths. */
+/** Returns a schema and all nested schemas, with their paths. */
 function nodesBelow(path: string, schema: StructuralSchema): readonly SchemaNode[] {
   return [
     { path, schema },

@@ -11,8 +11,8 @@ export interface YamlMap {
 }
 
 /**
- * Writes a value as YAML that YAML 1.1 (kubectl) and YAML 1.2 parsers read alike. It has no anchors
- * and no folding; keys and lists keep their order.
+ * Writes a value as YAML that YAML 1.1 (kubectl) and YAML 1.2 parsers read alike, without anchors
+ * or folding. Keys and lists keep their order.
  */
 export function kubeYaml(value: readonly YamlValue[] | YamlMap): string {
   return documentOf(value).toString({ lineWidth: 0, singleQuote: true })
@@ -36,7 +36,7 @@ function documentOf(value: YamlValue): Document {
   return new Document(value, { aliasDuplicateObjects: false, version: '1.2', compat: 'yaml-1.1' })
 }
 
-/** Writes objects for kubectl: YAML documents or one JSON list. */
+/** Writes objects for kubectl, as YAML documents or one JSON list. */
 export function writeObjects(objects: readonly KubeObject[], format: string | null): string {
   const plain = JSON.parse(JSON.stringify(objects)) as readonly YamlMap[]
   if (format === 'json')

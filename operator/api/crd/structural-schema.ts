@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Rule, rulesKeyword, withName } from '../field.ts'
 import { kubeYamlLine, needsQuotes, type YamlValue } from './kube-yaml.ts'
 
-/** A structural OpenAPI v3 schema of a CustomResourceDefinition. */
+/** A structural OpenAPI v3 schema, as CustomResourceDefinitions require. */
 export interface StructuralSchema {
   description?: string
   type?: string
@@ -31,7 +31,7 @@ export interface StructuralSchema {
   'x-kubernetes-preserve-unknown-fields'?: boolean
 }
 
-/** zod's JSON Schema, with keywords that the API server does not accept. */
+/** zod's JSON Schema, including keywords that the API server rejects. */
 interface ZodJsonSchema extends StructuralSchema {
   $schema?: string
   example?: unknown
@@ -39,11 +39,11 @@ interface ZodJsonSchema extends StructuralSchema {
 }
 
 /**
- * Converts the schema of a kind for a CustomResourceDefinition.
+ * Converts the schema of a kind to a structural schema.
  * @throws Error if a structural schema cannot express the zod schema
  */
 export function structuralSchema(kind: z.ZodType): StructuralSchema {
-  // Copy the schema, so that no two nodes are the same object.
+  // Copies the schema, so that no two nodes are the same object.
   const tree = JSON.parse(JSON.stringify(z.toJSONSchema(kind, { io: 'input' }))) as ZodJsonSchema
   delete tree.$schema
   tree.properties = { ...tree.properties, ...metaFields() }
@@ -89,7 +89,7 @@ function shape(schema: ZodJsonSchema, name: string): void {
   orderKeys(schema)
 }
 
-/** Adds nested defaults to a default, which the API server validates before it fills them in. */
+/** Adds nested defaults to a default: the API server validates it before filling them in. */
 function withInnerDefaults(schema: StructuralSchema, value: unknown): unknown {
   if (schema.type !== 'object' || typeof value !== 'object') return value
   const inner = Object.entries(schema.properties ?? {})
@@ -106,7 +106,7 @@ function integerFormat(maximum = Infinity): string {
 
 /** Returns the description of a field for `kubectl explain`, with its example and default. */
 function describe({ description = '', example, default: value }: ZodJsonSchema): string {
-  // kubectl explain shows neither examples nor defaults by itself.
+  // kubectl explain does not show examples and defaults by itself.
   const shown = example !== undefined && JSON.stringify(example) !== JSON.stringify(value)
   const isScalar = value !== undefined && typeof value !== 'object'
   return [
@@ -122,11 +122,10 @@ function inline(value: unknown): string {
   return kubeYamlLine(value as YamlValue)
 }
 
-/** Order for readers: the description first, then the type, then nested fields. */
+/** Order for readers: description, type, then nested fields. */
 const first = ['description', 'type', 'format', 'enum', 'default']
 const last = ['required', 'properties', 'items', 'additionalProperties']
 
-/** Sorts the keys of a schema for readers. */
 function orderKeys(schema: StructuralSchema): void {
   const entries = Object.entries(schema).toSorted(([a], [b]) => rankOf(a) - rankOf(b))
   for (const key of Object.keys(schema)) delete (schema as Record<string, unknown>)[key]

@@ -44,14 +44,14 @@ const kinds = [
 const specOf = (schema: z.ZodType): Schema =>
   (z.toJSONSchema(schema, { io: 'input' }) as Schema).properties?.['spec'] ?? {}
 
-/** Every such field, found in the schemas from which the CRDs are made. */
+/** Every such field, found in the schemas that the CRDs are made from. */
 export const referenceFields: readonly ReferenceField[] = kinds.flatMap(([kind, schema]) =>
   fieldsBelow(specOf(schema), '.spec', (spec) => spec)
     .filter(({ path }) => !ofKubelet.test(path))
     .map((field) => ({ kind, ...field })),
 )
 
-/** Every path whose name suggests a reference to a Secret or a ConfigMap, for comparison. */
+/** Every path that, by its name, looks like a reference to a Secret or ConfigMap. */
 export const referencePlaces: readonly string[] = kinds.flatMap(([kind, schema]) =>
   pathsBelow(specOf(schema), '.spec')
     .filter((path) => /(?:secret\w*|configMap\w*|valueFrom)$/i.test(path) && !ofKubelet.test(path))
@@ -68,7 +68,7 @@ function pathsBelow(schema: Schema, path: string): readonly string[] {
   ]
 }
 
-/** @param wrap puts a value of this schema into a spec */
+/** @param wrap inserts a value of this schema into a spec */
 function fieldsBelow(
   schema: Schema,
   path: string,
@@ -92,7 +92,7 @@ function fieldsBelow(
   )
 }
 
-/** Returns the other fields that an object with this field needs by schema and rules. */
+/** Returns the other fields that schema and rules require next to this one. */
 function neededBeside(
   { properties = {}, required = [], [rulesKeyword]: rules = [] }: Schema,
   name: string,

@@ -26,12 +26,12 @@ interface ServingOptions {
   readonly pods?: number
 }
 
-/** The operator on a fake API server in virtual time. The test plays Kubernetes' controllers. */
+/** The operator on a fake API server in virtual time. The test acts as Kubernetes' controllers. */
 export class OperatorHarness implements AsyncDisposable {
   readonly clock = new VirtualClock()
   readonly api: FakeApiServer
   readonly failures: string[] = []
-  /** The keys of all objects that were reconciled, in order. */
+  /** The keys of all reconciled objects, in order. */
   readonly reconciled: string[] = []
   readonly operator: Operator
   readonly #stop = new AbortController()
@@ -79,7 +79,7 @@ export class OperatorHarness implements AsyncDisposable {
     await this.#running
   }
 
-  /** Advances the clock, by default enough for all short delays. */
+  /** Advances the clock; by default, far enough for all short delays. */
   async pass(ms = 2_000): Promise<void> {
     await this.clock.advance(ms)
   }
@@ -153,7 +153,7 @@ export class OperatorHarness implements AsyncDisposable {
     return status
   }
 
-  /** `Type=Status/Reason@generation: message` of each condition. */
+  /** Formats each condition as `Type=Status/Reason@generation: message`. */
   conditions(resource: Resource, name: string): Readonly<Record<string, string>> {
     const all = (this.status(resource, name)['conditions'] ?? []) as readonly Condition[]
     return Object.fromEntries(
@@ -176,7 +176,7 @@ export class OperatorHarness implements AsyncDisposable {
     return all.map((event) => (event as KubeObject & { reason: string }).reason)
   }
 
-  /** Plays the Deployment controller: creates a ReplicaSet with all pods. */
+  /** Acts as the Deployment controller: creates a ReplicaSet with all pods. */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
     const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/fixed-hash']

@@ -25,7 +25,7 @@ export interface ReceivedRequest {
 }
 
 /**
- * An API server for tests of controllers in virtual time: versions, generations, watches, and
+ * An API server in virtual time, for tests of controllers: versions, generations, watches, and
  * faults that the test injects. It validates nothing; `e2e/kube` tests against the real one.
  */
 export class FakeApiServer {
@@ -107,7 +107,7 @@ export class FakeApiServer {
     return this.#store(resource, { ...before, status }, 'MODIFIED')
   }
 
-  /** Deletes an object; one with a finalizer only gets a deletion timestamp. */
+  /** Deletes an object. One with a finalizer only gets a deletion timestamp. */
   remove(resource: Resource, ref: ObjectRef): boolean {
     const before = this.find(resource, ref)
     if (before === null) return false
@@ -128,7 +128,7 @@ export class FakeApiServer {
     this.#publish(resource, 'DELETED', before)
   }
 
-  /** Applies an object; refuses it with a conflict if its resource version is stale. */
+  /** Applies an object. Refuses it with a conflict if its resource version is stale. */
   #apply(resource: Resource, object: KubeObject): KubeObject {
     const { name, resourceVersion } = object.metadata
     const before = this.find(resource, object.metadata)

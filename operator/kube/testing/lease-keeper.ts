@@ -6,8 +6,8 @@ import type { Lease } from '../leader-elector.ts'
 import type { ObjectRef, Resource } from '../object.ts'
 
 /**
- * One lease of an API server in virtual time: optimistic locking, and a connection that the test
- * can slow down or cut. `e2e/kube` tests against the real one.
+ * One lease of an API server in virtual time, with optimistic locking and a connection that the
+ * test can slow down or cut. `e2e/kube` tests against the real one.
  */
 export class LeaseKeeper {
   lease: Lease | null = null
@@ -34,7 +34,7 @@ export class LeaseKeeper {
       this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion } }
       return this.lease
     }
-    // The client's types are wider, since this one serves a single kind.
+    // The client's types are wider, because this one serves a single kind.
     return {
       get: async (_: Resource, _ref: ObjectRef, signal: AbortSignal) => {
         await travel(signal)
