@@ -82,7 +82,7 @@ describe.each(firstNodes)('ethers, with one node of three %s', (firstNode) => {
     await expect(provider.send('eth_getBalance', ['0xnonsense', 'latest'])).rejects.toMatchObject({
       error: { code: -32602, message: expect.stringContaining('invalid argument 0') },
     })
-    await expect(provider.send('eth_noSuchMethod', [])).rejects.toMatchObject({
+    await expect(provider.send('eth_getNoSuchThing', [])).rejects.toMatchObject({
       code: 'UNSUPPORTED_OPERATION',
     })
   })

@@ -104,6 +104,9 @@ export interface Seat {
   cooldownUntilMs: number
   /** From the answers of the URL. */
   limitedUntilMs: number
+  /** When a cooldown began, or a call last tried the URL during one. */
+  lastTrialMs: number
+  trial: Exchange | null
   /** Time of its first report that it is syncing. */
   syncingSinceMs: number
 }

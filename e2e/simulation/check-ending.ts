@@ -60,12 +60,16 @@ function noteLimit({ clock, seats, calls }: Arena, exchange: Exchange): void {
   const { target, callId, limitMs, isAborted, fate } = exchange
   const seat = seats.get(target.printable) as Seat
   const nowMs = clock.nowMs()
+  // An answer to a trial ends the cooldown.
+  if (seat.trial === exchange && !isAborted && fate.kind !== 'faulty')
+    seat.limitedUntilMs = seat.cooldownUntilMs = nowMs
   if (limitMs === null || isAborted || fate.kind !== 'faulty') return
   // After an unknown method or a probe, a 503 does not say when the URL is available again.
   const isCall = callId !== null && calls.get(callId)?.call.method.known === true
   const requestsCooldown = fate.fault === 'rate-limit' || (fate.fault === 'status' && isCall)
   if (!requestsCooldown || Math.max(seat.limitedUntilMs, seat.cooldownUntilMs) > nowMs) return
   seat.limitedUntilMs = nowMs + limitMs
+  seat.lastTrialMs = nowMs
 }
 
 /** Reports attempts that were aborted early, although nothing else ended the call. */

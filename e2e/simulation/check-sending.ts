@@ -15,12 +15,20 @@ import {
 } from './arena.ts'
 import { triesOf, wasSent } from './check-ending.ts'
 
+const trialDistanceMs = 1_000
+
 /** Checks a request when the engine sends it. The call's exchanges already include it. */
 export function checkSending(arena: Arena, exchange: Exchange): void {
   const { clock, calls, seats } = arena
   const seat = seats.get(exchange.target.printable) as Seat
-  if (Math.max(seat.cooldownUntilMs, seat.limitedUntilMs) > clock.nowMs())
-    arena.report('cooldown-kept', `${nameOf(exchange)} is in cooldown`)
+  const nowMs = clock.nowMs()
+  if (Math.max(seat.cooldownUntilMs, seat.limitedUntilMs) > nowMs) {
+    // While no other URL can serve, one call in a second may be a trial.
+    if (nowMs - seat.lastTrialMs < trialDistanceMs)
+      arena.report('cooldown-kept', `${nameOf(exchange)} is in cooldown`)
+    seat.lastTrialMs = nowMs
+    seat.trial = exchange
+  }
   const client = exchange.callId === null ? undefined : calls.get(exchange.callId)
   if (client) checkCall(arena, exchange, client, seat)
 }
@@ -121,6 +129,8 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       each.availability.standing === 'eligible' &&
       !each.availability.isOnTrial &&
       !lacksHistory(arena, each, client) &&
+      // A node that has said that it lacks the method comes last.
+      each.urls.some(({ cooldown }) => cooldown.leftMsOf(call.method.name) === 0) &&
       each.usedSlots < arena.schedule.settings.maxSessions &&
       each.serves(addons) &&
       (call.method.kind === 'write' || isAt(each, call.directives.minBlock ?? 0)),

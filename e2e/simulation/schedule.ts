@@ -246,7 +246,7 @@ const methods = {
   eth_newBlockFilter: 1,
   eth_accounts: 1,
   debug_getRawHeader: 1,
-  some_unknownMethod: 1,
+  some_getUnknown: 1,
 }
 const methodLots = kindsOf(methods).flatMap((method) => Array<string>(methods[method]).fill(method))
 

@@ -15,7 +15,7 @@ import type { PlannedFault, UrlPlan } from './schedule.ts'
 /** Latency of a refusal. */
 const refusalMs = 1
 /** The least cooldown after a 429 without `Retry-After`. */
-const defaultLimitMs = 27_000
+const defaultLimitMs = 900
 /** The least cooldown after a 429 with `Retry-After: 0`. */
 const soonLimitMs = 900
 /** The longest cooldown of an unavailable URL. */

@@ -90,6 +90,8 @@ class Simulation implements Arena {
           url,
           cooldownUntilMs: -Infinity,
           limitedUntilMs: -Infinity,
+          lastTrialMs: -Infinity,
+          trial: null,
           syncingSinceMs: Infinity,
         })
     this.#tip = new TipWatch(this)
@@ -184,7 +186,10 @@ class Simulation implements Arena {
           this.#run.log(`${upstream}: ${from} to ${state}, ${why}`),
         cooldownBegan: (_, url, cooldownMs) => {
           const seat = this.seats.get(url)
-          if (seat) seat.cooldownUntilMs = this.clock.nowMs() + cooldownMs
+          if (!seat) return
+          const nowMs = this.clock.nowMs()
+          seat.cooldownUntilMs = nowMs + cooldownMs
+          seat.lastTrialMs = nowMs
           this.#run.log(`${url} in cooldown for ${cooldownMs} ms`)
         },
         verificationFailed: (_, url, verification, why) =>

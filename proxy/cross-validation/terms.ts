@@ -59,10 +59,9 @@ const forbidden = 'may not be cross-validated at the request of callers'
 function unsupportedReason(call: Call): string | null {
   const { method, journal } = call
   if (method.kind === 'write') return 'is a write, which cannot be cross-validated'
-  if (!isRead(call) && method.kind === 'read')
-    return 'is not known to be a read, and cannot be cross-validated'
   if (method.kind !== 'read' || method.stateful !== null)
     return 'is about the state of one node or connection, which cannot be cross-validated'
   const mayStream = journal.mayStream || !isWhole(call)
-  return mayStream ? 'may stream, and cannot be cross-validated' : null
+  if (mayStream) return 'may stream, and cannot be cross-validated'
+  return isRead(call) ? null : 'is not known to be a read, and cannot be cross-validated'
 }
