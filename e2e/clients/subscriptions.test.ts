@@ -27,9 +27,10 @@ async function route(sockets = true): Promise<Routed> {
   const chain = createChainModel()
   const start = async (name: string) => stack.use(await startSimNode({ chain, name }))
   const nodes = [await start('a'), await start('b')] as const
-  // The router checks a source after one Ethereum block time without an event.
+  // The router checks a source after one block time without an event.
   const settings = { 'subscription-stall-blocks': 1 }
-  const router = stack.use(await serveRouter({ primaries: nodes, sockets, settings }))
+  const quick = { chainId: 'QUICK', specSources: [new URL('quick.yml', import.meta.url).pathname] }
+  const router = stack.use(await serveRouter({ ...quick, primaries: nodes, sockets, settings }))
   return { chain, nodes, router }
 }
 

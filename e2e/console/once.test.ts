@@ -59,7 +59,7 @@ test('--once and --json show the bad node, the reason and the time', async () =>
   })
 })
 
-test.each([
+test.concurrent.each([
   [['--once', '--at', '127.0.0.1:1'], 1, /^$/, /DOWN 127\.0\.0\.1:1: no answer: /],
   [['--at', 'a b', '--once'], 2, /--at: "a b" is not an address/, /^$/],
   [['--onec'], 2, /--onec: unknown flag "--onec"\. Did you mean --once\?/, /^$/],

@@ -3,16 +3,12 @@
 
 const timeoutMs = 5_000
 
-export interface MetricValue {
-  readonly labels: Readonly<Record<string, string>>
-  readonly value: number
-}
-
 export async function getPage(page: string): Promise<string> {
   return (await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })).text()
 }
 
-export function metricValues(page: string, name: string): MetricValue[] {
+/** The series of a metric, each with its labels and its value. */
+export function metricValues(page: string, name: string) {
   const lines = page.split('\n').filter((line) => line.startsWith(`${name}{`))
   return lines.map((line) => ({
     labels: Object.fromEntries(

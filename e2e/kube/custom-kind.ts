@@ -30,9 +30,7 @@ export async function createDefinition(
   signal: AbortSignal,
 ): Promise<void> {
   const { group, version, kind: name, plural } = resource
-  const schema = {
-    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-  }
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: definitions.kind,
@@ -41,7 +39,7 @@ export async function createDefinition(
       group,
       names: { plural, singular: name.toLowerCase(), kind: name, listKind: `${name}List` },
       scope: 'Namespaced',
-      versions: [{ name: version, served: true, storage: true, schema }],
+      versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }],
     },
   }
   await client.create<KubeObject>(definitions, definition, signal)

@@ -3,6 +3,7 @@
 import type { TestProject } from 'vitest/node'
 import { ensureAssets } from './assets.ts'
 import type { Access } from './access.ts'
+import { installCrds, kubectlFor } from './kubectl.ts'
 import { startCluster } from './test-cluster.ts'
 
 declare module 'vitest' {
@@ -12,11 +13,12 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one cluster for all files of `e2e/kube`, and builds its programs if they are missing. */
+/** Starts one cluster with our kinds for all files of `e2e/kube`. Builds missing programs. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await ensureAssets(process.env)
   const cluster = await startCluster()
   const { folder, access, kubeconfig } = cluster
+  await installCrds(kubectlFor(kubeconfig, 'default'))
   project.provide('cluster', { folder, access, kubeconfig })
   return async () => {
     await cluster[Symbol.asyncDispose]()

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ChaosProxy } from './chaos/proxy.ts'
 import { eventually } from '../processes/eventually.ts'
 import { hastyClock, createOperator, run } from './in-process-operator.ts'
 import { clientOf } from './access.ts'
-import { installCrds, kubectlFor } from './kubectl.ts'
 import { useNamespace } from './test-namespace.ts'
 
-const { namespace, access, kubeconfig } = useNamespace()
-
-beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
+const { namespace, access } = useNamespace()
 
 test('an operator with a fast clock waits for the answers of a slow API server', async () => {
   // A list may take a minute, which is less on this clock than the server takes.

@@ -44,10 +44,9 @@ function configOf({ url }: SimNode, name: string, settings = {}) {
   return ethereumConfig([{ name, url: `${url}/v2/\${KEY}` }], settings)
 }
 
-async function replay(config: object, ...flags: readonly string[]) {
+async function replay(config: object) {
   const against = await workspace.write('against.yml', config)
-  const args = ['replay', recording, '--against', against, '--rate', '1000', ...flags]
-  return runProgram(args, { env: { KEY: key } })
+  return command('replay', recording, '--against', against, '--rate', '1000')
 }
 
 const blockAt = (back: number) => `0x${(chain.head - back).toString(16)}`
@@ -105,7 +104,9 @@ test('the file is private to its owner, and has each call, but no key and no hea
 })
 
 test('a replay at the same node has no mismatch', async () => {
-  const { code, stdout, stderr } = await replay(configOf(running, 'running'))
+  const against = await workspace.write('against.yml', configOf(running, 'running'))
+  const args = ['replay', recording, '--against', against, '--rate', '1000']
+  const { code, stdout, stderr } = await runProgram(args, { env: { KEY: key } })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, skipped 3, same 6\n/)
   for (const method of ['eth_accounts', 'eth_sendRawTransaction', 'other'])
@@ -119,7 +120,7 @@ test('a mismatch in one field is reported with method, field and upstream', asyn
     { kind: 'error', code: -32_000, message: 'out of memory' },
     { methods: ['eth_call'] },
   )
-  const { code, stdout } = await replay(configOf(other, 'other'))
+  const { code, output: stdout } = await replay(configOf(other, 'other'))
   expect(code).toBe(1)
   const [counts, , , ...findings] = stdout.split('\n')
   expect(counts).toBe('Calls: differs 2, failed 2, mayDiffer 1, skipped 3, same 1')
@@ -223,7 +224,7 @@ test('a write is never replayed, whatever the file says', async () => {
 test('calls without a candidate upstream report the reason', async () => {
   const gone = await start('gone')
   await gone.stop()
-  const { code, stdout } = await replay(configOf(gone, 'gone'))
+  const { code, output: stdout } = await replay(configOf(gone, 'gone'))
   expect(stdout).toMatch(/failed .* no-upstream .* no upstream can serve this call now \(gone: /)
   expect(code).toBe(1)
 })

@@ -66,7 +66,7 @@ export interface ServedRouter extends AsyncDisposable {
 /** Disables the cache, for tests that count requests to nodes or change the answers of nodes. */
 export const uncached = { 'cache-bytes': '0' } as const
 
-let bundled: Promise<ChainCatalog> | null = null
+const catalogs = new Map<string, Promise<ChainCatalog>>()
 
 /**
  * Serves a chain as `router` does, and waits until every upstream was verified once, whatever the
@@ -137,7 +137,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   }
 }
 
-/** Loads the bundled specs once per test file. */
+/** Loads the same sources once per process, since that takes longer than the rest of a start. */
 function catalogOf(specSources: readonly string[]): Promise<ChainCatalog> {
-  return specSources.length > 0 ? loadCatalog(specSources) : (bundled ??= loadCatalog([]))
+  return catalogs.getOrInsertComputed(specSources.join('\n'), () => loadCatalog(specSources))
 }

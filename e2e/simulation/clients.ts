@@ -7,6 +7,7 @@ import { MalformedAnswer } from '../../proxy/relay/reply.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
 import { type BodyStream, TransportError } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
+import { toQuantity as hex } from '../upstream-sim/hex.ts'
 import type { Arena, ClientCall, Outcome, Question } from './arena.ts'
 import type { Spec } from './engine.ts'
 import type { RequestPlan } from './schedule.ts'
@@ -105,8 +106,6 @@ function outcomeOf(thrown: unknown, { leftMs }: ClientCall): Outcome {
     ? { kind: 'error', error: thrown }
     : { kind: 'defect', thrown }
 }
-
-const hex = (number: number) => `0x${number.toString(16)}`
 
 /** The params of a plan at the current head of the chain. */
 function questionOf(plan: RequestPlan, chain: ChainModel): Question {

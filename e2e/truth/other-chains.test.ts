@@ -49,7 +49,10 @@ describe.each(chainCases)('$name', (under) => {
     )
     const primaries = nodes.map(({ name, url }) => ({ name, url: `${url}${base}` }))
     const router = stack.use(
-      await serveRouter({ chainId, apiInterface, primaries, settings: uncached }),
+      await serveRouter({
+        ...{ chainId, apiInterface, primaries, settings: uncached },
+        urlSettings: { dying: { timeout: '1s' } },
+      }),
     )
     const reference = makeNode()
     const truth = (read: Read, id: string) => honestly(reference, under, read, id).body

@@ -3,9 +3,8 @@
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { wrongAnswerTo, type NodeCall, type WrongKind } from '../simulation/wrong-answers.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import { EthereumNode } from '../upstream-sim/sim-node.ts'
+import { EthereumNode, type SimNode } from '../upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
-import type { SimNode } from '../upstream-sim/sim-node.ts'
 
 /** The right answers of a chain, computed in memory. */
 export interface Truth {

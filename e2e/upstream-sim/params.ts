@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import type { ChainView } from './chain-view.ts'
+import type { ChainView, BlockRef } from './chain-view.ts'
 import type { Hex } from './hex.ts'
 import { invalidParams } from './json-rpc.ts'
 import type { Method } from './rpc-node.ts'
-import type { BlockRef } from './chain-view.ts'
 
 /* Parameters of Ethereum methods. All others are refused. */
 

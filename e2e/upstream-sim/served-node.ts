@@ -15,9 +15,8 @@ import { freePort } from '../processes/free-ports.ts'
 import { CallRecord } from './call-record.ts'
 import { FaultSwitch } from './faults.ts'
 import { digest } from './hex.ts'
-import { send, sendReply } from './http-reply.ts'
+import { send, sendReply, type NodeReply } from './http-reply.ts'
 import { SocketFace, type SocketNode } from './socket-face.ts'
-import type { NodeReply } from './http-reply.ts'
 
 const keepAliveTimeout = 120_000
 

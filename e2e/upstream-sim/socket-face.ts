@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
-import { readRequest, replyText, RpcError } from './json-rpc.ts'
-import type { RpcCall, RpcRequest } from './json-rpc.ts'
+import { readRequest, replyText, RpcError, type RpcCall, type RpcRequest } from './json-rpc.ts'
 
 /** Interval at which the node polls its chain for new blocks. */
 const pollMs = 10

@@ -2,14 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { KubeObserver } from '../../../operator/kube/observer.ts'
 import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { runSchedule } from './schedule.ts'
 import { type Picture, pictureOf } from '../cluster-picture.ts'
 import { FleetScript } from '../fleet-script.ts'
 import { hastyClock, createOperator, run } from '../in-process-operator.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { type Access, clientOf, impatient } from '../access.ts'
 import { PretendKubelet } from '../pretend-kubelet.ts'
 import { namespaces } from '../resources.ts'
@@ -20,14 +19,12 @@ import { useNamespace } from '../test-namespace.ts'
  * undisturbed run, and remains in it. `make chaos-kube SEEDS=200 FROM=1` runs more schedules.
  */
 
-const { namespace, client, access, kubeconfig, signal } = useNamespace()
+const { namespace, client, access, signal } = useNamespace()
 const seeds = Number(process.env['SEEDS'] || 12)
 const from = Number(process.env['FROM'] || 1)
 const steps = 25
 /** Silence of a watch, short so that the test does not wait. */
 const silenceMs = 15_000
-
-beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
 
 /** The record of an operator: the number of writes, and a line per reconcile and failure. */
 class Journal {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
+import { kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { readManifests } from './manifest-table.ts'
 
 const { kubeconfig, namespace } = useNamespace()
 const kubectl = kubectlFor(kubeconfig, namespace)
-
-beforeAll(() => installCrds(kubectl))
 
 describe.each([
   ['rpc-router.accepted.yaml', rpcRouterSchema],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { projectFiles, projectText } from '../../../scripts/law/project-files.ts'
-import { installCrds, kubectlFor, printed } from '../kubectl.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 const { kubeconfig, namespace } = useNamespace()
@@ -17,8 +17,6 @@ const manifests = projectFiles()
       .filter((text) => /^apiVersion: (?!argoproj|keda|\w+\.toolkit)/m.test(text))
       .map((text) => [path, text] as const),
   )
-
-beforeAll(() => installCrds(kubectl))
 
 test('the documentation has manifests', () => {
   expect(manifests.length).toBeGreaterThan(0)

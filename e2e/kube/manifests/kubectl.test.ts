@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { accountManifests, rbacManifests, userRoles } from '../../../operator/rbac/rules.ts'
 import { eventually } from '../../processes/eventually.ts'
-import { installCrds, kubectlFor, printed } from '../kubectl.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
@@ -29,7 +29,6 @@ function provider(name: string, spec: object) {
 }
 
 beforeAll(async () => {
-  await installCrds(kubectl)
   const objects = [
     router('fixed', { replicas: 3 }),
     router('scaled', { autoscaling: { maxReplicas: 5 } }),

@@ -2,14 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ToolRun } from '../../processes/run-tool.ts'
-import { installCrds, kubectlFor, printed } from '../kubectl.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { differenceOf, noDifference, readManifests, splitRefusals } from './manifest-table.ts'
 
 const { kubeconfig, namespace } = useNamespace()
 const kubectl = kubectlFor(kubeconfig, namespace)
-
-beforeAll(() => installCrds(kubectl))
 
 describe.each([['rpc-router.refused.yaml'], ['upstream-provider.refused.yaml']])('%s', (file) => {
   const refusals = readManifests(file)

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../../operator/kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../../processes/eventually.ts'
 import { createOperator, run } from '../in-process-operator.ts'
-import { installCrds, kubectlFor, printed } from '../kubectl.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 interface Saying {
@@ -62,7 +62,6 @@ const stop = new AbortController()
 let running: Promise<void>
 
 beforeAll(async () => {
-  await installCrds(kubectl)
   const stringData = { alpha: 'secret-of-alpha', broken: 'first\nsecond' }
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' }, stringData }
   await printed(kubectl(['apply', '-f', '-'], secret, ...rows.flatMap(objectsOf)))

@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
 import { eventually } from '../../processes/eventually.ts'
-import { installCrds, kubectlFor, printed } from '../kubectl.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 const folder = join(import.meta.dirname, '../../../samples')
@@ -25,8 +25,6 @@ function manifestsOf(sample: string): readonly Manifest[] {
   const documents = parseAllDocuments(readFileSync(join(folder, sample), 'utf8'))
   return documents.map((document) => document.toJS() as Manifest)
 }
-
-beforeAll(() => installCrds(kubectl))
 
 describe.each(samples)('%s', (sample) => {
   const file = join(folder, sample)

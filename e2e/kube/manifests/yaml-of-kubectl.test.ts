@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type CustomResourceDefinition,
   rpcRouterDefinition,
@@ -9,7 +9,7 @@ import {
 import type { StructuralSchema } from '../../../operator/api/crd/structural-schema.ts'
 import { kubeYaml } from '../../../operator/api/crd/kube-yaml.ts'
 import { readDocuments } from '../../../operator/manifests/read-documents.ts'
-import { installCrds, kubectlFor, printed } from '../kubectl.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
@@ -18,8 +18,6 @@ import { useNamespace } from '../test-namespace.ts'
 
 const { kubeconfig, namespace } = useNamespace()
 const kubectl = kubectlFor(kubeconfig, namespace)
-
-beforeAll(() => installCrds(kubectl))
 
 /** The enum values and the defaults of every field, by path. */
 function constantsOf(path: string, schema: StructuralSchema): readonly object[] {

@@ -14,7 +14,7 @@ import {
 } from '../../../operator/resources/kinds.ts'
 import { isNotFound } from '../../../operator/kube/errors.ts'
 import { eventually } from '../../processes/eventually.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
+import { kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
 import { quiet, type RunningOperator, runOperator } from './running-operator.ts'
@@ -26,7 +26,6 @@ const counts = new Map<string, number[]>()
 let running: RunningOperator
 
 beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
   running = await runOperator({ ...place, namespaces: [place.namespace] })
   const store = new Store<Deployment>()
   store.subscribe(({ object }) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomBytes } from 'node:crypto'
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listAll } from '../../../operator/kube/reflector.ts'
 import type { Resource } from '../../../operator/kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
@@ -16,8 +16,6 @@ import { grantRules, type OperatorPlace, quiet, runOperator } from './running-op
 
 const shared = useNamespace()
 let place: TestNamespace
-
-beforeAll(() => installCrds(kubectlFor(shared.kubeconfig, shared.namespace)))
 
 beforeEach(async () => {
   place = { ...shared, namespace: `leaving-${randomBytes(5).toString('hex')}` }

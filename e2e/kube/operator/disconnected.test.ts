@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   deployments,
   rpcRouters,
@@ -8,17 +8,12 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../../processes/eventually.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet, keyHeader } from './fleet.ts'
 import { grantRules, runOperator } from './running-operator.ts'
 
 const place = useNamespace()
 const fleet = new Fleet(place)
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-})
 
 /** Runs the operator, stops it, makes a change, and runs it again. */
 async function whileAway(change: () => Promise<void>): Promise<AsyncDisposable> {

@@ -6,7 +6,6 @@ import { createDefinition, deleteDefinition } from '../custom-kind.ts'
 import { eventually } from '../../processes/eventually.ts'
 import { hastyClock, createOperator, run } from '../in-process-operator.ts'
 import { clientOf } from '../access.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
 import { grantRules } from './running-operator.ts'
@@ -17,7 +16,6 @@ const stop = new AbortController()
 let running: Promise<void>
 
 beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
   const namespaces = [place.namespace]
   const access = await grantRules({ ...place, namespaces })
   // A minute takes two seconds on this clock.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll } from 'vitest'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { PretendKubelet, type Fate } from '../pretend-kubelet.ts'
 import type { Pod } from '../resources.ts'
 import { useNamespace, type TestNamespace } from '../test-namespace.ts'
@@ -34,7 +33,6 @@ export function useOperatedFleet(
     run: () => runOperator({ ...place, namespaces: [namespace] }, options),
   } as OperatedFleet
   beforeAll(async () => {
-    await installCrds(kubectlFor(place.kubeconfig, namespace))
     void operated.kubelet.run(place.signal)
     operated.running = await operated.run()
   })

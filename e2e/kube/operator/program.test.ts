@@ -4,13 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { leases } from '../../../operator/kube/leader-elector.ts'
 import { noFaults } from '../chaos/faults.ts'
 import { ChaosProxy } from '../chaos/proxy.ts'
 import { eventually } from '../../processes/eventually.ts'
 import { freePort } from '../../processes/free-ports.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { startCluster, writeKubeconfig } from '../test-cluster.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
@@ -20,10 +19,6 @@ const place = useNamespace()
 const fleet = new Fleet(place)
 const program = join(import.meta.dirname, '../../../bin/rpc-operator.mjs')
 const started = new Set<ChildProcess>()
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-})
 
 afterEach(async () => {
   for (const child of started) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventually } from '../../processes/eventually.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { quiet, runOperator, writes } from './running-operator.ts'
 import { countObjects, populate, Progress } from './scale.ts'
 
 const place = useNamespace()
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-})
 
 test('the operator writes each object about once, and then nothing', async () => {
   const { namespace, client, signal } = place

@@ -5,13 +5,12 @@ import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
 import type { UpstreamProvider } from '../../../operator/api/upstream-provider.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import { systemClock } from '../../../operator/kube/clock.ts'
-import { listAll } from '../../../operator/kube/reflector.ts'
+import { listAll, Reflector } from '../../../operator/kube/reflector.ts'
 import {
   type KubeObject,
   withoutManagedFields,
   type Resource,
 } from '../../../operator/kube/object.ts'
-import { Reflector } from '../../../operator/kube/reflector.ts'
 import { Store } from '../../../operator/kube/store.ts'
 import {
   childKinds,

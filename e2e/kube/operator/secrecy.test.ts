@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Writable } from 'node:stream'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createLogger, logObserver } from '../../../operator/cli/log.ts'
 import type { KubeObject } from '../../../operator/kube/object.ts'
 import { events } from '../../../operator/kube/event-recorder.ts'
 import { secrets } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../../processes/eventually.ts'
-import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
 import { runOperator } from './running-operator.ts'
@@ -15,10 +14,6 @@ import { runOperator } from './running-operator.ts'
 const place = useNamespace()
 const fleet = new Fleet(place)
 const canary = 'CANARY5f2b91'
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-})
 
 test('values of Secrets exist only in the Secrets', async () => {
   const lines: string[] = []
