@@ -34,7 +34,7 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
 const unusable: readonly Reason[] = ['Disabled', 'Rejected', 'Unverified']
 
 /** Whether no observed pod can use the provider. */
-export function isUnusable({ reason }: ObservedCondition): boolean {
+export function isUnusable({ reason }: { readonly reason: string | undefined }): boolean {
   return unusable.some((each) => each === reason)
 }
 
@@ -133,6 +133,6 @@ export function overallHealth(
 
 /** Finds one reason for observations that differ: no pod can use the provider, or some can. */
 function commonReason(differing: readonly (string | undefined)[]): Reason {
-  const isUseless = differing.every((each) => unusable.some((reason) => reason === each))
+  const isUseless = differing.every((reason) => isUnusable({ reason }))
   return (isUseless && unusable.find((each) => differing.includes(each))) || 'PodsDiffer'
 }

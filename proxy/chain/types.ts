@@ -116,7 +116,7 @@ export interface MethodSpec {
   readonly impliesBlock?: boolean
   /** Whether every result shows the latest state, in a form that the router cannot read. */
   readonly showsUnnamed?: boolean
-  /** Header with the node's head on every answer; absent: none. */
+  /** The header in which the node reports its head; absent if it has none. */
   readonly tipHeader?: string | undefined
   /** Tag of a request that omits the last param, its block; absent or null: none. */
   readonly defaultTag?: BlockTag | null

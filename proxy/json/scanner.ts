@@ -11,6 +11,13 @@ import { clientLimits } from '../bytes/limits.ts'
  * of an unexpected byte.
  */
 
+/** Delimiters of an array that is put together from its elements. */
+export const arrayBytes = {
+  open: Buffer.from('['),
+  comma: Buffer.from(','),
+  close: Buffer.from(']'),
+} as const
+
 /** Part of a text: the offset of its first byte, and the offset after its last. */
 export interface Span {
   readonly start: number

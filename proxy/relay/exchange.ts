@@ -23,6 +23,8 @@ import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-
 const methodCooldownMs = ({ cooldown }: FailureClass) => (cooldown ? 10_000 : 5 * 60_000)
 
 const ownDefect = 'a defect of the router'
+// Shared, because creating an error captures a stack trace.
+const lateFault = new TransportError('timeout', 'no answer in time')
 
 /** One request of an attempt to one URL, and its outcome. */
 export class Exchange {
@@ -71,7 +73,7 @@ export class Exchange {
   becomeLate(): void {
     this.isLate = true
     this.failure = this.#timeout
-    this.fault = new TransportError('timeout', 'no answer in time')
+    this.fault = lateFault
     const sentMs = this.record.startedMs
     this.#excuseLateness = this.#settle('late', { failure: this.failure, sentMs })
   }

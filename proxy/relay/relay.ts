@@ -6,7 +6,6 @@ import type { Cancel } from '../clock/clock.ts'
 import { drawCandidates } from '../upstream/candidates.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
-import { isAt, reaches } from '../upstream/wanted.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
@@ -236,10 +235,9 @@ class FailoverAttempts implements AttemptOwner {
   #tryInCooldown(kind: AttemptKind, nowMs: number): boolean {
     const { journal } = this.#call
     if (journal.attempts.some(({ result }) => result === null)) return false
-    const found = this.#context.pool.nextInCooldown(this.#needs)
-    const { floor, isOneOfMany } = this.#needs
-    if (!found || !reaches(found.upstream, floor) || !isAt(floor, found.url)) return false
-    if (this.#context.pool.pick.isFull(found.upstream, isOneOfMany)) return false
+    const { pool } = this.#context
+    const found = pool.nextInCooldown(this.#needs)
+    if (!found || !pool.pick.mayTry(found.upstream, found.url, this.#needs)) return false
     if (!found.url.cooldown.beginTrial()) return false
     this.#trial = found
     return this.#launch(found.upstream, kind, nowMs, found.url)

@@ -62,20 +62,21 @@ export function settle(
   outcome: Outcome,
   upstream: Upstream | null,
   url: NodeUrl,
-  { failure = unnamed, retryAfterMs = null, elapsedMs = null, ...more }: OutcomeDetails = {},
+  details: OutcomeDetails = {},
 ): (() => void) | null {
+  const { failure = unnamed, retryAfterMs = null, elapsedMs = null, method } = details
   const { failures, latency, cooldown }: Effect = effects[outcome]
   // The cooldown begins first, since the probe that a failure may start respects it.
-  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, more.limit)
-  else if (cooldown === 'of-method' && more.method)
-    url.cooldown.beginOf(more.method.name, retryAfterMs ?? more.method.forMs)
+  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, details.limit)
+  else if (cooldown === 'of-method' && method)
+    url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs)
   else if (cooldown === 'if-requested' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
   else if (cooldown === 'end') url.cooldown.end()
   if (upstream === null) return null
   if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
   if (failures === 'reset') upstream.succeeded(url, latency === 'exact' ? elapsedMs : null)
-  else if (failures === 'add') upstream.failed(url, failure, more.needsProbe, more.cause)
-  else if (failures === 'add-revocably') return upstream.late(url, failure, more.sentMs ?? 0)
+  else if (failures === 'add') upstream.failed(url, failure, details.needsProbe, details.cause)
+  else if (failures === 'add-revocably') return upstream.late(url, failure, details.sentMs ?? 0)
   return null
 }
 

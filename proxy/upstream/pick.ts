@@ -18,7 +18,7 @@ import {
   shownRankShift,
 } from './ranks.ts'
 import { isAt, isExcluded, reaches, type Wanted } from './wanted.ts'
-import type { Members, Upstream } from './upstream.ts'
+import type { Members, NodeUrl, Upstream } from './upstream.ts'
 import { draw, weigh, type Weighed } from './weights.ts'
 
 export interface PickOptions {
@@ -112,6 +112,12 @@ export class Picker {
     )
     const primaries = eligible.filter(({ tier }) => tier === 'primary')
     return primaries.length > 0 ? primaries : eligible
+  }
+
+  /** Whether nothing but a cooldown keeps the call away from this URL. */
+  mayTry(upstream: Upstream, url: NodeUrl, wanted: Wanted): boolean {
+    const obstacle = this.#obstacleOf(upstream, wanted)
+    return (obstacle === 0 || obstacle === obstacles.notServing) && isAt(wanted.floor ?? null, url)
   }
 
   /** Whether the upstream has the data of the call, or no upstream does. */

@@ -10,7 +10,7 @@ interface Dashboard {
   readonly title: string
   /** Labels with a variable, which filters all series that have the label. */
   readonly variables: readonly string[]
-  /** Series whose label values the variables offer. */
+  /** Series that supply the values of the dashboard's variables. */
   readonly of: string
   readonly panels: string
 }

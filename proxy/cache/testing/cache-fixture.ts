@@ -37,7 +37,7 @@ export interface CallResult {
   readonly upstream: string | null
 }
 
-/** An answer that replaces a result. */
+/** What the node returns instead of a result. */
 export class Instead {
   readonly answer: ScriptedAnswer
   constructor(answer: ScriptedAnswer) {

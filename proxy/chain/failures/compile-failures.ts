@@ -53,11 +53,15 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const waits = hints.map((each) => new RegExp(each, 'i'))
   /** The failure, with the wait that the upstream asks for. */
   const hinted = (failure: FailureClass, message: string, details = ''): FailureClass => {
+    if (!failure.cooldown) return failure
     const text = `${message.slice(0, maxMessageLength)} ${details}`
-    const found = failure.cooldown && waits.find((each) => each.test(text))?.exec(text)?.groups
-    if (!found) return failure
-    const { m = 0, s = 0, ms = 0 } = found
-    return { ...failure, retryAfterMs: (Number(m) * 60 + Number(s)) * 1_000 + Number(ms) }
+    for (const each of waits) {
+      const found = each.exec(text)?.groups
+      if (!found) continue
+      const { m = 0, s = 0, ms = 0 } = found
+      return { ...failure, retryAfterMs: (Number(m) * 60 + Number(s)) * 1_000 + Number(ms) }
+    }
+    return failure
   }
   const ofStatus = (status: number) => statuses.get(status) ?? malformed
   return {

@@ -3,7 +3,7 @@
 import { Reservation, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { budgetLimits, clientLimits, nodeLimits } from '../../bytes/limits.ts'
-import type { Span } from '../../json/scanner.ts'
+import { arrayBytes, type Span } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/call.ts'
 import type { Reply } from '../../relay/reply.ts'
@@ -16,9 +16,7 @@ import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.
 const { waveItems } = clientLimits
 /** Answers of a batch are written in chunks of at least this size. */
 const paceBytes = 64 * 1024
-const open = Buffer.from('[')
-const comma = Buffer.from(',')
-const close = Buffer.from(']')
+const { open, comma, close } = arrayBytes
 
 /** Answer to one item: bytes, a stream that is too long to collect, or null for none. */
 export type ItemAnswer = Body | null

@@ -4,7 +4,7 @@ import type { ByteBudget } from '../../../bytes/byte-budget.ts'
 import { nodeLimits } from '../../../bytes/limits.ts'
 import { Cancellation, type CancelSignal } from '../../../clock/cancellation.ts'
 import type { Clock } from '../../../clock/clock.ts'
-import { bufferOf, Cursor, memberOf, spaceEnd } from '../../../json/scanner.ts'
+import { arrayBytes, bufferOf, Cursor, memberOf, spaceEnd } from '../../../json/scanner.ts'
 import {
   type BatchToken,
   type Incoming,
@@ -14,9 +14,7 @@ import {
   wholeBody,
 } from '../../wire.ts'
 
-const open = Buffer.from('[')
-const comma = Buffer.from(',')
-const close = Buffer.from(']')
+const { open, comma, close } = arrayBytes
 
 /** Statuses with which nodes refuse batches, or batches of that size. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501])
