@@ -39,9 +39,9 @@ test.each<[string, Upstream, Chain, string[]]>([
   ],
   [
     'in service, and silent',
-    { why: '3 failures in a row, the last: probe: timeout' },
+    { why: '3 failures in a row, the last: probe: attempt-timeout (no answer in 5000 ms)' },
     {},
-    ['odd | a | 3 failures in a row, the last: probe: timeout'],
+    ['odd | a | 3 failures in a row, the last: probe: attempt-timeout (no answer in 5000 ms)'],
   ],
   ['two failures are no problem', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
   [

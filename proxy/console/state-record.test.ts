@@ -104,7 +104,7 @@ interface Row {
 
 const verified = 'unverified > eligible: verified'
 const fellBehind = 'eligible > lagging: # blocks behind the tip'
-const cooldown = 'rate limited, Retry-After: nothing goes to http://a.test for 30 s'
+const cooldown = 'rate limited, Retry-After; nothing goes to http://a.test for 30 s'
 const verify = async (fixture: Fixture) => {
   await fixture.passed(5)
   fixture.verify('a')
@@ -305,11 +305,11 @@ test.each<[string, Row]>([
     {
       arrange: async (fixture) => {
         await fixture.passed(60)
-        fixture.upstream('a').urls[0]!.refusal = 'reach: refused'
+        fixture.upstream('a').urls[0]!.refusal = 'reach: connection-refused (ECONNREFUSED)'
       },
       state: 'unverified',
       since: 0,
-      why: 'http://a.test is not used: reach: refused',
+      why: 'http://a.test is not used: reach: connection-refused (ECONNREFUSED)',
       log: [],
     },
   ],

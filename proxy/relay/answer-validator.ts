@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import { textOf } from '../chain/failure-words.ts'
 import type { Chain, MethodSpec } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
@@ -20,7 +21,7 @@ export interface ValidatedAnswer {
   readonly isResult: boolean
   /** Failure class of an error or of an invalid answer; null for a result. */
   readonly failure: FailureClass | null
-  /** Short text for the log. */
+  /** Why it is not valid, or the node's own words. They may contain keys. */
   readonly detail: string | null
   /** What to return if no upstream does better: the node's error, or the answer unchanged. */
   readonly passOn: 'node-error' | 'as-it-is' | null
@@ -80,9 +81,11 @@ export class AnswerValidator {
     const { failures } = chain
     const isHere = body instanceof Uint8Array
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
+    const text = isHere && status >= 400 ? textOf(body) : ''
+    const detail = text ? `${why}: ${text}` : why
     // Clients can invent methods that a gateway refuses, so the upstream is not blamed for those.
     const unblamed = { ...failure, weight: 0 }
-    if (status >= 400) return failed(method.known ? failure : unblamed, why, 'as-it-is')
+    if (status >= 400) return failed(method.known ? failure : unblamed, detail, 'as-it-is')
     if (isClientsFault) return failed(unblamed, why, 'as-it-is')
     // A malformed answer that claims success never reaches the client.
     return failed(failure, why, null, failure.cooldown ? null : { check: 'envelope', detail: why })
@@ -98,7 +101,7 @@ export class AnswerValidator {
     const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.cooldown
     const { code } = error
     if (isAnswer) return { ...nodeError(failure, rest), code }
-    return { ...failed(failure, `code ${code}`, 'node-error'), code }
+    return { ...failed(failure, error.message, 'node-error'), code }
   }
 
   #ofResult(finding: ResultContent, method: MethodSpec): ValidatedAnswer {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import { quoteOf, reasonOf } from '../chain/failure-words.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import { type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
@@ -75,7 +76,9 @@ export class Exchange {
     this.failure = this.#timeout
     this.fault = lateFault
     const sentMs = this.record.startedMs
-    this.#excuseLateness = this.#settle('late', { failure: this.failure, sentMs })
+    const detail = `no answer in ${Math.round(this.record.budgetMs ?? 0)} ms`
+    const reason = reasonOf(this.failure, { ...this.record, detail })
+    this.#excuseLateness = this.#settle('late', { failure: this.failure, reason, sentMs })
   }
 
   /** @param silence describes what was received, for the log */
@@ -121,7 +124,8 @@ export class Exchange {
     const isFallback = passOn !== null && incoming.body instanceof Uint8Array
     this.reply = isFallback ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
-    this.#fail(failure, validated.detail, nowMs)
+    const { detail } = validated
+    this.#fail(failure, detail && quoteOf(this.url.mask.text(detail)), nowMs)
   }
 
   #note(status: number, { missedBlock, violation, code }: ValidatedAnswer): void {
@@ -137,7 +141,7 @@ export class Exchange {
     if (typeof result !== 'object' || result === null) return
     // A later answer of the URL has reset its failures already.
     if (this.url.lastResultMs > (endedMs ?? Infinity)) return
-    this.#settle('failed', { failure: result, needsProbe: true })
+    this.#settle('failed', { failure: result, reason: this.#reason(result), needsProbe: true })
   }
 
   /** Clears the violation: another upstream returned the same answer, so it is probably right. */
@@ -189,7 +193,8 @@ export class Exchange {
     if (!isCut) this.record.violation = { check: 'envelope', detail: cause.message }
     // A node may close a connection whose client does not read.
     const isByReader = isCut && isReaderSlow
-    if (!isByReader) this.#settle('failed', { failure, needsProbe: true })
+    const reason = reasonOf(failure, { httpStatus: status, code: null, detail: cause.message })
+    if (!isByReader) this.#settle('failed', { failure, reason, needsProbe: true })
     this.#end(failure, isByReader ? `${cause.message}, at a slow client` : cause.message, nowMs)
   }
 
@@ -207,13 +212,15 @@ export class Exchange {
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
     const { fault, record } = this
     this.failure = failure
+    record.detail = detail
+    const reason = this.#reason(failure)
     const { limit } = failure
     if (limit === 'call') {
       const method = { name: this.#call.method.name, forMs: methodCooldownMs(failure) }
       this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null })
     } else if (failure.cooldown) {
       const retryAfterMs = failure.retryAfterMs ?? this.#retryAfterMs
-      this.#settle('limited', { retryAfterMs, limit: limit ?? 'rate' })
+      this.#settle('limited', { retryAfterMs, limit: limit ?? 'rate', reason })
     } else if (failure.late && (record.isCutShort || this.isLate))
       this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
     // A violation counts only if no other upstream returns the same one.
@@ -223,7 +230,8 @@ export class Exchange {
       const isRequested = failure.weight > 0 && this.reply?.incoming.status === 503
       const retryAfterMs = isRequested ? this.#retryAfterMs : null
       const needsProbe = fault?.sent !== false
-      this.#settle('failed', { failure, retryAfterMs, needsProbe, cause: fault ?? this.#answer })
+      const cause = fault ?? this.#answer
+      this.#settle('failed', { failure, reason, retryAfterMs, needsProbe, cause })
     }
     this.#end(failure, detail, nowMs)
   }
@@ -238,6 +246,10 @@ export class Exchange {
   #elapsedMs(nowMs: number): number | null {
     const isComparable = !this.#call.journal.mayStream && isLight(this.#call)
     return isComparable ? nowMs - this.record.startedMs : null
+  }
+
+  #reason(failure: FailureClass): string {
+    return reasonOf(failure, this.record)
   }
 
   get #timeout(): FailureClass {

@@ -75,7 +75,7 @@ describe('failing calls disable an upstream', () => {
     upstream!.requestProbe = () => {}
     expect(await isDisabled(relay)).toBe(false)
     expect(upstream!.availability.isOnTrial).toBe(true)
-    upstream!.failed(upstream!.urls[0]!, { name: 'probe: reset', weight: 1 })
+    upstream!.failed(upstream!.urls[0]!, { reason: 'probe: reset', weight: 1 })
     expect(relay.pool.hasEligible).toBe(false)
   })
 

@@ -74,7 +74,7 @@ it('the cooldown after a Retry-After begins before the probe', async () => {
   const served: boolean[] = []
   upstream.requestProbe = () => served.push(upstream.serves([]))
   for (let each = 0; each < 4; each++)
-    upstream.failed(upstream.urls[0]!, { name: 'x', weight: 1 }, true)
+    upstream.failed(upstream.urls[0]!, { reason: 'x', weight: 1 }, true)
   const status = 503
   relay.transport('a').play(() => ({ status, headers: ['retry-after', '5'], body: 'busy' }))
   await relay.ask()

@@ -81,7 +81,7 @@ describe('an unknown error', () => {
     const [a] = relay.pool.upstreams
     const before = JSON.stringify(a?.score)
     const url = a!.urls[0]!
-    a?.failed(url, { name: 'reset', weight: 1 })
+    a?.failed(url, { reason: 'reset', weight: 1 })
     for (let each = 0; each < 20; each++) await relay.ask()
     expect([url.failures, a?.availability.standing]).toEqual([1, 'eligible'])
     expect(JSON.stringify(a?.score)).toBe(before)

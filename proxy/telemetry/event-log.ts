@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { evidenceOf } from '../chain/failure-words.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address, ApiInterface } from '../config/types.ts'
@@ -66,7 +67,7 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
         kind: attempt.kind,
         result: resultOf(attempt),
         durationMs: durationOf(attempt),
-        detail: attempt.detail ?? undefined,
+        detail: evidenceOf(attempt) ?? undefined,
       })
     },
     breakerChanged(open) {
@@ -244,10 +245,11 @@ function storyOf(call: Call, end: CallEnd, outcome: string, durationMs: number) 
 /** `node-a first connection-refused 2ms (ECONNREFUSED); node-b retry attempt-timeout 1000ms`. */
 function summaryOf(attempts: readonly AttemptRecord[]): string {
   const shown = attempts.slice(0, 10).map((attempt) => {
-    const { upstream, kind, detail } = attempt
+    const { upstream, kind } = attempt
     const durationMs = durationOf(attempt)
     const took = durationMs === undefined ? '' : ` ${durationMs}ms`
-    return `${upstream} ${kind} ${resultOf(attempt)}${took}${detail === null ? '' : ` (${detail.slice(0, 80)})`}`
+    const evidence = evidenceOf(attempt)
+    return `${upstream} ${kind} ${resultOf(attempt)}${took}${evidence === null ? '' : ` (${evidence})`}`
   })
   if (attempts.length > shown.length) shown.push(`${attempts.length - shown.length} more`)
   return shown.length === 0 ? 'none' : shown.join('; ')

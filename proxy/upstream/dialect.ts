@@ -53,9 +53,9 @@ function ask({ verb, path, body }: ProbeCall): Outgoing {
 export const jsonRpcDialect: Dialect = {
   ask,
   read({ status, body }: WholeAnswer): Said {
-    if (status < 400 && !mayBeWhole(status)) return malformed(status)
+    if (status < 400 && !mayBeWhole(status)) return pageOnly
     const document = parseJson(body) as { result?: unknown; error?: ErrorBody | null } | null
-    if (document === undefined) return malformed(status, ' without a JSON answer')
+    if (document === undefined) return notJson
     if (document?.error) {
       const { code: rawCode, message, data } = document.error
       const code = Number(rawCode)
@@ -66,7 +66,7 @@ export const jsonRpcDialect: Dialect = {
       }
       return { kind: 'error', error }
     }
-    if (status >= 400) return malformed(status)
+    if (status >= 400) return pageOnly
     return { kind: 'answer', at: ({ path }) => valueAt(document?.result, path) }
   },
 }
@@ -78,9 +78,9 @@ const restDialect: Dialect = {
     const { status, headers, body } = answer
     const error = restError(status, body)
     if (error) return { kind: 'error', error }
-    if (status >= 400) return malformed(status, ' without a JSON answer')
+    if (status >= 400) return notJson
     // The router never requests a range.
-    if (isPartial(answer)) return malformed(status)
+    if (isPartial(answer)) return pageOnly
     return {
       kind: 'answer',
       at: ({ header: name, path }) =>
@@ -116,9 +116,9 @@ export function restError(status: number, body: Uint8Array): NodeError | null {
   return { status, code: typeof code === 'number' ? code : null, message: words.join(': ') }
 }
 
-function malformed(status: number, how = ''): Said {
-  return { kind: 'malformed', why: `HTTP ${status}${how}` }
-}
+const notJson: Said = { kind: 'malformed', why: 'not JSON' }
+/** The status of an answer decides. */
+const pageOnly: Said = { kind: 'malformed', why: '' }
 
 /** An empty, uncompressed message. */
 const emptyMessage = Buffer.alloc(5)
@@ -133,8 +133,7 @@ const grpcDialect: Dialect = {
   }),
   read(answer: WholeAnswer): Said {
     const status = readStatus(answer)
-    if (status === null)
-      return { kind: 'malformed', why: `HTTP ${answer.status} without grpc-status` }
+    if (status === null) return { kind: 'malformed', why: 'no grpc-status' }
     if (status.code !== 0) return { kind: 'error', error: { status: answer.status, ...status } }
     const message = soleMessage(answer.body)
     if (message === null) return { kind: 'malformed', why: 'not exactly one whole plain message' }

@@ -157,22 +157,26 @@ export class Cooldown {
     return Math.max(0, this.#untilMs - this.#clock.nowMs())
   }
 
-  /** Handles a limit. During a cooldown it belongs to an earlier call and is ignored. */
-  begin(retryAfterMs: number | null, kind: CooldownKind = 'rate'): void {
+  /**
+   * Handles a limit. During a cooldown it belongs to an earlier call and is ignored.
+   * @param reason the failure in words
+   */
+  begin(retryAfterMs: number | null, kind: CooldownKind = 'rate', reason = ''): void {
     if (this.active) return
     const { row, why } = cooldowns[kind]
     const backoff = this.#backoffs[kind]
     // An old cooldown does not count towards the doubling.
     if (this.#clock.nowMs() - this.#untilMs >= row.maxMs) backoff.reset()
     const { min, max } = retryAfterLimitsMs
-    if (retryAfterMs === null) this.#start(backoff.next(), why)
-    else this.#start(Math.min(Math.max(retryAfterMs, min), max), `${why}, Retry-After`)
+    const words = reason && `: ${reason}`
+    if (retryAfterMs === null) this.#start(backoff.next(), `${why}${words}`)
+    else this.#start(Math.min(Math.max(retryAfterMs, min), max), `${why}, Retry-After${words}`)
   }
 
   /** Handles `Retry-After` of an unavailable node, which does not affect the doubling. */
-  pause(retryAfterMs: number): void {
-    if (!this.active && retryAfterMs > 0)
-      this.#start(Math.min(retryAfterMs, longestPauseMs), 'unavailable, Retry-After')
+  pause(retryAfterMs: number, reason = ''): void {
+    const why = `unavailable, Retry-After${reason && `: ${reason}`}`
+    if (!this.active && retryAfterMs > 0) this.#start(Math.min(retryAfterMs, longestPauseMs), why)
   }
 
   /**

@@ -37,6 +37,8 @@ export type Outcome = keyof typeof effects
 export interface OutcomeDetails {
   /** For outcomes that count as a failure. */
   readonly failure?: Pick<FailureClass, 'name' | 'weight'>
+  /** The cause in words, for every surface; default: the name of the failure. */
+  readonly reason?: string
   /** For `limited`; default: a rate. */
   readonly limit?: CooldownKind
   /** For `methodLimited`: the method, and how long the cooldown lasts if the node does not say. */
@@ -65,18 +67,21 @@ export function settle(
   details: OutcomeDetails = {},
 ): (() => void) | null {
   const { failure = unnamed, retryAfterMs = null, elapsedMs = null, method } = details
+  const { reason = failure.name } = details
   const { failures, latency, cooldown }: Effect = effects[outcome]
   // The cooldown begins first, since the probe that a failure may start respects it.
-  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, details.limit)
+  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, details.limit, details.reason)
   else if (cooldown === 'of-method' && method)
     url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs)
-  else if (cooldown === 'if-requested' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
+  else if (cooldown === 'if-requested' && retryAfterMs !== null)
+    url.cooldown.pause(retryAfterMs, details.reason)
   else if (cooldown === 'end') url.cooldown.end()
   if (upstream === null) return null
   if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
+  const counted = { reason, weight: failure.weight }
   if (failures === 'reset') upstream.succeeded(url, latency === 'exact' ? elapsedMs : null)
-  else if (failures === 'add') upstream.failed(url, failure, details.needsProbe, details.cause)
-  else if (failures === 'add-revocably') return upstream.late(url, failure, details.sentMs ?? 0)
+  else if (failures === 'add') upstream.failed(url, counted, details.needsProbe, details.cause)
+  else if (failures === 'add-revocably') return upstream.late(url, counted, details.sentMs ?? 0)
   return null
 }
 

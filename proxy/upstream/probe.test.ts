@@ -40,7 +40,10 @@ test.each<[string, number | null, number | null, number]>([
     },
   ).finally(() => (endedMs = clock.nowMs()))
   await clock.advance(20_000)
-  expect(await answer).toMatchObject({ kind: 'failed', why: 'timeout' })
+  expect(await answer).toMatchObject({
+    kind: 'failed',
+    why: `attempt-timeout (no answer in ${expectedMs} ms)`,
+  })
   expect(endedMs).toBe(expectedMs)
   expect(transport.open).toBe(0)
 })

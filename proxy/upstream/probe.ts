@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
+import { quoteOf, reasonOf, textOf } from '../chain/failure-words.ts'
 import type { ChainInterface, ProbeCall, ResultPath, Verification } from '../chain/types.ts'
 import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -15,7 +16,7 @@ const probeTimeoutMs = 5_000
 /** Longest answer of a probe. */
 const maxAnswerBytes = 1024 * 1024
 
-/** Result of a probe. `why` contains no payload. */
+/** Result of a probe. `why` quotes the node's error, masked, and no results. */
 export type ProbeAnswer =
   /** `at` returns other values of the answer. */
   | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
@@ -85,11 +86,11 @@ export function applyProbe(
   purpose: 'probe' | 'health check',
 ): void {
   if (answer.kind === 'limited') {
-    settle('limited', upstream, url, answer)
+    settle('limited', upstream, url, { ...answer, reason: answer.why })
     return
   }
-  const failure = { name: url.mask.text(`${purpose}: ${answer.why}`), weight: 1 }
-  settle('failed', upstream, url, { failure })
+  const failure = { name: answer.failure.name, weight: 1 }
+  settle('failed', upstream, url, { failure, reason: `${purpose}: ${answer.why}` })
 }
 
 /** Whether the node may serve the probe at another path. */
@@ -111,30 +112,46 @@ async function probeOnce(
       // Even a short answer may be a stream, since the gRPC status follows the message.
       const body = await wholeBody(incoming.body, maxAnswerBytes)
       if (body === null) return { kind: 'refused', why: 'the answer is too long' }
-      return read({ ...incoming, body }, call.result, options)
+      return read({ ...incoming, body }, call.result, url, options)
     })
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof TransportError)) throw error
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
-    if (failure.cooldown) return limited(failure, error.retryAfterMs)
-    const isDescriptive = fault === 'tls' || fault === 'protocol'
-    return { kind: 'failed', failure, why: isDescriptive ? error.message : fault }
+    const detail = fault === 'timeout' ? `no answer in ${budgetMs} ms` : error.message
+    const why = reasonOf(failure, { httpStatus: null, code: null, detail })
+    if (failure.cooldown) return limited(failure, why, error.retryAfterMs)
+    return { kind: 'failed', failure, why }
   }
 }
 
-function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): ProbeAnswer {
+function read(
+  answer: WholeAnswer,
+  path: ResultPath,
+  { mask }: NodeUrl,
+  options: ProbeOptions,
+): ProbeAnswer {
   const { dialect, failures } = options
+  const { status: httpStatus, body } = answer
   const content = dialect.read(answer)
-  if (content.kind === 'malformed')
-    return failed(answer, failures.ofPage(answer.status, answer.body), content.why, options)
+  if (content.kind === 'malformed') {
+    const text = httpStatus >= 400 ? quoteOf(mask.text(textOf(body))) : ''
+    const detail = [content.why, text].filter(Boolean).join(': ')
+    const failure = failures.ofPage(httpStatus, body)
+    return failed(answer, failure, reasonOf(failure, { httpStatus, code: null, detail }), options)
+  }
   if (content.kind === 'error') {
-    const failure = failures.ofNodeError(content.error)
+    const { error } = content
+    const failure = failures.ofNodeError(error)
+    const why = reasonOf(failure, {
+      ...error,
+      httpStatus,
+      detail: quoteOf(mask.text(error.message)),
+    })
     // A temporary failure does not tell what the node is.
     if (failure.cooldown || (failure.origin === 'upstream' && failure.weight > 0))
-      return failed(answer, failure, failure.name, options)
-    const why = `the node answered with error ${content.error.code}`
+      return failed(answer, failure, why, options)
     return { kind: 'refused', why, failure }
   }
   const value = content.at(path)
@@ -149,11 +166,11 @@ function failed(
   { clock }: ProbeOptions,
 ): ProbeTrouble {
   if (!failure.cooldown) return { kind: 'failed', failure, why, answered: true }
-  return limited(failure, parseRetryAfter(header(headers, 'retry-after'), clock.wallMs()))
+  return limited(failure, why, parseRetryAfter(header(headers, 'retry-after'), clock.wallMs()))
 }
 
-function limited(failure: FailureClass, retryAfterMs: number | null): ProbeTrouble {
-  return { kind: 'limited', failure, why: failure.name, retryAfterMs }
+function limited(failure: FailureClass, why: string, retryAfterMs: number | null): ProbeTrouble {
+  return { kind: 'limited', failure, why, retryAfterMs }
 }
 
 /** Failure class of a method that a node lacks (`specs/failures/common.yml`). */
@@ -248,16 +265,10 @@ function isApplicable(url: NodeUrl, { name, addon }: Verification): boolean {
 function mismatch({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
   if (expected === null || got === expected || sameNumber(got, expected)) return null
-  return `wanted ${expected}, the node says ${printable(got)}`
+  return `wanted ${expected}, the node says ${quoteOf(got, 80)}`
 }
 
 function sameNumber(a: string, b: string): boolean {
   const form = /^(0x[0-9a-f]+|[0-9]+)$/i
   return form.test(a) && form.test(b) && BigInt(a) === BigInt(b)
-}
-
-/** Shortens a value from a node for the log and replaces all but printable ASCII. */
-function printable(text: string): string {
-  const short = text.length > 80 ? `${text.slice(0, 80)}...` : text
-  return short.replaceAll(/[^\x20-\x7e]/g, '?')
 }

@@ -24,7 +24,7 @@ export async function askStatus(
     const known = answers.get(request)
     if (known?.kind === 'value') return { ...known, value: known.at(call.result) }
     const answer = await probe(url, call, options)
-    if (answer.kind === 'limited') settle('limited', null, url, answer)
+    if (answer.kind === 'limited') settle('limited', null, url, { ...answer, reason: answer.why })
     answers.set(request, answer)
     return answer
   }

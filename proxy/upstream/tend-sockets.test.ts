@@ -121,9 +121,9 @@ describe('a WebSocket URL beside an HTTP URL', () => {
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', latestBlock: 16 }])
     expect(upstream.sockets[0]?.verified).toBeNull()
     expect(new Set(events)).toEqual(
-      new Set(['a ws://a.test reach: refused', 'a: unverified > eligible']),
+      new Set(['a ws://a.test reach: connection-refused (scripted)', 'a: unverified > eligible']),
     )
-    expect(upstream.trouble).toBe('ws://a.test is not used: reach: refused')
+    expect(upstream.trouble).toBe('ws://a.test is not used: reach: connection-refused (scripted)')
     sockets[0]?.play(node())
     await clock.advance(35_000)
     expect([upstream.sockets[0]?.verified, upstream.trouble]).toEqual([true, null])
@@ -145,7 +145,9 @@ describe('a WebSocket URL beside an HTTP URL', () => {
     await clock.advance(3_000_000)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
     expect(upstream.sockets[0]?.failures).toBeGreaterThan(0)
-    expect(upstream.trouble).toMatch(/^ws:\/\/a\.test: \d+ failures in a row, the last: .*refused$/)
+    expect(upstream.trouble).toMatch(
+      /^ws:\/\/a\.test: \d+ failures in a row, the last: .*connection-refused \(scripted\)$/,
+    )
   })
 
   it('of another chain is not used and does not affect its upstream', async () => {
@@ -185,7 +187,10 @@ describe('a single WebSocket URL', () => {
     sockets[0]?.play(() => ({ fault: 'limited' }))
     await clock.advance(20_000)
     const { failures, cooldown } = upstream.urls[0]!
-    expect([failures, cooldown.last.why]).toEqual([0, 'rate limited'])
+    expect([failures, cooldown.last.why]).toEqual([
+      0,
+      'rate limited: connection-limited (scripted)',
+    ])
     if (!cooldown.active) await clock.advance(1_000)
     expect(pool.hasEligible).toBe(true)
   })

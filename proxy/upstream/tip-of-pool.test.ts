@@ -114,7 +114,7 @@ describe('the tip of a pool', () => {
     for (const name of 'ab') fixture.sees(name, 100)
     for (const url of silent?.urls ?? [])
       for (let times = 0; times < 2; times++)
-        silent?.failed(url, { name: 'probe: timeout', weight: 1 })
+        silent?.failed(url, { reason: 'probe: timeout', weight: 1 })
     expect(reasons()).toEqual([null, '2 failures in a row, the last: probe: timeout'])
     fixture.sees('a', 110)
     expect(reasons()[1]).toMatch(/^\d+ blocks behind the tip; 2 failures in a row, the last: probe/)

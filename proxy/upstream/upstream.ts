@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureClass } from '../chain/failure-table.ts'
 import { dataKinds } from '../chain/native/schema.ts'
 import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -47,7 +46,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Consecutive failures. The URL with the fewest goes first. */
   failures = 0
-  /** The class of the last failure of a call or a probe. */
+  /** The reason of the last failure of a call or a probe. */
   lastFailure = ''
   /** The reason of the last failed verification: `chain-id: wanted 0x1, the node says 0x5`. */
   refusal = ''
@@ -80,6 +79,13 @@ export class NodeUrl<Wire extends Transport = Transport> {
   isFor(addons: readonly string[]): boolean {
     return this.verified === true && addons.every((addon) => this.addons.has(addon))
   }
+}
+
+export interface CountedFailure {
+  /** `http-unavailable (HTTP 503: no healthy upstream)`. */
+  readonly reason: string
+  /** Number of failures that it counts as. */
+  readonly weight: number
 }
 
 /** One WebSocket URL of an upstream. */
@@ -206,7 +212,7 @@ export class Upstream implements TrackedNode {
     if (!url) return { leftMs: 0, why: null }
     const { leftMs, last } = url.cooldown
     const about = `nothing goes to ${url.printable} for ${Math.ceil(last.forMs / 1_000)} s`
-    return { leftMs, why: `${last.why}: ${about}` }
+    return { leftMs, why: `${last.why}; ${about}` }
   }
 
   #whyIn(state: UpstreamState, cooldown: string | null): string | null {
@@ -280,27 +286,27 @@ export class Upstream implements TrackedNode {
    */
   failed(
     url: NodeUrl,
-    failure: Pick<FailureClass, 'name' | 'weight'>,
+    failure: CountedFailure,
     isAnswer = false,
     cause: object | null = null,
   ): boolean {
     if (failure.weight === 0 || (cause && cause === url.failedBy?.deref())) return false
     url.failedBy = cause && new WeakRef(cause)
     url.failures += 1
-    url.lastFailure = failure.name
+    url.lastFailure = failure.reason
     if (!this.urls.includes(url)) return false
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
     const wasOnTrial = this.availability.isOnTrial
-    this.availability.failed(failure.weight, failure.name, !isAnswer || !this.requestProbe)
+    this.availability.failed(failure.weight, failure.reason, !isAnswer || !this.requestProbe)
     this.score.failed(nowMs)
     if (!wasOnTrial && this.availability.isDoubtful) this.requestProbe?.()
     return true
   }
 
   /**
-   * A problem while it serves: repeated failures (`3 failures in a row, the last: probe: timeout`),
-   * an unverified URL, or an unproven add-on.
+   * A problem while it serves: repeated failures (`3 failures in a row, the last: probe:
+   * connection-reset`), an unverified URL, or an unproven add-on.
    */
   get trouble(): string | null {
     const [worst] = this.allUrls.toSorted((a, b) => b.failures - a.failures)
@@ -323,11 +329,7 @@ export class Upstream implements TrackedNode {
    * at a time.
    * @returns reverts the failure if the call proves slow; null if none was counted
    */
-  late(
-    url: NodeUrl,
-    failure: Pick<FailureClass, 'name' | 'weight'>,
-    sentMs: number,
-  ): (() => void) | null {
+  late(url: NodeUrl, failure: CountedFailure, sentMs: number): (() => void) | null {
     const nowMs = this.#clock.nowMs()
     if (url.lastResultMs > sentMs) {
       this.score.failed(nowMs)

@@ -421,7 +421,9 @@ describe('start-up verification', () => {
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
     expect(fixture.pool.upstreams.map((each) => each.serves(['trace']))).toEqual([false, true])
-    expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
+    expect(fixture.events.join()).toMatch(
+      /a .*: method-not-found \(code -32601: the method does not exist\)/,
+    )
   })
 
   it('keeps an add-on whose optional methods are missing, with the reason', async () => {
@@ -430,7 +432,9 @@ describe('start-up verification', () => {
     ])
     await fixture.clock.advance(100)
     expect(fixture.pool.upstreams[0]!.serves(['debug'])).toBe(true)
-    expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
+    expect(fixture.events.join()).toMatch(
+      /a .*: method-not-found \(code -32601: the method does not exist\)/,
+    )
   })
 
   it('verifies an add-on only where it is declared', async () => {
@@ -454,7 +458,7 @@ describe('the watch', () => {
     state.fault = refused
     const [upstream] = fixture.pool.upstreams
     for (let each = 0; each < 5; each++)
-      upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+      upstream!.failed(upstream!.urls[0]!, { reason: 'connection-reset', weight: 1 })
     expect(fixture.states).toEqual(['disabled'])
     await fixture.clock.advance(10_000)
     expect(fixture.states).toEqual(['disabled'])
@@ -468,7 +472,7 @@ describe('the watch', () => {
     await fixture.clock.advance(100)
     const [upstream] = fixture.pool.upstreams
     const fail = () => {
-      upstream!.failed(upstream!.urls[0]!, { name: 'error-page', weight: 1 })
+      upstream!.failed(upstream!.urls[0]!, { reason: 'error-page', weight: 1 })
     }
     for (let each = 0; each < 4; each++) fail()
     const requests = fixture.asked(0)
@@ -489,7 +493,7 @@ describe('the watch', () => {
     const [upstream] = fixture.pool.upstreams
     const fail = () => {
       for (let each = 0; each < 9; each++)
-        upstream!.failed(upstream!.urls[0]!, { name: 'http-server-error', weight: 1 }, true)
+        upstream!.failed(upstream!.urls[0]!, { reason: 'http-server-error', weight: 1 }, true)
     }
     upstream!.succeeded(upstream!.urls[0]!, 1)
     if (fault) node.fault = fault
@@ -510,7 +514,7 @@ describe('the watch', () => {
     const [upstream] = fixture.pool.upstreams
     const disable = () => {
       for (let each = 0; each < 5; each++)
-        upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+        upstream!.failed(upstream!.urls[0]!, { reason: 'connection-reset', weight: 1 })
     }
     state.fault = refused
     disable()
@@ -531,7 +535,7 @@ describe('the watch', () => {
     state.fault = { hang: true }
     const [upstream] = fixture.pool.upstreams
     for (let each = 0; each < 5; each++)
-      upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+      upstream!.failed(upstream!.urls[0]!, { reason: 'connection-reset', weight: 1 })
     await fixture.clock.advance(299_000)
     expect(fixture.states).toEqual(['disabled'])
     fixture.events.length = 0
@@ -559,7 +563,7 @@ describe('the watch', () => {
     await fixture.clock.advance(100)
     const [upstream] = fixture.pool.upstreams
     const [first, second] = upstream!.urls
-    const fail = (url: NodeUrl) => upstream!.failed(url, { name: 'connection-reset', weight: 1 })
+    const fail = (url: NodeUrl) => upstream!.failed(url, { reason: 'connection-reset', weight: 1 })
     for (let each = 0; each < 5; each++) for (const url of [first!, second!]) fail(url)
     expect(fixture.states).toEqual(['disabled'])
     await fixture.clock.advance(1_200)

@@ -34,7 +34,7 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/client certificate/, 'name one in auth-config.tls.cert-file and key-file'],
   [/unauthorized|HTTP 40[13]/, 'the key is refused: correct it, in the URL or in auth-config'],
   [/-not-found/, 'nothing is served at this path: correct the path of the URL'],
-  [/timeout/, 'no answer in time: is the node overloaded, or a firewall between?'],
+  [/timeout/, 'is the node overloaded, or a firewall between?'],
   [/quota|limit/, 'it refuses more calls now: ask again later, or raise the plan at the provider'],
   [/./, 'is it a URL for the api-interface of its upstream?'],
 ]
@@ -96,10 +96,9 @@ export async function examine(
       if (block !== null && url.verified === true) url.head = { block, atMs }
     }
     if (trouble !== null) {
-      const { failure, why } = trouble
-      const known = failure.name.includes(why) ? failure.name : `${failure.name}, ${why}`
-      const [, words] = remedies.find(([of]) => of.test(known)) ?? []
-      changes.push(`${known}: ${words}`)
+      const { why } = trouble
+      const [, words] = remedies.find(([of]) => of.test(why)) ?? []
+      changes.push(`${why}: ${words}`)
     }
     // Check the chain and the spec's other verifications.
     for (const { verification, answer, why } of findings) {

@@ -56,10 +56,8 @@ export const grpcReplyReader: ReplyReader = {
   read(incoming: Incoming): ReplyContent {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
-    if (status !== 200 || !type.startsWith('application/grpc')) {
-      const why = `HTTP ${status} that is not gRPC`
-      return refusalByStatus(status) ?? { kind: 'malformed', why }
-    }
+    if (status !== 200 || !type.startsWith('application/grpc'))
+      return refusalByStatus(status) ?? { kind: 'malformed', why: 'not gRPC' }
     if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new GrpcValidator(incoming) }
     const end = readStatus(incoming)
     if (end === null) return { kind: 'malformed', why: noStatus }

@@ -66,8 +66,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#foreignId = null
     const { body, status } = incoming
     // From status 400 on, the body may contain a node error.
-    if (status < 400 && !mayBeWhole(status))
-      this.#content = malformed(`HTTP ${status} is not an answer`)
+    if (status < 400 && !mayBeWhole(status)) this.#content = malformed('no answer')
     else if (body instanceof Uint8Array)
       this.#content =
         (wantsResult && this.#parse(body, status)) ||

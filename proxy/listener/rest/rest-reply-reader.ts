@@ -80,7 +80,7 @@ function headContent(body: BodyStream): ReplyContent {
 
 /** Content for a status without a complete document; null for any other status. */
 function noDocument(status: number): ReplyContent | null {
-  const why = `HTTP ${status} instead of a document`
+  const why = 'no document'
   // Servers redirect malformed client paths, so a redirect is not a node failure.
   if (status >= 300) return { kind: 'malformed', why, isClientsFault: true }
   return status === 204 || status === 205 ? { kind: 'malformed', why } : null
@@ -90,8 +90,7 @@ function noDocument(status: number): ReplyContent | null {
 function errorContent({ status, body }: Incoming): ReplyContent {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
-  const why = `HTTP ${status} without a JSON answer`
-  return refusalByStatus(status) ?? { kind: 'malformed', why }
+  return refusalByStatus(status) ?? { kind: 'malformed', why: 'not JSON' }
 }
 
 /**

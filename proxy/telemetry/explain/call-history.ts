@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
+import { evidenceOf } from '../../chain/failure-words.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ListenerObserver } from '../../listener/listener.ts'
 import { type AttemptRecord, Journal } from '../../relay/call.ts'
@@ -121,7 +122,8 @@ function explain({ journal, ...call }: RecordedCall, epochMs: number) {
 }
 
 function explainAttempt(attempt: AttemptRecord, callMs: number) {
-  const { upstream, kind, startedMs, endedMs, budgetMs, detail, violation, considered } = attempt
+  const { upstream, kind, startedMs, endedMs, budgetMs, violation, considered } = attempt
+  const evidence = evidenceOf(attempt)
   return {
     ...{ upstream, kind },
     /** Relative to the start of the call. */
@@ -132,8 +134,8 @@ function explainAttempt(attempt: AttemptRecord, callMs: number) {
     budgetMs: budgetMs === Infinity ? null : budgetMs,
     /** As in the label of `router_attempts_total`. */
     result: resultOf(attempt),
-    /** For a violation, the check and its detail. */
-    detail: violation ? `${violation.check}: ${violation.detail}` : detail,
+    /** HTTP status, code and words of a failure; for a violation, the check and its detail. */
+    detail: violation ? `${violation.check}: ${violation.detail}` : evidence,
     /** All upstreams as the pick saw them; null without a pick (a named upstream, a broadcast). */
     considered,
   }

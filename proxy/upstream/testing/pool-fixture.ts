@@ -113,7 +113,7 @@ export class PoolFixture {
 
   disable(name: string): void {
     const upstream = this.upstream(name)
-    for (const url of upstream.urls) upstream.failed(url, { name: 'reset', weight: 2 })
+    for (const url of upstream.urls) upstream.failed(url, { reason: 'reset', weight: 2 })
   }
 
   cooldown(name: string): void {

@@ -52,7 +52,7 @@ test.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server does not speak TLS'],
   ['EPROTO', 'the server does not speak TLS'],
 ])('%s has a readable message', (code, words) => {
-  expect(faultOf(errorOf(code)).message).toBe(`TLS: ${words} (${code})`)
+  expect(faultOf(errorOf(code)).message).toBe(`${words}, ${code}`)
 })
 
 test('a connection that the router closes itself is no fault of the node', () => {

@@ -91,7 +91,7 @@ function reasonOf({ message }: Error): string {
 
 function wordsOf(code: string): string {
   const found = tlsWords.find(([codes]) => codes.test(code))
-  return found ? `TLS: ${found[1]} (${code})` : `TLS: ${code}`
+  return found ? `${found[1]}, ${code}` : code
 }
 
 /** Fault when a node answers in HTTP. A busy node enters cooldown for as long as it requests. */
