@@ -110,9 +110,9 @@ export class AnswerValidator {
     const answer = rest === null ? plain : { ...plain, rest, code: null }
     // Only the envelope of a long answer is validated, while the client reads it.
     if (parsed === undefined) return answer
-    const refusal = method.refusal ? this.#refusalIn(parsed, method.refusal) : null
-    if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
-    if (refusal) return nodeError(refusal, rest)
+    const refused = method.refusal ? this.#refusalIn(parsed, method, method.refusal) : null
+    if (refused?.failure.retry) return failed(refused.failure, refused.message, 'node-error')
+    if (refused) return nodeError(refused.failure, rest)
     const { failures } = this.#options.chain
     const found = this.#integrity.check(parsed, method)
     if (found) {
@@ -125,19 +125,34 @@ export class AnswerValidator {
     return this.#missesBlock(parsed, method) ? { ...answer, missedBlock: true } : answer
   }
 
-  /** Failure class of a transaction that the node rejects in its result instead of an error. */
-  #refusalIn(result: unknown, path: NonNullable<MethodSpec['refusal']>): FailureClass | null {
+  /**
+   * Failure class of a call that the node refuses in its result instead of an error. The words
+   * come from the application, never from a gateway, so they blame nobody.
+   */
+  #refusalIn(
+    result: unknown,
+    { name, kind, runsCallerCode }: MethodSpec,
+    path: NonNullable<MethodSpec['refusal']>,
+  ): { readonly failure: FailureClass; readonly message: string } | null {
     const code = Number(valueAt(result, path.code))
     // Code 0 means success.
     if (code === 0 || Number.isNaN(code)) return null
     const words = valueAt(result, path.message)
     const message = typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
-    const failure = this.#options.chain.failures.ofNodeError({ status: 200, code, message })
+    const { failures } = this.#options.chain
+    const unblamed = { weight: 0, cooldown: false, reported: false, late: false } as const
+    if (kind !== 'write') {
+      // The code is the application's, so the words decide, as in a bare error.
+      const error = { status: 200, code: null, message }
+      const failure = failures.ofNodeError(error, name, runsCallerCode)
+      const retry = failure.retry && !failure.doubtful
+      return { failure: { ...failure, ...unblamed, retry }, message }
+    }
+    const failure = failures.ofNodeError({ status: 200, code, message })
     // The mempool of another node may have room for it.
     const retry = failure.origin === 'node' && failure.retry
     const transaction = failure.transaction ?? (retry ? null : 'refused')
-    const unblamed = { weight: 0, cooldown: false, reported: false, late: false }
-    return { ...failure, ...unblamed, origin: 'node', retry, transaction }
+    return { failure: { ...failure, ...unblamed, origin: 'node', retry, transaction }, message }
   }
 
   /** The result is null ("no such block"), but the tag always exists or the tip is high enough. */

@@ -113,6 +113,18 @@ const families: readonly (readonly [string, Family])[] = [
     },
   ],
   [
+    'Tendermint: a refusal in the result',
+    {
+      chain: hub,
+      kind: 'state',
+      method: 'abci_query',
+      params: (block) => ['/a', '', String(block), false],
+      data: () => ({ response: { code: 0, value: 'AQ==' } }),
+      gone: (block) =>
+        result({ response: { code: 18, log: `failed to load state at height ${block}` } }),
+    },
+  ],
+  [
     'Solana: block cleaned up',
     {
       chain: slots,
