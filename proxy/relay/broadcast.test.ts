@@ -34,6 +34,17 @@ it('an unknown error of one node waits for another node that is still working', 
   expect((await fixture({ a: unknown, b: slow }).ask(write)).outcome).toBe(slow.body)
 })
 
+it('waits for the first verification of the only upstream, as a read does', async () => {
+  const own = nodeError(-32000, 'already known')
+  const relay = fixture({ a: { script: () => own, verified: false } })
+  const [upstream] = relay.pool.upstreams
+  relay.clock.after(300, () => {
+    for (const url of upstream!.urls) url.verified = true
+    upstream!.availability.verified()
+  })
+  expect((await relay.ask(write)).outcome).toBe(own.body)
+})
+
 it('the client gets a hash that all upstreams agree on, and no upstream is blamed', async () => {
   const own = result(`0x${'ab'.repeat(32)}`)
   const relay = fixture({ a: own, b: own, c: own })

@@ -6,7 +6,7 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
 import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
-import { firstBackoffMs, Needs, noReply } from './needs.ts'
+import { awaitsVerification, firstBackoffMs, Needs, noReply } from './needs.ts'
 import type { RelayContext } from './relay-context.ts'
 import { morePreferred, replyRank, type Reply } from './reply.ts'
 import { ViolationQuorum } from './violation-quorum.ts'
@@ -127,10 +127,12 @@ export class Broadcast implements AttemptOwner {
       if (upstream) return void this.#begin(upstream, kind, nowMs)
     }
     if (this.#running.size > 0) return
+    const { clock, pool } = this.#context
+    if (!signal.aborted && awaitsVerification(journal, pool, this.#needs, nowMs))
+      return void clock.after(firstBackoffMs, () => this.#sendToAll(clock.nowMs()))
     if (this.#refusal || isSpent || signal.aborted || this.#isRepeated || !this.#isUnsent)
       return this.#conclude()
     this.#isRepeated = true
-    const { clock } = this.#context
     clock.after(firstBackoffMs, () => this.#goOn(clock.nowMs()))
   }
 

@@ -11,7 +11,7 @@ import { RelayError, errorKinds } from './errors.ts'
 import { belowFloor } from './answer-validator.ts'
 
 /** How long a call waits for a first verification if no upstream can serve it. */
-export const maxVerificationMs = 1_000
+const maxVerificationMs = 1_000
 /** Delay before an upstream is retried, since a restarting node refuses connections at once. */
 export const firstBackoffMs = 50
 /** Attempts per call at an upstream that refuses connections. */
@@ -26,6 +26,17 @@ export async function whenServing(
   const untilMs = journal.startedMs + maxVerificationMs
   while (!isReady() && clock.nowMs() < untilMs && !signal.aborted)
     await sleep(clock, firstBackoffMs)
+}
+
+/** Whether a call that no upstream can serve yet still waits for first verifications. */
+export function awaitsVerification(
+  { startedMs, deadlineMs, attempts }: Call['journal'],
+  pool: Pool,
+  needs: Needs,
+  nowMs: number,
+): boolean {
+  const untilMs = Math.min(startedMs + maxVerificationMs, deadlineMs)
+  return attempts.length === 0 && nowMs < untilMs && pool.isVerifying(needs)
 }
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */

@@ -11,7 +11,7 @@ const value = result({ response: { code: 0, value: 'AQ==' } })
 const refused = (code: number, log: string) => result({ response: { code, log, value: null } })
 const gasLimit = 'Query gas limit exceeded: 3000000, out of gas in location: IterNextCostFlat'
 
-/** The table judges a refusal in the result of a read by its words, as it judges a bare error. */
+/** The failure table classifies a refusal in the result of a read like a bare error. */
 test.each([
   ['a limit of the node goes to another node', refused(11, gasLimit), value],
   [

@@ -13,7 +13,7 @@ import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRead, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { learnHistory } from './learn-history.ts'
-import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
+import { awaitsVerification, firstBackoffMs, Needs, noReply, rateLimited } from './needs.ts'
 import { atLeastTip } from './pin.ts'
 import { relayContextOf, type RelayOptions, type RelayContext } from './relay-context.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
@@ -269,11 +269,10 @@ class FailoverAttempts implements AttemptOwner {
     const reply = this.#best?.fallback
     if (!reply) {
       const { pool, breaker } = this.#context
-      const { attempts, startedMs, deadlineMs } = this.#call.journal
-      const untilMs = Math.min(startedMs + maxVerificationMs, deadlineMs)
+      const { journal } = this.#call
       const error = noReply(this.#best?.fault ?? null, this.#call, pool, this.#needs)
-      const isUnserved = attempts.length === 0 && error.kind === errorKinds.noUpstream
-      if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs)) {
+      const isUnserved = error.kind === errorKinds.noUpstream
+      if (isUnserved && awaitsVerification(journal, pool, this.#needs, nowMs)) {
         // A call that waits is no trial: another call may be one.
         breaker.ended(this.#call, null)
         return this.#pause(firstBackoffMs, 'first')
