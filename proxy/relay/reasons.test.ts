@@ -37,3 +37,15 @@ test.each<[string, ScriptedAnswer, failure: string, evidence: string]>([
   for (let each = 0; each < 20; each++) await relay.ask()
   expect(relay.pool.snapshot().upstreams[0]?.why).toContain(`${failure} (${evidence})`)
 })
+
+test('of several URLs, the reason names the one that fails', async () => {
+  const script = () => page(502, '')
+  const urls = [{}, {}]
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => result('0x1'), otherScripts: [script], urls },
+    b: { script, urls },
+  })
+  for (let each = 0; each < 20; each++) await relay.ask()
+  const [, b] = relay.pool.snapshot().upstreams
+  expect(b?.why).toBe('http-bad-gateway (HTTP 502: not JSON) at http://b-1.test')
+})

@@ -298,7 +298,8 @@ export class Upstream implements TrackedNode {
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
     const wasOnTrial = this.availability.isOnTrial
-    this.availability.failed(failure.weight, failure.reason, !isAnswer || !this.requestProbe)
+    const reason = `${failure.reason}${this.allUrls.length > 1 ? ` at ${url.printable}` : ''}`
+    this.availability.failed(failure.weight, reason, !isAnswer || !this.requestProbe)
     this.score.failed(nowMs)
     if (!wasOnTrial && this.availability.isDoubtful) this.requestProbe?.()
     return true
@@ -311,7 +312,7 @@ export class Upstream implements TrackedNode {
   get trouble(): string | null {
     const [worst] = this.allUrls.toSorted((a, b) => b.failures - a.failures)
     if (worst && worst.failures > 1) {
-      const where = this.urls.includes(worst) ? '' : `${worst.printable}: `
+      const where = this.allUrls.length > 1 ? `${worst.printable}: ` : ''
       return `${where}${worst.failures} failures in a row, the last: ${worst.lastFailure}`
     }
     for (const { verified, refusal, declaredAddons, addons, printable } of this.allUrls) {
