@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import type { MethodRule } from '../chain/method-rule.ts'
 import { dataKinds } from '../chain/native/schema.ts'
 import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -106,6 +107,8 @@ export class Upstream implements TrackedNode {
   /** WebSocket URLs for subscriptions. Their state does not affect calls. */
   readonly sockets: readonly SocketUrl[]
   readonly availability: Availability
+  /** `allowed-methods` and `denied-methods`; null without lists. */
+  methods: MethodRule | null = null
   readonly score = new Score()
   readonly #clock: Clock
   readonly #epochDurationMs: number
