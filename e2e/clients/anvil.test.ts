@@ -14,6 +14,7 @@ import { Devnet } from '../demo/devnet.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'
+import { startAnvil } from '../nodes/anvil.ts'
 import { createWorkspace } from '../program/workspace.ts'
 import { serveRouter } from '../served/served-router.ts'
 
@@ -72,6 +73,23 @@ test('viem and ethers decode the custom error of a contract', async () => {
   } finally {
     provider.destroy()
   }
+})
+
+test('`anvil_mine` is for operators; if an endpoint names it, one node mines', async () => {
+  await expect(askRpc(url, 'anvil_mine', ['0x5'])).rejects.toThrow('is for operators of a node')
+  const workspace = stack.use(await createWorkspace())
+  const children = stack.use(new ChildProcesses(workspace.directory))
+  const [port = 0] = await freePorts(1)
+  const options = { name: 'alone', port, chainId: 1, children, signal }
+  const node = await startAnvil(options)
+  await using router = await serveRouter({
+    // Two URLs of one node, so that a second request would show.
+    primaries: [{ ...node, nextUrl: node.url.replace('127.0.0.1', 'localhost') }],
+    endpoint: { 'allowed-methods': ['*', 'anvil_*'] },
+  })
+  const before = Number(await askRpc(node.url, 'eth_blockNumber'))
+  await askRpc(router.url, 'anvil_mine', ['0x258'])
+  expect(Number(await askRpc(node.url, 'eth_blockNumber')) - before).toBe(600)
 })
 
 test('a transaction reaches every node, and both mine the same block', async () => {

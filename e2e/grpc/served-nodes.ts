@@ -9,6 +9,7 @@ const specSources = ['echo.yml', 'tall.yml'].map((name) => new URL(name, import.
 interface ServedChain {
   readonly chainId: string
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly endpoint?: Readonly<Record<string, unknown>>
 }
 
 /** A router in front of nodes with these behaviours, in the order of selection. */

@@ -43,6 +43,10 @@ export interface ServedRouterOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** URL settings such as `addons` and `timeout`, by the name of the node. */
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Settings of the endpoint. */
+  readonly endpoint?: Readonly<Record<string, unknown>>
+  /** Settings of upstreams other than their URLs, by the name of the node. */
+  readonly upstreamSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Destination of spans. Default: none. */
   readonly tracing?: CallSpans
   readonly observers?: Parameters<typeof combineObservers>[0]
@@ -80,8 +84,14 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     return { name, urls: all.map((each) => ({ url: each, ...urlSettings[name] })) }
   }
   const nodes = { nodes: primaries.map(withUrls), backups: backups.map(withUrls) }
+  const file = routerConfig([{ chainId, apiInterface, ...nodes }])
   const text = stringify({
-    ...routerConfig([{ chainId, apiInterface, ...nodes }]),
+    ...file,
+    endpoints: file.endpoints.map((each) => ({ ...each, ...options.endpoint })),
+    'direct-rpc': file['direct-rpc'].map((each) => ({
+      ...each,
+      ...options.upstreamSettings?.[each.name],
+    })),
     strategy: 'round-robin',
     'epoch-duration': longEpoch(),
     ...settings,

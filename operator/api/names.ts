@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { noPort, urlWithoutPort } from '../../proxy/config/fields/address.ts'
 import { type ApiInterface, apiInterfaces } from '../../proxy/config/types.ts'
-import { oneOf, type Rules, text } from './field.ts'
+import { described } from './described.ts'
+import { list, oneOf, type Rules, text } from './field.ts'
 import type { z } from 'zod'
 
 /** Defines a kind of string: its pattern, how messages describe it, and its rules. */
@@ -47,6 +48,26 @@ export const method = form(
   /^[!-~]+$/,
   'the name of a method, or a path without its verb such as /blocks/{height}',
 )
+
+const methodPattern = form(
+  200,
+  /^[!-#%-~]+$/,
+  'the name of a method, in which * matches any characters, without spaces and $',
+)
+
+/** `allowedMethods` and `deniedMethods`. @param section the config's, such as `endpoints` */
+export function methodLists(section: string) {
+  const patterns = (key: string, example: string) =>
+    list(described(`${section}.${key}-methods`), methodPattern('A pattern.', example), {
+      min: 1,
+      max: 128,
+      kind: 'set',
+    }).optional()
+  return {
+    allowedMethods: patterns('allowed', 'eth_*'),
+    deniedMethods: patterns('denied', 'debug_*'),
+  }
+}
 
 /** The name of an object in the same namespace. */
 export const objectName = form(

@@ -7,7 +7,7 @@ import { described } from './described.ts'
 import { at, boolean, integer, list, object, oneOf, text, kindSchema } from './field.ts'
 import { rpcRouterNames } from './group.ts'
 import { labelSelector } from './labels.ts'
-import { dataKey, httpUrl, objectName, apiInterface, chainId } from './names.ts'
+import { dataKey, httpUrl, objectName, apiInterface, chainId, methodLists } from './names.ts'
 import { autoscaling, pod } from './pod.ts'
 import { byteSize } from './quantity.ts'
 import {
@@ -41,6 +41,7 @@ const endpoint = object('A listener.', {
   ).default(defaultPort),
   chainId: chainId(described('endpoints.chain-id'), 'ETH1'),
   apiInterface: apiInterface(described('endpoints.api-interface'), 'jsonrpc'),
+  ...methodLists('endpoints'),
   relay: endpointRelay.optional(),
 })
 

@@ -5,7 +5,7 @@ import { tiers } from '../../proxy/config/types.ts'
 import { described } from './described.ts'
 import { at, boolean, immutable, list, object, oneOf, text, kindSchema } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
-import { apiInterface, chainId, headerName, label, urlPort, word } from './names.ts'
+import { apiInterface, chainId, headerName, label, methodLists, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue, tls, variables } from './refs.ts'
 import { upstreamProviderStatus } from './status.ts'
@@ -115,6 +115,7 @@ const spec = object(
     tier: oneOf('primary serves; backup serves only when no primary upstream can.', tiers).default(
       'primary',
     ),
+    ...methodLists('direct-rpc'),
     nodeUrls,
     variables: variables.optional(),
   },

@@ -66,6 +66,14 @@ const ownCache = 'An RpcRouter has no cache policies.'
 const rows: readonly Row[] = [
   {
     of: 'config/checks/checks.ts',
+    says: /"eth_\*" is in allowed-methods too/,
+    file: {
+      'direct-rpc': [upstream({}, { 'allowed-methods': ['eth_*'], 'denied-methods': ['eth_*'] })],
+    },
+    provider: { allowedMethods: ['eth_*'], deniedMethods: ['eth_*'] },
+  },
+  {
+    of: 'config/checks/checks.ts',
     says: /two names of one key/,
     file: { endpoints: [{ ...eth, 'network-address': ':1', 'listen-address': ':2' }] },
     never: 'It writes only network-address.',

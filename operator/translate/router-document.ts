@@ -124,6 +124,8 @@ export function routerDocument(
       'network-address': bindAddress(bindHost, endpoint.port),
       'chain-id': chainId,
       'api-interface': endpoint.apiInterface,
+      'allowed-methods': endpoint.allowedMethods,
+      'denied-methods': endpoint.deniedMethods,
       relay: relaySection(endpoint.relay),
     })),
     'direct-rpc': ofTier('primary'),

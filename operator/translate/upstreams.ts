@@ -111,6 +111,8 @@ export function upstreamEntry(
     'chain-id': chainId,
     'api-interface': spec.apiInterface,
     'group-label': spec.groupLabel,
+    'allowed-methods': spec.allowedMethods,
+    'denied-methods': spec.deniedMethods,
     'node-urls': spec.nodeUrls.map((node, index) =>
       writer.nodeUrl(node, { field: `spec.nodeUrls[${index}]`, words: [metadata.name, node.url] }),
     ),

@@ -233,7 +233,10 @@ export interface ChainInterface {
   readonly methods: ReadonlySet<string>
   /** Prefixes of method names, each with an alternative prefix for the same methods. */
   readonly aliases: ReadonlyMap<string, string>
-  /** Pure: the same question yields the same classification. Never throws. */
+  /**
+   * Pure: the same question yields the same classification. Never throws, except in a listener that
+   * refuses the method (`withMethodRule`).
+   */
   classify(question: Question): MethodSpec
 }
 

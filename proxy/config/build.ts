@@ -149,8 +149,15 @@ function buildEndpoint(endpoint: ConfigFile['endpoints'][number], file: ConfigFi
     address: address ?? defaultAddress,
     chainId: endpoint['chain-id'],
     apiInterface: endpoint['api-interface'],
+    methods: methodLists(endpoint),
     relay: valuesOf(relaySettings, { ...file, ...own }),
   }
+}
+
+/** Null without lists. */
+function methodLists(entry: Pick<UpstreamEntry, 'allowed-methods' | 'denied-methods'>) {
+  const { 'allowed-methods': allowed = null, 'denied-methods': denied = [] } = entry
+  return allowed === null && denied.length === 0 ? null : { allowed, denied }
 }
 
 function buildCachePolicy(entry: CachePolicyEntry) {
@@ -168,6 +175,7 @@ function buildCachePolicy(entry: CachePolicyEntry) {
 }
 
 function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
+  const methods = methodLists(upstream)
   return {
     name: upstream.name,
     tier,
@@ -175,6 +183,7 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
     ...(upstream['group-label'] && { group: upstream['group-label'] }),
     chainId: upstream['chain-id'],
     apiInterface: upstream['api-interface'],
+    ...(methods && { methods }),
     nodeUrls: upstream['node-urls'].map(buildNodeUrl),
   }
 }

@@ -22,7 +22,7 @@ test.each<[text: string, problem: string]>([
   ],
   [
     upstream('stake: 10'),
-    '9:5 error direct-rpc[0].stake: unknown key "stake" | Known here: name, chain-id, api-interface, group-label, node-urls.',
+    '9:5 error direct-rpc[0].stake: unknown key "stake" | Known here: name, chain-id, api-interface, group-label, allowed-methods, denied-methods, node-urls.',
   ],
   [
     url('internal-path: /C/rpc'),
@@ -42,7 +42,7 @@ test.each<[text: string, problem: string]>([
   ],
   [
     endpoint('tls-enabled: true'),
-    '5:5 error endpoints[0].tls-enabled: unknown key "tls-enabled" | Known here: network-address, listen-address, chain-id, api-interface, relay.',
+    '5:5 error endpoints[0].tls-enabled: unknown key "tls-enabled" | Known here: network-address, listen-address, chain-id, api-interface, allowed-methods, denied-methods, relay.',
   ],
   [
     minimal.replace(

@@ -19,6 +19,8 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'cache.policies',
   ...relaying,
   ...relaying.map((key) => `endpoints[].relay.${key}`),
+  'endpoints[].allowed-methods',
+  'endpoints[].denied-methods',
   'max-sessions-per-provider',
   'skip-websocket-verification',
   'env-file',

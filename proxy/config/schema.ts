@@ -33,6 +33,8 @@ const authSchema = z.strictObject({
   tls: optional(tlsSchema).describe('TLS settings, for https, wss and grpcs.'),
 })
 
+const methodPatterns = optional(list(methodPattern, 1))
+
 const nodeUrlSchema = z.strictObject({
   url: upstreamUrl.describe(
     'http, https, ws or wss URL. The router sends its user and password as Basic authentication.',
@@ -71,6 +73,12 @@ const upstreamSchema = z.strictObject({
   'api-interface': apiInterface.describe('Interface of the upstream.'),
   'group-label': optional(label('group label')).describe(
     'Free label for a group of upstreams, such as `external` and `internal`. Used by cross-validation only; upstreams without a label form one group.',
+  ),
+  'allowed-methods': methodPatterns.describe(
+    'The only methods that go to this upstream, as patterns: the name in the chain spec, in which `*` matches any characters. Unset: all that the endpoint serves.',
+  ),
+  'denied-methods': methodPatterns.describe(
+    'Methods that do not go to this upstream, as patterns. It wins over `allowed-methods`.',
   ),
   'node-urls': list(nodeUrlSchema, 1).describe(
     'One or more URLs of this upstream, which fail over to each other.',
@@ -139,6 +147,12 @@ const endpointSchema = z.strictObject({
     'Chain to serve, by the id or an alias of its spec, such as `ETH1`.',
   ),
   'api-interface': apiInterface.describe('Interface to serve. The chain must have it.'),
+  'allowed-methods': methodPatterns.describe(
+    'The only methods that are served, as patterns: the name in the chain spec, in which `*` matches any characters. Unset: all. Methods for operators of a node need a pattern other than `*`.',
+  ),
+  'denied-methods': methodPatterns.describe(
+    'Methods that are refused, as patterns. It wins over `allowed-methods`.',
+  ),
   relay: optional(z.strictObject(settingShape(relaying, false))).describe(
     'Settings of this listener that override the top-level settings and the flags.',
   ),

@@ -5,7 +5,7 @@ import type { Live, RelayConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { addonsOf } from '../relay/needs.ts'
-import { anyUpstream } from '../upstream/wanted.ts'
+import { anyUpstream, isPermitted } from '../upstream/wanted.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Terms } from './terms.ts'
@@ -21,10 +21,11 @@ export interface ParticipantsOptions {
 function declaring({ call, pool }: ParticipantsOptions): readonly Upstream[] {
   const addons = addonsOf(call)
   return pool.upstreams.filter(
-    ({ name, urls, availability }) =>
-      !call.directives.blockProviders.includes(name) &&
-      availability.standing !== 'rejected' &&
-      urls.some((url) => addons.every((addon) => url.declaredAddons.includes(addon))),
+    (each) =>
+      !call.directives.blockProviders.includes(each.name) &&
+      each.availability.standing !== 'rejected' &&
+      isPermitted(each, call.method.name) &&
+      each.urls.some((url) => addons.every((addon) => url.declaredAddons.includes(addon))),
   )
 }
 

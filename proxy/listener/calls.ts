@@ -88,8 +88,6 @@ const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
 export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected readonly options: ListenerOptions
   protected readonly calls: Calls
-  /** Minimum HTTP status of a refusal. */
-  protected readonly minStatus: number = 200
   /** Content types that web pages may post. */
   protected readonly typesOfPages: RegExp = jsonType
 
@@ -136,10 +134,14 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected refusal(error: RelayError, guid: string): HttpAnswer {
     this.options.observer.requestRefused(error, guid)
     return {
-      status: Math.max(error.kind.httpStatus, this.minStatus),
+      status: this.statusOf(error),
       headers: errorHeaders(this.metadataOf(guid), error),
       body: this.errorBytes(error, guid),
     }
+  }
+
+  protected statusOf({ kind }: RelayError): number {
+    return kind.httpStatus
   }
 
   protected metadataOf(guid: string): ResponseMetadata {
@@ -181,7 +183,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     const headers = errorHeaders(metadata, error)
     this.calls.ended(call, error)
     const body = this.errorBytes(error, call.guid, call)
-    exchange.answer({ status: error.kind.httpStatus, headers, body })
+    exchange.answer({ status: this.statusOf(error), headers, body })
   }
 }
 

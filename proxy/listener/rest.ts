@@ -69,8 +69,6 @@ export abstract class PathCalls extends HttpCalls {
 }
 
 class RestHandler extends PathCalls {
-  // JSON-RPC reports errors in the body, REST in the status.
-  protected override readonly minStatus = 400
   // Nodes accept signed transactions in content types of their own.
   protected override readonly typesOfPages = askedType
   readonly #requestHeaders: ReadonlySet<string>
@@ -104,6 +102,11 @@ class RestHandler extends PathCalls {
 
   protected override contentTypeOf(headers: HeaderList): string | null {
     return header(headers, 'content-type')
+  }
+
+  // JSON-RPC reports errors in the body, REST in the status.
+  protected override statusOf({ kind }: RelayError): number {
+    return kind.restStatus
   }
 
   /** Renders the error in a form that no node uses. */

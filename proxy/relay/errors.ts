@@ -9,6 +9,8 @@ export interface ErrorKind {
   readonly reason: string
   readonly jsonRpcCode: number
   readonly httpStatus: number
+  /** HTTP status of REST, whose errors have one of at least 400. */
+  readonly restStatus: number
   /** gRPC status code. */
   readonly grpcStatus: number
 }
@@ -20,8 +22,9 @@ function kind(
   httpStatus: number,
   grpcStatus: number,
   code = `RPC_${reason.toUpperCase().replaceAll('-', '_')}`,
+  restStatus = Math.max(httpStatus, 400),
 ): ErrorKind {
-  return { code, reason, jsonRpcCode, httpStatus, grpcStatus }
+  return { code, reason, jsonRpcCode, httpStatus, restStatus, grpcStatus }
 }
 
 /** All errors of the router; `scripts/reference/errors.yml` describes when each one occurs. */
@@ -30,6 +33,7 @@ export const errorKinds = {
   invalidRequest: kind('invalid-request', -32600, 200, 3),
   tooLarge: kind('request-too-large', -32600, 413, 8, 'RPC_TOO_LARGE'),
   methodNotFound: kind('method-not-found', -32601, 200, 12),
+  methodDenied: kind('method-denied', -32601, 200, 7, undefined, 403),
   invalidParams: kind('invalid-params', -32602, 200, 3),
   noSuchSubscription: kind('no-such-subscription', -32602, 200, 5),
   alreadySubscribed: kind('already-subscribed', -32603, 200, 6),

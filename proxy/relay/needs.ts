@@ -5,7 +5,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { isExcluded, reaches, type Wanted } from '../upstream/wanted.ts'
+import { isExcluded, isPermitted, reaches, type Wanted } from '../upstream/wanted.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { belowFloor } from './answer-validator.ts'
@@ -131,6 +131,7 @@ function whyNone(pool: Pool, wanted: Needs): string {
   if (declared && declaring.length === 0)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = declaring.map((each) => {
+    if (!isPermitted(each, wanted.method)) return `${each.name}: method-denied`
     if (isExcluded(each, wanted)) return `${each.name}: excluded`
     // Another URL of the upstream may be up but lack the add-on.
     const isInCooldown = declared && !each.serves(addons)

@@ -4,6 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { type CacheOptions, withCache } from '../cache/cache.ts'
 import { lifetimesOf } from '../cache/retention.ts'
+import { MethodRule } from '../chain/method-rule.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -20,6 +21,7 @@ import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import { makeOwnCall } from '../listener/jsonrpc/jsonrpc-call.ts'
 import type { Listener, ListenerOptions, SubscriptionServing } from '../listener/listener.ts'
+import { withMethodRule } from '../listener/served-methods.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { KnownTransactions, type SentStore } from '../relay/known-transactions.ts'
@@ -121,7 +123,7 @@ function liveOf(
     isOwn({ chainId: each.chainId ?? chain.id, apiInterface: each.apiInterface ?? apiInterface }),
   )
   return {
-    relaying: endpoints.filter(isOwn).map(({ relay }) => relay),
+    endpoints: endpoints.filter(isOwn),
     upstreams: upstreams.filter(isOwn),
     policies: {
       validations: new Map(validations.map((policy) => [policy.method, policy])),
@@ -178,7 +180,11 @@ function serveChain(
   trackerOf: (chain: Chain) => ChainTracker,
 ): ServedChain {
   const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = context
-  const served = configs.map((config) => ({ config, relaying: { now: config.relay } }))
+  const served = configs.map((config) => ({
+    config,
+    relaying: { now: config.relay },
+    rule: { now: null as MethodRule | null },
+  }))
   const [first] = served
   if (!first) throw new Error('a chain is served by one listener at least')
   const { chainId: anyName, apiInterface } = first.config
@@ -186,6 +192,8 @@ function serveChain(
   const iface = chain?.interfaces.get(apiInterface)
   // The config was checked against the catalog before anything was wired.
   if (!chain || !iface) throw new Error(`no spec for ${anyName} through ${apiInterface}`)
+  const ruleOf = ({ methods }: EndpointConfig) => methods && new MethodRule(methods, iface)
+  for (const { config, rule } of served) rule.now = ruleOf(config)
   // Uses the spec's spelling, so that each chain has only one metric label.
   const chainId = chain.id
   const poolObserver = observers.poolObserver(chainId, apiInterface)
@@ -257,11 +265,11 @@ function serveChain(
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
   const isVoted = (method: string) => policies.now.crossValidated.has(method)
-  const endpoints = served.map(({ config, relaying }, index) => ({
+  const endpoints = served.map(({ config, relaying, rule }, index) => ({
     config,
     listener: listeners[apiInterface]({
       address: config.address,
-      iface,
+      iface: withMethodRule(iface, rule, pool),
       relay: guard(withWake(cachedRelayFor(relaying, index), watch, isVoted)),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
@@ -285,8 +293,12 @@ function serveChain(
       discard: () => pool.discard(change),
       commit() {
         policies.now = own.policies
-        for (const [index, { relaying }] of served.entries())
-          relaying.now = own.relaying[index] ?? relaying.now
+        for (const [index, { relaying, rule }] of served.entries()) {
+          const endpoint = own.endpoints[index]
+          if (!endpoint) continue
+          relaying.now = endpoint.relay
+          rule.now = ruleOf(endpoint)
+        }
         pool.pick.maxSessions = next.maxSessionsPerUpstream
         pool.commit(change)
       },

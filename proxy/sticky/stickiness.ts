@@ -9,7 +9,7 @@ import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
 import { addonsOf, Needs, noReply, whenServing } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
-import { anyUpstream, type Wanted } from '../upstream/wanted.ts'
+import { anyUpstream, isPermitted, type Wanted } from '../upstream/wanted.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Sessions } from './sessions.ts'
@@ -45,8 +45,9 @@ async function relayInSession(
 ): Promise<Reply> {
   const { pool, config, sessions, clock } = options
   const { strategy } = config.now
-  const criteria = criteriaOf(call, pool)
-  const key = sessionKey(call, criteria.addons, options)
+  const denying = denyingOf(call, pool)
+  const criteria = criteriaOf(call, pool, denying)
+  const key = sessionKey(call, criteria.addons, denying, options)
   let chosen: string | null = null
   const note: Pick<SessionNote, 'considered'> = { considered: null }
   const choose = (avoid: string | null) => {
@@ -146,7 +147,7 @@ function ignoreStore(error: unknown): asserts error is StoreError {
 }
 
 /** The session's node must have these. An old block adds `archive`, which has another node. */
-function criteriaOf(call: Call, pool: Pool): Wanted {
+function criteriaOf(call: Call, pool: Pool, denying: readonly string[]): Wanted {
   const { block, byHash } = call.method
   const addons = new Set(addonsOf(call))
   if (pool.pick.wantsArchive(block)) addons.add('archive')
@@ -154,16 +155,23 @@ function criteriaOf(call: Call, pool: Pool): Wanted {
     ...anyUpstream,
     addons: [...addons].toSorted(),
     ...{ block, byHash },
-    excluded: call.directives.blockProviders,
+    excluded: [...call.directives.blockProviders, ...denying],
   }
 }
 
-/** A digest of the session's id (hashed before), its chain and interface, and its extensions. */
+/** Upstreams that deny the method, which another node of the session serves. */
+function denyingOf({ method }: Call, { upstreams }: Pool): readonly string[] {
+  const denying = upstreams.filter((each) => !isPermitted(each, method.name))
+  return denying.map(({ name }) => name).toSorted()
+}
+
+/** A digest of the session's id (hashed before), its chain and interface, and its node's needs. */
 function sessionKey(
   { directives }: Call,
   addons: readonly string[],
+  denying: readonly string[],
   { chainId, apiInterface }: StickinessOptions,
 ): string {
-  const parts = [chainId, apiInterface, addons.join(','), directives.stickiness]
+  const parts = [chainId, apiInterface, addons.join(','), directives.stickiness, ...denying]
   return hash('sha256', JSON.stringify(parts), 'base64url')
 }

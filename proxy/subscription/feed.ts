@@ -82,7 +82,8 @@ export class Feed {
     const { signal } = this.#closing
     const tried = new Set<Socket>()
     let refusal: NodeRefused | null = null
-    for (let socket = sockets.next(tried); socket; socket = sockets.next(tried)) {
+    const next = () => sockets.next(tried, request.method)
+    for (let socket = next(); socket; socket = next()) {
       tried.add(socket)
       try {
         const source = await socket.open(request, signal)

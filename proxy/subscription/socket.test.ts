@@ -14,7 +14,7 @@ test('the cooldown of a URL grows with each failure, and resets after success or
   const random = { next: () => 0.5 }
   const options = { pool, clock, random, config: { now: { strategy: 'round-robin' } } } as const
   const sockets = new Sockets(options as never)
-  const socket = sockets.next(new Set())!
+  const socket = sockets.next(new Set(), 'eth_subscribe')!
   /** Seconds until the URL leaves its cooldown. */
   const lasts = async () => {
     let seconds = 0
@@ -26,7 +26,7 @@ test('the cooldown of a URL grows with each failure, and resets after success or
     socket.failed()
     // Another topic reports the same failure.
     socket.failed()
-    expect(sockets.next(new Set())).not.toBe(socket)
+    expect(sockets.next(new Set(), 'eth_subscribe')).not.toBe(socket)
     seconds.push(await lasts())
   }
   expect(seconds).toEqual([1, 2, 4, 8, 16, 32, 60, 60])

@@ -11,7 +11,7 @@ import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
-import { anyUpstream, type Wanted } from '../upstream/wanted.ts'
+import { anyUpstream, isPermitted, type Wanted } from '../upstream/wanted.ts'
 import { settle } from '../upstream/outcome.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -69,10 +69,15 @@ export class Sockets {
     return this.#all.length > 0
   }
 
-  /** Returns the next socket in the pool's order of selection; null if none is available. */
-  next(tried: ReadonlySet<Socket>): Socket | null {
+  /**
+   * Returns the next socket in the pool's order of selection; null if none is available.
+   * @param method the config of its upstream must permit it
+   */
+  next(tried: ReadonlySet<Socket>, method: string): Socket | null {
     const { pool, config } = this.#options
-    const open = this.#all.filter((each) => each.isOpen && !tried.has(each))
+    const open = this.#all.filter(
+      (each) => each.isOpen && !tried.has(each) && isPermitted(each.upstream, method),
+    )
     const only = open.map(({ upstream }) => upstream.name)
     const criteria: Wanted = { ...anyUpstream, block: { kind: 'tag', tag: 'latest' }, only }
     const upstream = pool.pick.next(criteria, config.now.strategy)

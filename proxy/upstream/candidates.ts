@@ -21,6 +21,8 @@ export type ExclusionReason =
   | 'no-archive'
   | 'lacks-block'
   | 'pruned'
+  /** The config does not let the method go to it. */
+  | 'method-denied'
   /** It has said that it lacks or limits the method. */
   | 'no-method'
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import { MethodRule } from '../chain/method-rule.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -13,7 +14,7 @@ import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
 import { Picker } from './pick.ts'
-import { isExcluded, reaches, type Wanted } from './wanted.ts'
+import { isExcluded, isPermitted, reaches, type Wanted } from './wanted.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
@@ -124,6 +125,11 @@ export class Pool implements Members {
 
   #anyServes(upstreams: readonly Upstream[]): boolean {
     return upstreams.some(({ state }) => isServing(state))
+  }
+
+  /** Whether any upstream may get calls of the method, regardless of its state. */
+  permits(method: string): boolean {
+    return this.upstreams.length === 0 || this.upstreams.some((each) => isPermitted(each, method))
   }
 
   /** Whether any upstream can be tried now, even a disabled one. */
@@ -252,7 +258,7 @@ export class Pool implements Members {
   }
 
   #make(config: UpstreamConfig): Upstream {
-    const { clock, random, observer, failureThreshold, epochDurationMs } = this.#options
+    const { clock, random, observer, failureThreshold, epochDurationMs, iface } = this.#options
     const availability = new Availability(failureThreshold, (from, to, why) => {
       if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
       upstream.updateState(why)
@@ -271,6 +277,7 @@ export class Pool implements Members {
     }
     const urls = others.length > 0 ? others : sockets
     const upstream = new Upstream(config, { urls, sockets }, availability, clock, epochDurationMs)
+    if (config.methods) upstream.methods = new MethodRule(config.methods, iface)
     upstream.onState = (from, to) => observer.stateChanged(config.name, from, to)
     return upstream
   }

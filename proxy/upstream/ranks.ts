@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ExclusionReason } from './candidates.ts'
 import type { Upstream } from './upstream.ts'
-import type { Wanted } from './wanted.ts'
+import { isPermitted, type Wanted } from './wanted.ts'
 
 /** Bits of a rank. The lowest rank goes first. */
 export const ranks = {
@@ -26,8 +26,11 @@ export const shownRankShift = 5
 
 /** Names the obstacle that the selection found. */
 export function exclusionOf(each: Upstream, obstacle: number, wanted: Wanted): ExclusionReason {
-  const { addons } = wanted
-  if (obstacle === obstacles.excluded) return wanted.tried(each.name) ? 'tried' : 'excluded'
+  const { addons, method } = wanted
+  if (obstacle === obstacles.excluded) {
+    if (!isPermitted(each, method)) return 'method-denied'
+    return wanted.tried(each.name) ? 'tried' : 'excluded'
+  }
   if (obstacle === obstacles.full) return 'full'
   // Another URL of the upstream may have the block, but not the add-on.
   if (obstacle === obstacles.belowFloor || each.serves(addons)) return 'lacks-block'

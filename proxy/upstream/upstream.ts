@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { MethodRule } from '../chain/method-rule.ts'
 import { dataKinds } from '../chain/native/schema.ts'
 import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -112,6 +113,8 @@ export class Upstream implements TrackedNode {
   /** WebSocket URLs for subscriptions. Their state does not affect calls. */
   readonly sockets: readonly SocketUrl[]
   readonly availability: Availability
+  /** `allowed-methods` and `denied-methods`; null without lists. */
+  methods: MethodRule | null = null
   readonly score = new Score()
   readonly #clock: Clock
   readonly #epochDurationMs: number

@@ -43,8 +43,18 @@ export const anyUpstream: Wanted = {
 }
 
 /** Whether the call must not use the upstream, regardless of its state. */
-export function isExcluded({ name }: Upstream, { only, excluded }: Wanted): boolean {
-  return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
+export function isExcluded(upstream: Upstream, { only, excluded, method }: Wanted): boolean {
+  const { name } = upstream
+  return (
+    only?.includes(name) === false ||
+    (excluded.length > 0 && excluded.includes(name)) ||
+    !isPermitted(upstream, method)
+  )
+}
+
+/** Whether the config lets calls of the method go to the upstream. */
+export function isPermitted({ methods }: Upstream, method: string | undefined): boolean {
+  return methods === null || method === undefined || methods.of(method).isPermitted
 }
 
 /** Whether the upstream is known to have this block. Every upstream has block 0. */

@@ -16,13 +16,20 @@ export function render(): string {
   const about = new Map(Object.entries(texts))
   const rows = Object.entries<ErrorKind>(errorKinds).map(([name, kind]) => {
     if (!about.has(name)) throw new Error(`errors.yml says nothing about ${name}`)
-    return `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${kind.httpStatus} | ${kind.grpcStatus} | \`${kind.code}\` | ${about.get(name)} |`
+    return `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${statusOf(kind)} | ${kind.grpcStatus} | \`${kind.code}\` | ${about.get(name)} |`
   })
   const heads = 'reason | JSON-RPC code | HTTP status | gRPC status | code in the log'
   return fillIn('docs/reference/errors.md', {
     errors: [`| ${heads} | when, and what to do |`, '|---|---|---|---|---|---|', ...rows],
     failures: [readFailureFiles().map(renderFailures).join('\n\n')],
   })
+}
+
+/** REST reports an error in the status; a status that only depends on this is not repeated. */
+function statusOf({ httpStatus, restStatus }: ErrorKind): string {
+  return restStatus === Math.max(httpStatus, 400)
+    ? `${httpStatus}`
+    : `${httpStatus}, REST ${restStatus}`
 }
 
 function readFailureFiles(): readonly FailureFile[] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
-import { matcher } from '../failures/compile-failures.ts'
+import { matcher } from '../method-patterns.ts'
 import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { MethodSpec, Question } from '../types.ts'
@@ -13,7 +13,7 @@ import {
   type Classify,
   type NamedMethod,
 } from './method.ts'
-import { isAmbiguousPath, PathTree } from './path-tree.ts'
+import { isAmbiguousPath, PathTree, segmentsOf } from './path-tree.ts'
 
 /** The methods of an interface: the standard set, then its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
@@ -127,7 +127,9 @@ function compileRest(
       return isAmbiguousPath(question.path) ? ambiguous(method) : method
     }
     // An unknown POST may change the node's state, so it is sent only once.
-    const unknown = unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
+    // As nodes read it, so that the patterns of a config fit every spelling.
+    const path = `/${segmentsOf(question.path).join('/')}`
+    const unknown = unknownMethod(path, verb === 'GET' ? 'read' : 'local')
     return { ...unknown, looksLikeRead: verb === 'GET', tipHeader: spec['tip-header'] }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { matcher } from '../failures/compile-failures.ts'
+import { matcher } from '../method-patterns.ts'
 import { durationMs, type NativeInterface, type NativeMethod } from '../native/schema.ts'
 import type {
   BlockRef,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, FailureTable, NodeError } from '../failure-table.ts'
+import { matcher } from '../method-patterns.ts'
 import type { FailureFile, FailureRow } from './schema.ts'
 
 /** The fields of a row that describe the failure, without the fields that match it. */
@@ -130,14 +131,6 @@ function compileRow(row: FailureRow): NodeErrorRow {
       : null,
     isOf: row['only-for'] ? matcher(row['only-for']) : null,
   }
-}
-
-/** Whether a method is in the list, where a trailing `*` matches any suffix. */
-export function matcher(names: readonly string[]): (method: string) => boolean {
-  return (method) =>
-    names.some((name) =>
-      name.endsWith('*') ? method.startsWith(name.slice(0, -1)) : method === name,
-    )
 }
 
 /**

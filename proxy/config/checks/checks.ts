@@ -26,6 +26,14 @@ export function checkEntries({ endpoints, upstreams, policies }: Entries, report
     const message = 'network-address and listen-address are two names of one key'
     report(`${path}.listen-address`, message, 'Keep one of them.')
   }
+  for (const { entry, path } of [...endpoints, ...upstreams]) {
+    const { 'allowed-methods': allowed = [], 'denied-methods': denied = [] } = entry
+    for (const [index, pattern] of denied.entries())
+      if (pattern !== undefined && allowed.includes(pattern)) {
+        const message = `${quote(pattern)} is in allowed-methods too`
+        report(`${path}.denied-methods[${index}]`, message, 'Keep one of them.')
+      }
+  }
   for (const { entry, urls } of upstreams)
     for (const url of urls) checkUrl(url, entry['api-interface'], report)
   for (const { entry, path } of policies) checkPolicy(entry, path, report)

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { MethodSpec } from '../../chain/types.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import { bufferOf, type Span } from '../../json/scanner.ts'
-import { type Call, type Directives, isLight, Journal, noDirectives } from '../../relay/call.ts'
+import {
+  type Call,
+  type Directives,
+  isLight,
+  isRead,
+  Journal,
+  noDirectives,
+} from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import type { OwnQuestion } from '../../subscription/ask.ts'
 import type { BatchToken, HeaderList } from '../../upstream/wire.ts'
@@ -37,7 +45,7 @@ const routerId = Buffer.from('1')
 /**
  * Turns a request into a call.
  * @param token identifies the batch of the call; null: none
- * @throws RequestRefused if the directives are invalid
+ * @throws RequestRefused if the directives are invalid, or if the method is not served
  */
 export function makeJsonRpcCall(
   request: JsonRpcRequest,
@@ -49,14 +57,14 @@ export function makeJsonRpcCall(
   const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
   request.internalPath = internalPath
-  const method = iface.classify(request)
+  const method = classify(request, iface)
   const { ownId } = request
   const sentId = isEchoed(request) ? ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
   journal.isOneOfMany = token !== null || origin.isOneOfMany === true
   // Only plain reads are joined: writes are broadcast, filters have a node, heavy calls are slow.
-  const isJoined = method.kind === 'read' && method.stateful === null && isLight({ method })
+  const isJoined = isRead({ method }) && method.stateful === null && isLight({ method })
   return {
     guid,
     method,
@@ -72,6 +80,15 @@ export function makeJsonRpcCall(
     signal,
     journal,
     payload: method.kind === 'write' || method.cacheable ? request.paramsBytes : undefined,
+  }
+}
+
+/** @throws RequestRefused if the listener does not serve the method */
+function classify(request: JsonRpcRequest, iface: Serving['iface']): MethodSpec {
+  try {
+    return iface.classify(request)
+  } catch (error) {
+    throw error instanceof RelayError ? new RequestRefused(error, request) : error
   }
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { MethodRule } from '../chain/method-rule.ts'
+import type { ChainInterface, MethodSpec } from '../chain/types.ts'
+import type { Live } from '../config/types.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { Pool } from '../upstream/pool.ts'
+
+/** Clients choose the names, so messages show a part of a long one. */
+const maxShown = 100
+
+/**
+ * The interface as one listener serves it: to classify a call of a method that the config denies
+ * throws a RelayError. Every call begins with its classification, whatever its transport.
+ * @param rule the lists of the endpoint; null: none
+ */
+export function withMethodRule(
+  iface: ChainInterface,
+  rule: Live<MethodRule | null>,
+  pool: Pick<Pool, 'permits'>,
+): ChainInterface {
+  return {
+    ...iface,
+    classify(question) {
+      const method = iface.classify(question)
+      const why = denialOf(method, rule.now, pool)
+      if (why === null) return method
+      throw new RelayError(errorKinds.methodDenied, `${method.name.slice(0, maxShown)} ${why}`)
+    },
+  }
+}
+
+/** Why the method is not served, as the rest of a sentence; null if it is. */
+function denialOf(
+  { name, operatorOnly }: MethodSpec,
+  rule: MethodRule | null,
+  pool: Pick<Pool, 'permits'>,
+): string | null {
+  const verdict = rule?.of(name)
+  if (verdict?.isPermitted === false)
+    return 'is not served: `allowed-methods` of the endpoint does not list it, or `denied-methods` does'
+  if (operatorOnly === true && verdict?.isNamed !== true)
+    return 'is for operators of a node; `allowed-methods` of the endpoint must name it'
+  if (pool.permits(name)) return null
+  return 'is not served: `allowed-methods` and `denied-methods` of every upstream exclude it'
+}
