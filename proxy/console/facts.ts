@@ -54,6 +54,7 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
 const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['outcomes', series.requests, 'outcome'],
   ['durations', series.requestDuration, 'le'],
+  ['refused', series.refused, 'reason'],
   ['cache', series.cacheLookups, 'verdict'],
   ['attempts', series.attempts, 'kind', 'result'],
   ['durations', series.attemptDuration, 'le'],

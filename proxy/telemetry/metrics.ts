@@ -6,6 +6,7 @@ import type { ApiInterface } from '../config/types.ts'
 import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import type { RelayObserver } from '../relay/call.ts'
+import { callersKinds, type RelayError } from '../relay/errors.ts'
 import { hasStalled, type SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver, PoolSnapshot } from '../upstream/observer.ts'
 import type { ConfigState } from './config-state.ts'
@@ -140,9 +141,16 @@ export function createMetrics(options: MetricsOptions) {
           last = open
         }
       }
+      const countCall = countCalls(listener)
+      const requestRefused = ({ kind }: RelayError) =>
+        refused.inc({ ...listener, reason: kind.reason })
+      for (const { reason } of callersKinds) refused.inc({ ...listener, reason }, 0)
       return {
-        callEnded: countCalls(listener),
-        requestRefused: (error) => refused.inc({ ...listener, reason: error.kind.reason }),
+        callEnded(call, end, durationMs) {
+          countCall(call, end, durationMs)
+          if (end.kind === 'error' && end.error.isCallersFault) requestRefused(end.error)
+        },
+        requestRefused,
         connectionsChanged: follow(connections),
         socketsChanged: follow(sockets),
       }

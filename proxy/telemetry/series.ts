@@ -59,7 +59,7 @@ export const series = {
     refused: {
       name: 'router_requests_refused_total',
       and: ['reason'],
-      help: 'Requests refused before they became a call.',
+      help: 'Requests that the router refused, most of them because of a mistake of the caller.',
     },
     connections: {
       name: 'router_client_connections',

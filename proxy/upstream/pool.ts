@@ -46,7 +46,7 @@ export interface Change {
 }
 
 /** An upstream is not expected to reach a floor that is further above its head soon. */
-const maxAheadBlocks = 1_000
+export const maxAheadBlocks = 1_000
 
 /** The upstreams of one chain and interface. */
 export class Pool implements Members {
