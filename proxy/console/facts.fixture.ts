@@ -42,7 +42,7 @@ export function someFacts(
     ),
   ])
   return {
-    ...{ at: at(seconds), started: at(0), refused: null, stores: [], failed: [] },
+    ...{ at: at(seconds), started: at(0), refused: null, stores: [], shortages: [], failed: [] },
     chains: chains.map((chain) => {
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),

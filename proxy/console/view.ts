@@ -66,6 +66,11 @@ export function viewOf(looks: readonly Look[]) {
         ['odd', refusal],
       ])
     }),
+    ...all.flatMap(({ replica, shortages }) =>
+      shortages.flatMap(({ why, since }) =>
+        found(replica, null, [['bad', `the router has ${why}`, since]]),
+      ),
+    ),
     ...byName(all.flatMap(({ stores }) => stores)).flatMap((same) => {
       const [{ name, since }] = same as [(typeof same)[number]]
       const why = [...new Set(same.map((each) => each.why))].join('; ')

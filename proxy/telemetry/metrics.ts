@@ -18,7 +18,9 @@ import {
   registerCache,
   registerConfig,
   registerProcess,
+  registerResources,
 } from './gauges.ts'
+import type { Resources } from './resources.ts'
 import { type Series, series } from './series.ts'
 
 /** Counts what the router does, and exports it in the Prometheus text format. */
@@ -37,6 +39,8 @@ interface MetricsOptions {
   /** Null or absent if no answers are cached. */
   readonly cache?: CacheFigures | null
   readonly config: ConfigState
+  /** Absent: none is ever used up. */
+  readonly resources?: Pick<Resources, 'shortages'>
 }
 
 /** Creates an independent set of series, which shares nothing with others in the process. */
@@ -45,6 +49,7 @@ export function createMetrics(options: MetricsOptions) {
   registerProcess(registry, options.version, options.budget)
   registerCache(registry, options.cache ?? null)
   registerConfig(registry, options.config)
+  registerResources(registry, options.resources ?? null)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
   const gauge = ({ name, help, labels }: Series) =>

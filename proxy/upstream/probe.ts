@@ -46,6 +46,8 @@ export interface ProbeOptions {
   readonly signal: AbortSignal
   /** Called per request. */
   readonly sent?: () => void
+  /** Called with the code of the error if the router itself had no means to send it. */
+  readonly exhausted?: (code: string) => void
 }
 
 /**
@@ -88,6 +90,7 @@ export function applyProbe(
     settle('limited', upstream, url, answer)
     return
   }
+  if (answer.failure.origin === 'router') return
   const failure = { name: url.mask.text(`${purpose}: ${answer.why}`), weight: 1 }
   settle('failed', upstream, url, { failure })
 }
@@ -119,6 +122,7 @@ async function probeOnce(
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
     if (failure.cooldown) return limited(failure, error.retryAfterMs)
+    if (fault === 'exhausted') options.exhausted?.(error.message)
     const isDescriptive = fault === 'tls' || fault === 'protocol'
     return { kind: 'failed', failure, why: isDescriptive ? error.message : fault }
   }

@@ -617,6 +617,20 @@ describe('the watch', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
+  it('blames no node while the router itself has no file left for probes', async () => {
+    const node: NodeState = {}
+    const codes: string[] = []
+    const exhausted = (code: string) => void codes.push(code)
+    const silent = { stateChanged() {}, cooldownBegan() {}, verificationFailed() {} }
+    const fixture = new WatchFixture([[node]], { observer: { ...silent, exhausted } })
+    await fixture.clock.advance(1_000)
+    node.fault = { fault: 'exhausted' }
+    await fixture.clock.advance(800_000)
+    expect(fixture.states).toEqual(['eligible'])
+    expect(fixture.pool.upstreams[0]!.trouble).toBe(null)
+    expect(codes.length).toBeGreaterThan(1)
+  })
+
   it('starts a cooldown without blame when a probe gets 429', async () => {
     const limited = { status: 429, headers: ['Retry-After', '120'], body: 'slow down' }
     const options = { livenessProbeIntervalMs: 5_000, healthCheckIntervalMs: 20_000 }

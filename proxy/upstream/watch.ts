@@ -321,7 +321,9 @@ export class Watch {
   #probing(upstream: Upstream): ProbeOptions {
     const { dialect, clock, chain, observer } = this.#options
     const sent = () => observer.probeSent?.(upstream.name)
-    return { dialect, clock, failures: chain.failures, signal: this.#signal(upstream), sent }
+    const exhausted = (code: string) => observer.exhausted?.(code)
+    const { failures } = chain
+    return { dialect, clock, failures, signal: this.#signal(upstream), sent, exhausted }
   }
 
   #sleep(ms: number, upstream: Upstream | null = null): Promise<void> {
