@@ -191,11 +191,11 @@ export function noReply(
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** The error if every usable upstream is in cooldown; otherwise null. */
+/** The error if every usable upstream is in cooldown, even before its verification; else null. */
 export function rateLimited(
   pool: Pool,
   needs: Needs,
-  next = pool.nextInCooldown(needs),
+  next = pool.nextInCooldown(needs) ?? pool.nextToVerify(needs),
 ): RelayError | null {
   if (!next?.url.cooldown.active) return null
   const retryAfterMs = next.url.cooldown.leftMs

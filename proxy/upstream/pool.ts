@@ -160,10 +160,21 @@ export class Pool implements Members {
 
   /** The otherwise usable URL whose cooldown ends first. */
   nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+    return this.#firstInCooldown(wanted, (url) => url.isFor(wanted.addons))
+  }
+
+  /** The URL whose first verification was limited and is retried first. */
+  nextToVerify(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+    return this.#firstInCooldown(wanted, (url, each) =>
+      each.unverified(wanted.addons).includes(url),
+    )
+  }
+
+  #firstInCooldown(wanted: Wanted, isAble: (url: NodeUrl, upstream: Upstream) => boolean) {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
         .filter(({ cooldown }) => cooldown.active && !isExcluded(upstream, wanted))
-        .filter((url) => url.isFor(wanted.addons))
+        .filter((url) => isAble(url, upstream))
         .map((url) => ({ upstream, url })),
     )
     return found.toSorted((a, b) => a.url.cooldown.leftMs - b.url.cooldown.leftMs)[0] ?? null

@@ -671,6 +671,24 @@ describe('the watch', () => {
     expect(fixture.asked(0)).toBe(requests)
   })
 
+  it.each([
+    ['a second without a Retry-After, doubling', [], 7_000],
+    ['its Retry-After', ['Retry-After', '120'], 121_000],
+  ])('retries a limited first verification after %s', async (_, headers, withinMs) => {
+    const state: NodeState = { fault: { status: 429, headers, body: 'slow down' } }
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(withinMs / 2)
+    const [shown] = fixture.pool.snapshot().upstreams
+    expect(shown).toMatchObject({
+      state: 'unverified',
+      why: expect.stringMatching(/^rate limited/),
+    })
+    expect(Date.parse(shown!.until!)).toBeGreaterThan(fixture.clock.wallMs())
+    delete state.fault
+    await fixture.clock.advance(withinMs / 2)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
   it('stops a verification when a cooldown begins', async () => {
     const fixture = new WatchFixture([[{ url: { addons: ['trace', 'debug'] } }]])
     await fixture.clock.advance(5)
