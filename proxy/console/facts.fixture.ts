@@ -42,7 +42,7 @@ export function someFacts(
     ),
   ])
   return {
-    ...{ at: at(seconds), started: at(0), refused: null, stores: [], failed: [] },
+    ...{ at: at(seconds), started: at(0), refused: null, stores: [], shortages: [], failed: [] },
     chains: chains.map((chain) => {
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
@@ -58,19 +58,25 @@ export function someLook(now: Facts | string, before = someFacts(0, []), name = 
     : { at: name, past: [before, now], problem: null }
 }
 
-/** @param more also its counters: `outcomes`, `durations`, `cache` */
+/** @param more also its counters: `outcomes`, `durations`, `cache`, `refused` */
 export function someChain(
   upstreams: readonly SomeUpstream[],
-  { outcomes = {}, durations = took(0), cache = {}, ...more }: Partial<ChainFacts> & Some = {},
+  {
+    outcomes = {},
+    durations = took(0),
+    cache = {},
+    refused = {},
+    ...more
+  }: Partial<ChainFacts> & Some = {},
 ): SomeChain {
   return {
     ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'] },
     ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000 },
     ...more,
-    ...{ counts: { outcomes, durations, cache }, upstreams },
+    ...{ counts: { outcomes, durations, cache, refused }, upstreams },
   }
 }
-type Some = Partial<Record<'outcomes' | 'durations' | 'cache', Counts>>
+type Some = Partial<Record<'outcomes' | 'durations' | 'cache' | 'refused', Counts>>
 
 /** @param more also its counters: `attempts` by kind, `durations`, `disputes` */
 export function someUpstream(

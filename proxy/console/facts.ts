@@ -21,7 +21,7 @@ export type Counts = Readonly<Record<string, number>>
 
 interface FactsOptions {
   readonly metrics: Pick<Metrics, 'samples'>
-  readonly health: Pick<Health, 'look' | 'stores'>
+  readonly health: Pick<Health, 'look' | 'stores' | 'resources'>
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
@@ -41,6 +41,8 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
     refused: config.facts.refused?.why ?? null,
     /** Failing stores, and since when they fail. */
     stores: [...health.stores.values()],
+    /** Resources that the router itself lacks, and since when. */
+    shortages: health.resources.shortages,
     /** One entry per chain and interface, such as `ETH1 jsonrpc`, with its addresses. */
     chains: health.look().map(({ pool, name, ...at }) => {
       return { ...pool, name, addresses: addresses(at.chain, at.interface) }
@@ -54,6 +56,7 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
 const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['outcomes', series.requests, 'outcome'],
   ['durations', series.requestDuration, 'le'],
+  ['refused', series.refused, 'reason'],
   ['cache', series.cacheLookups, 'verdict'],
   ['attempts', series.attempts, 'kind', 'result'],
   ['durations', series.attemptDuration, 'le'],

@@ -42,6 +42,16 @@ const texts = ({ columns = 80, filter = '', sort }: Shown = {}) =>
     .filter((line) => isShown(line, filter))
     .map(({ text }) => text)
 
+test('mistakes of callers are counted, and are no problem', () => {
+  const outcomes = { success: 10, 'node-error': 60, refused: 30 }
+  const refused = { 'parse-error': 5, 'bad-directive': 30 }
+  const attempts = { first: { answer: 10, 'node-error': 60 } }
+  const chain = someChain([someUpstream('a', { attempts })], { outcomes, refused })
+  const all = linesOf(viewOf([someLook(someFacts(100, [chain]))]), 200).map(({ text }) => text)
+  expect(all[0]).toBe('Nothing is wrong: every upstream serves, and calls succeed.')
+  expect(all[3]).toMatch(/ 0\.0% .* refused requests: bad-directive 30, parse-error 5$/)
+})
+
 test('at 80 columns: problems, chains with the worst upstream first, failed calls', () => {
   expect(texts()).toEqual([
     'BAD  node-b (ETH1 jsonrpc) since 03:00:40 (60s): disabled:',

@@ -98,8 +98,10 @@ function fitted(cells: readonly string[], columns: number): string {
 
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
   const { name, tip, tipAgeMs, cacheRatio, serving, upstreams, errors } = chain
+  const refused = countsText(chain.refused)
+  const counts = [countsText(errors), refused && `refused requests: ${refused}`]
   const cells = [name, `${serving}/${upstreams.length}`, ...traffic(chain), percent(cacheRatio)]
-  cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', countsText(errors))
+  cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', counts.filter(Boolean).join('; '))
   const about = own.map((line) => line.about).join('\n')
   return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
 }

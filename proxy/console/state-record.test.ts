@@ -323,6 +323,7 @@ test.each<[string, Row]>([
       state: 'unverified',
       since: 0,
       why: cooldown,
+      until: 90,
       log: [],
     },
   ],
@@ -464,8 +465,9 @@ test.each<[string, Row]>([
   await row.arrange(fixture)
   const { state, why } = row
   const since = at(row.since)
-  const text = `${state} since ${since}${why === null ? '' : `: ${why}`}`
   const until = row.until === undefined ? null : at(row.until)
+  const end = until === null ? '' : `; until ${until}`
+  const text = `${state} since ${since}${why === null ? '' : `: ${why}`}${end}`
   expect(await fixture.shown()).toEqual({
     record: { state, since, why, until },
     status: { state, since, why },

@@ -101,6 +101,18 @@ test('replicas add up; a state is the worst over all replicas', () => {
   ])
 })
 
+test('a resource that the router lacks is a problem of the replica, and of no upstream', () => {
+  const shortages = [{ resource: 'files', why: 'no files left (EMFILE)', since: at(90) }] as const
+  const upstream = someUpstream('a', { attempts: { first: { answer: 10, aborted: 30 } } })
+  const facts = someFacts(100, [someChain([upstream])], { shortages })
+  expect(viewOf([someLook(facts), someLook(someFacts(100, []))]).problems).toEqual([
+    {
+      ...{ severity: 'bad', where: 'one:7779', upstream: null, since: at(90) },
+      what: 'the router has no files left (EMFILE)',
+    },
+  ])
+})
+
 test('failed calls of all replicas are listed, newest first', () => {
   const call = (guid: string, second: number) => ({
     ...{ guid, at: at(second), chain: 'ETH1', interface: 'jsonrpc', method: 'eth_call' },

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import { isFailure } from '../telemetry/call-counters.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
 /** The latest answer of one replica, with its history. */
@@ -65,6 +66,11 @@ export function viewOf(looks: readonly Look[]) {
         ['odd', refusal],
       ])
     }),
+    ...all.flatMap(({ replica, shortages }) =>
+      shortages.flatMap(({ why, since }) =>
+        found(replica, null, [['bad', `the router has ${why}`, since]]),
+      ),
+    ),
     ...byName(all.flatMap(({ stores }) => stores)).flatMap((same) => {
       const [{ name, since }] = same as [(typeof same)[number]]
       const why = [...new Set(same.map((each) => each.why))].join('; ')
@@ -124,6 +130,8 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   return {
     ...{ name, addresses, tip, tipAgeMs, blockTimeMs },
     ...trafficOf(name, 'outcomes', growth),
+    /** Counts of requests that the router refused, by reason. */
+    refused: growth.of(`${name} refused`),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(serves).length)),
@@ -153,7 +161,7 @@ function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth
   }
 }
 
-const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
+const notFailed = ['answer', 'aborted', 'running']
 
 /** @param table of finished calls; the last part of a key is the result */
 function trafficOf(key: string, table: string, { of, seconds }: Growth) {
@@ -163,7 +171,8 @@ function trafficOf(key: string, table: string, { of, seconds }: Growth) {
   const errors: Record<string, number> = {}
   for (const [word, n] of Object.entries(counts)) {
     const result = word.split(' ').at(-1) ?? word
-    if (n > 0 && !notFailed.includes(result)) errors[result] = (errors[result] ?? 0) + n
+    if (n > 0 && isFailure(result) && !notFailed.includes(result))
+      errors[result] = (errors[result] ?? 0) + n
   }
   return {
     ...{ count, errors, errorRatio: ratio(totalOf(errors), count) },

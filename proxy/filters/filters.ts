@@ -237,7 +237,8 @@ function throwNotFound(error: unknown): never {
 }
 
 function notFound(cause?: RelayError): RelayError {
-  return new RelayError(errorKinds.filterNotFound, 'filter not found', { cause })
+  const isCallersFault = cause === undefined
+  return new RelayError(errorKinds.filterNotFound, 'filter not found', { cause, isCallersFault })
 }
 
 /** Undefined without a result; null if the body is too long to collect. */

@@ -105,6 +105,7 @@ export class ResponseMetadata {
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || result === 'aborted') continue
+      if (result !== 'node-error' && result.origin === 'router') continue
       if (result === 'node-error' || result.origin !== 'upstream')
         this.#nodeErrors = joined(this.#nodeErrors, upstream)
       else {

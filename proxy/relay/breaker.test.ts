@@ -3,7 +3,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { RelayFixture, ethereum, result, type FixtureUpstream } from './testing/relay-fixture.ts'
+import {
+  RelayFixture,
+  ethereum,
+  result,
+  type FixtureUpstream,
+  type Upstreams,
+} from './testing/relay-fixture.ts'
 
 let chain: Chain
 let iface: ChainInterface
@@ -38,6 +44,19 @@ describe('the breaker', () => {
     expect((await relay.ask()).outcome).toBe(okBody)
     expect(relay.events).toEqual(['breaker open', 'a: unverified > eligible', 'breaker closed'])
   })
+
+  it.each(['a', 'ab'])(
+    'gives way to 429 while a limit delays the first verification of %s',
+    async (names) => {
+      const upstreams = [...names].map((name) => [name, { script: () => ok, verified: false }])
+      const relay = fixture(Object.fromEntries(upstreams) as Upstreams)
+      for (const { urls } of relay.pool.upstreams) urls[0]!.cooldown.begin(120_000)
+      for (let each = 0; each < 4; each++) {
+        const { outcome, tookMs } = await relay.ask()
+        expect([outcome, tookMs]).toEqual(['rate-limited', 0])
+      }
+    },
+  )
 
   it('counts consecutive empty pools: an answer resets the count', async () => {
     const relay = fixture({ a: { script: () => ok, verified: false } })

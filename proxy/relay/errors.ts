@@ -77,21 +77,29 @@ export const errorKinds = {
   internal: kind('internal', -32603, 500, 13),
 }
 
+/** Errors that blame the caller: all but those for which a client should retry later. */
+export const callersKinds: ReadonlySet<ErrorKind> = new Set(
+  Object.values(errorKinds).filter((each) => each.httpStatus < 500 && each.httpStatus !== 429),
+)
+
 /** Expected failure of a call. The client gets the message. */
 export class RelayError extends Error {
   override readonly name = 'RelayError'
   readonly kind: ErrorKind
   /** Time after which the client may retry; null if unknown. */
   readonly retryAfterMs: number | null
+  /** The request itself is at fault, so the error is no failure of the service. */
+  readonly isCallersFault: boolean
 
   constructor(
     kind: ErrorKind,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterMs?: number },
+    options?: ErrorOptions & { readonly retryAfterMs?: number; readonly isCallersFault?: boolean },
   ) {
     super(message, options)
     this.kind = kind
     this.retryAfterMs = options?.retryAfterMs ?? null
+    this.isCallersFault = options?.isCallersFault ?? callersKinds.has(kind)
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Clock, sleep } from '../clock/clock.ts'
-import type { Pool } from '../upstream/pool.ts'
+import { maxAheadBlocks, type Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -140,6 +140,12 @@ function whyNone(pool: Pool, wanted: Needs): string {
   return `no upstream${declared && ` with ${declared}`} can serve this call now (${states.join(', ')})`
 }
 
+/** Whether the config and the client let the upstream serve the call, whatever its state. */
+function mayEverServe({ name, urls }: Upstream, { addons, excluded }: Needs): boolean {
+  const declares = urls.some((url) => addons.every((each) => url.declaredAddons.includes(each)))
+  return declares && !excluded.includes(name)
+}
+
 function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
   const { state } = upstream
   if (!isServing(state) || !pool.pick.isFull(upstream, isOneOfMany)) return state
@@ -164,10 +170,17 @@ export function noReply(
       .filter((each) => !isExcluded(each, needs))
       .map(({ name, latest }) => `${name}: ${latest?.block ?? 'unknown'}`)
     const message = `no upstream answers at block ${floor} or above yet, which the call requires (${heads.join(', ')})`
-    return new RelayError(errorKinds.minBlock, message)
+    return new RelayError(errorKinds.minBlock, message, {
+      isCallersFault: pool.tip !== null && floor > pool.tip + maxAheadBlocks,
+    })
   }
   if (attempts.length === 0)
-    return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
+    return (
+      rateLimited(pool, needs) ??
+      new RelayError(errorKinds.noUpstream, whyNone(pool, needs), {
+        isCallersFault: !pool.upstreams.some((each) => mayEverServe(each, needs)),
+      })
+    )
   const results = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )
@@ -190,11 +203,11 @@ export function noReply(
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** The error if every usable upstream is in cooldown; otherwise null. */
+/** The error if every usable upstream is in cooldown, even before its verification; else null. */
 export function rateLimited(
   pool: Pool,
   needs: Needs,
-  next = pool.nextInCooldown(needs),
+  next = pool.nextInCooldown(needs) ?? pool.nextToVerify(needs),
 ): RelayError | null {
   if (!next?.url.cooldown.active) return null
   const retryAfterMs = next.url.cooldown.leftMs

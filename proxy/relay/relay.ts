@@ -68,10 +68,14 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   if (nowMs >= journal.deadlineMs)
     return reject(new RelayError(errorKinds.timeout, 'the deadline of the call has passed'))
   // While URLs are in cooldown, one call in a while may try one.
-  if (!breaker.admits(call, nowMs) && !context.pool.nextInCooldown(new Needs(call)))
-    return reject(
-      new RelayError(errorKinds.breakerOpen, 'no upstream is up; calls fail at once until one is'),
-    )
+  if (!breaker.admits(call, nowMs)) {
+    const needs = new Needs(call)
+    const message = 'no upstream is up; calls fail at once until one is'
+    if (!context.pool.nextInCooldown(needs))
+      return reject(
+        rateLimited(context.pool, needs) ?? new RelayError(errorKinds.breakerOpen, message),
+      )
+  }
   const answered = (reply: Reply) => {
     breaker.ended(call, !isTrouble(reply))
     resolve(reply)

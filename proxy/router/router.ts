@@ -83,13 +83,17 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
   const onCommand: SharingOptions['onCommand'] = (...command) =>
     metrics.storeCommandEnded(...command)
   const cache = createCache(config, { ...context, onCommand, health, budget })
-  const metrics = createMetrics({ version, budget, cache, config: state })
+  const metrics = createMetrics({
+    ...{ version, budget, cache },
+    config: state,
+    resources: health.resources,
+  })
   const log = createEventLog({ logger, clock })
   const calls = new CallHistory(clock)
   const observers = combineObservers([
     // Tracing comes first, because the log names the trace.
     ...(context.tracing ? [context.tracing] : []),
-    ...[metrics, log],
+    ...[metrics, log, health.resources],
     ...(config.metricsListenAddress ? [calls] : []),
     ...(recorder ? [recorder] : []),
   ])

@@ -4,6 +4,7 @@ import type { Metric, Registry } from 'prom-client'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
+import { isBlamed } from '../upstream/outcome.ts'
 import { type Series, series } from './series.ts'
 
 /*
@@ -53,7 +54,7 @@ export function attemptCounter(
     return (_call, attempt) => {
       const { upstream, kind, startedMs, endedMs } = attempt
       const cells = cellsOf(upstream)
-      const result = resultOf(attempt)
+      const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
       if (result !== 'aborted' && endedMs !== null)
         cells.duration.observe((endedMs - startedMs) / 1_000)
@@ -64,12 +65,15 @@ export function attemptCounter(
 /** The outcome of a call, for its label (see `docs/reference/metrics.md`) and for the log. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
-  if (end.kind === 'error') return end.error.kind.reason
+  if (end.kind === 'error') return end.error.isCallersFault ? 'refused' : end.error.kind.reason
   if (end.kind === 'subscription') return end.isRefused ? 'node-error' : 'success'
   return outcomeOfReply(call, end.reply)
 }
 
-/** The outcome of the attempts on the upstream that sent the reply. */
+/**
+ * The outcome of the attempts on the upstream that sent the reply. An error on which all nodes
+ * agree is their answer; it is a failure only if another attempt failed through its upstream.
+ */
 function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
   const [first, second] = journal.attempts
   // A cached answer, or one shared with another call.
@@ -79,10 +83,17 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string
     (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
   )
   const hasNodeError = made.some(({ result }) => result === 'node-error')
+  const isAgreed = !journal.attempts.some(hasFailed) && !(refusal && isBlamed(refusal))
+  const failed = isAgreed ? 'node-error' : 'upstream-error'
   // A node rejects a transaction that it already has, which counts as success.
-  if (refusal) return hasNodeError ? 'node-error' : 'upstream-error'
+  if (refusal) return hasNodeError ? 'node-error' : failed
   if (hasNodeError || made.length === 0 || made.some(isAnswer)) return 'success'
-  return 'upstream-error'
+  return failed
+}
+
+/** Whether it failed through the fault of its upstream. */
+function hasFailed({ result, violation }: AttemptRecord): boolean {
+  return violation !== null || (typeof result === 'object' && result !== null && isBlamed(result))
 }
 
 /** A stream in progress also counts as an answer. */
@@ -90,13 +101,20 @@ function isAnswer({ result, endedMs }: AttemptRecord): boolean {
   return result === 'answer' || (result === null && endedMs !== null)
 }
 
-/** How an attempt ended, as a metric label and in the log. */
+/** How an attempt ended, in the log and in `router explain`. */
 export function resultOf(attempt: AttemptRecord): string {
   if (attempt.result === null) return 'running'
   return typeof attempt.result === 'string' ? attempt.result : attempt.result.name
 }
 
-const fine = new Set(['success', 'node-error', 'abandoned'])
+/** The result for the counter of attempts, in which only faults of the upstream have a name. */
+function countedResultOf(attempt: AttemptRecord): string {
+  const { result, isUnsent } = attempt
+  if (typeof result !== 'object' || result === null || hasFailed(attempt)) return resultOf(attempt)
+  return isUnsent ? 'aborted' : 'node-error'
+}
+
+const fine = new Set(['success', 'node-error', 'refused', 'abandoned'])
 /** Whether an outcome is a failure of the service rather than of the client. */
 export function isFailure(outcome: string): boolean {
   return !fine.has(outcome)

@@ -30,9 +30,10 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
   return sorted.map(([word, count]) => `${word} ${count}`).join(', ')
 }
 
-/** Formats `disabled since 2026-01-31T03:00:00.000Z: connection-refused`. */
-export function stateText({ state, since, why }: StateRecord): string {
-  return `${state} since ${since}${why === null ? '' : `: ${why}`}`
+/** Formats `disabled since 2026-01-31T03:00:00.000Z: reset; until 2026-01-31T03:15:00.000Z`. */
+export function stateText({ state, since, why, until }: StateRecord): string {
+  const end = until === null ? '' : `; until ${until}`
+  return `${state} since ${since}${why === null ? '' : `: ${why}`}${end}`
 }
 
 /** Removes control characters, because names come from configs and methods from clients. */

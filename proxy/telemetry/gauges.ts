@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import {
@@ -10,6 +12,7 @@ import {
 } from '../upstream/observer.ts'
 import { mirror, type Labels } from './call-counters.ts'
 import type { ConfigState } from './config-state.ts'
+import { resources, type Resources } from './resources.ts'
 import { series, type Series } from './series.ts'
 
 type Sample = readonly [labels: Labels, value: number | null]
@@ -114,14 +117,68 @@ function labelsKey(labels: Labels): string {
   return Object.values(labels).join(' ')
 }
 
+/** Registers which resources the router lacks. */
+export function registerResources(
+  registry: Registry,
+  state: Pick<Resources, 'shortages'> | null,
+): void {
+  mirror(registry, series.outOfResources, () => {
+    const lacking = state?.shortages.map(({ resource }) => resource)
+    return resources.map((resource) => {
+      return { labels: { resource }, value: Number(lacking?.includes(resource) ?? false) }
+    })
+  })
+}
+
+/** Includes the time between two samples. */
+const sampleMs = 20
+const loopDelay = monitorEventLoopDelay({ resolution: sampleMs })
+/** Shortest period of the delays, so that two scrapers see about the same. */
+const leastPeriodMs = 5_000
+let lastDelays = { untilMs: 0, values: [] as readonly object[] }
+
+/** The delays since the last scrape. */
+function eventLoopDelays(): readonly object[] {
+  const nowMs = performance.now()
+  if (nowMs < lastDelays.untilMs) return lastDelays.values
+  const values = [0.5, 0.99, 1].map((quantile) => {
+    const delayMs = loopDelay.percentile(quantile * 100) / 1e6 - sampleMs
+    return { labels: { quantile }, value: Math.max(0, delayMs / 1_000) }
+  })
+  loopDelay.reset()
+  lastDelays = { untilMs: nowMs + leastPeriodMs, values }
+  return values
+}
+
+const isLinux = process.platform === 'linux'
+/** Read at the start, since reading takes a file. Null if unknown. */
+const maxFiles = isLinux
+  ? Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
+  : null
+
+/** Some readings take a file. @param atLimit the value if none is left */
+function readAt(read: () => number | null, atLimit: number | null = null): number | null {
+  try {
+    return read()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EMFILE') return atLimit
+    throw error
+  }
+}
+
 const startSeconds = Math.round(performance.timeOrigin) / 1_000
 
-const readings: readonly (readonly [Series, () => number])[] = [
+const readings: readonly (readonly [Series, () => number | null])[] = [
   [series.startTime, () => startSeconds],
   [series.cpu, () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000_000],
   [series.residentMemory, () => process.memoryUsage.rss()],
   [series.heapUsed, () => process.memoryUsage().heapUsed],
   [series.externalMemory, () => process.memoryUsage().external],
+  [
+    series.openFiles,
+    () => readAt(() => (isLinux ? readdirSync('/proc/self/fd').length : null), maxFiles),
+  ],
+  [series.maxFiles, () => maxFiles],
   [series.eventLoopBusy, () => performance.eventLoopUtilization().active / 1_000],
 ]
 
@@ -141,5 +198,10 @@ export function registerProcess(registry: Registry, version: string, budget?: By
           [series.cutOffs, () => budget.cutOffs],
         ]
   for (const [one, read] of [...readings, ...ofBudget])
-    mirror(registry, one, () => [{ labels: {}, value: read() }])
+    mirror(registry, one, () => {
+      const value = readAt(read)
+      return value === null ? [] : [{ labels: {}, value }]
+    })
+  loopDelay.enable()
+  mirror(registry, series.eventLoopDelay, eventLoopDelays)
 }

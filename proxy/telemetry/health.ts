@@ -4,6 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
+import { Resources } from './resources.ts'
 
 /** How long listeners without any upstream may delay readiness. */
 const graceMs = 30_000
@@ -38,11 +39,13 @@ export class Health {
   readonly #listeners: Listener[] = []
   /** Failing stores by name; empty while all stores answer. */
   readonly stores = new Map<string, StoreTrouble>()
+  readonly resources: Resources
   #isDraining = false
 
   constructor(clock: Clock, config: Pick<ConfigState, 'facts'>) {
     this.#clock = clock
     this.#config = config
+    this.resources = new Resources(clock)
     this.#graceEndsMs = clock.nowMs() + graceMs
   }
 
@@ -67,7 +70,7 @@ export class Health {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here. `?verbose` adds the config and reasons for states. */
+  /** `/readyz`: whether to send clients here. `?verbose` adds the config, and what is wrong. */
   readiness(isVerbose = false): HealthAnswer {
     const lines = this.look().map(({ name, pool }) => lineOf(name, pool, isVerbose))
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
@@ -78,7 +81,7 @@ export class Health {
     const body = [
       isReady ? 'ready' : `not ready: ${why}`,
       ...lines,
-      ...(isVerbose ? [this.#configLine] : []),
+      ...(isVerbose ? [...this.#shortageLines, this.#configLine] : []),
       '',
     ].join('\n')
     return { status: isReady ? 200 : 503, body }
@@ -101,6 +104,10 @@ export class Health {
       }),
     )
     return JSON.stringify({ config: this.#config.facts, upstreams })
+  }
+
+  get #shortageLines(): readonly string[] {
+    return this.resources.shortages.map(({ why, since }) => `the router has ${why}; since ${since}`)
   }
 
   get #configLine(): string {

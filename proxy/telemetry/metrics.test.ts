@@ -4,7 +4,7 @@ import { ConfigState } from './config-state.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasStalled } from '../subscription/subscriptions.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
+import { type ErrorKind, RelayError, errorKinds } from '../relay/errors.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import {
   aCall,
@@ -22,6 +22,8 @@ import { series, type Series } from './series.ts'
 
 const config = new ConfigState({ wallMs: () => 1_000 }, 'ab12')
 
+const violation = { check: 'block-number', detail: '' }
+const unsent = { isUnsent: true }
 const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
@@ -106,6 +108,53 @@ test('calls are counted by how they ended', async () => {
   })
   expect(await valuesOf(metrics, 'router_request_duration_seconds_count')).toEqual({
     [`{${on},method="eth_call"}`]: 7,
+  })
+})
+
+test.each([
+  ['a fault of the upstream', aFailure('server-error'), {}, 'server-error'],
+  ['a limit', { ...aFailure('rate-limited'), weight: 0, cooldown: true }, {}, 'rate-limited'],
+  ['a mismatch', { ...aFailure('doubted'), weight: 0 }, { violation }, 'doubted'],
+  ['an error that other nodes may not return', { ...aFailure('pruned'), weight: 0 }, {}],
+  ['a request that was never sent', { ...aFailure('exhausted'), weight: 0 }, unsent, 'aborted'],
+] as const)(
+  '%s in the counter of attempts',
+  async (_, failure, more, result: string = 'node-error') => {
+    const metrics = make()
+    const call = aCall()
+    const attempt = Object.assign(anAttempt(call, 'node-a', failure), more)
+    metrics.relayObserver('ETH1', 'jsonrpc').attemptEnded(call, attempt)
+    expect(await valuesOf(metrics, 'router_attempts_total')).toEqual({
+      [`{${on},upstream="node-a",kind="first",result="${result}"}`]: 1,
+    })
+  },
+)
+
+test('refused requests count by reason, from zero, whether they became a call or not', async () => {
+  const metrics = make()
+  const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
+  const refusals = async () => {
+    const values = Object.entries(await valuesOf(metrics, 'router_requests_refused_total'))
+    return values.map(([id, value]) => [/reason="(.*?)"/.exec(id)?.[1], value] as const)
+  }
+  expect(await refusals()).toContainEqual(['request-too-large', 0])
+  expect(await refusals()).not.toContainEqual(['timeout', 0])
+  const end = (kind: ErrorKind, isCallersFault?: true) => {
+    const error = new RelayError(kind, 'no', isCallersFault && { isCallersFault })
+    listener.callEnded(aCall(), { kind: 'error', error }, 1)
+  }
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
+  end(errorKinds.badDirective)
+  end(errorKinds.noUpstream, true)
+  end(errorKinds.noUpstream)
+  expect((await refusals()).filter(([, value]) => value > 0)).toEqual([
+    ['parse-error', 1],
+    ['bad-directive', 1],
+    ['no-upstream', 1],
+  ])
+  expect(await valuesOf(metrics, 'router_requests_total')).toEqual({
+    [`{${on},method="eth_call",outcome="refused"}`]: 2,
+    [`{${on},method="eth_call",outcome="no-upstream"}`]: 1,
   })
 })
 

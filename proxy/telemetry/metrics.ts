@@ -6,6 +6,7 @@ import type { ApiInterface } from '../config/types.ts'
 import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import type { RelayObserver } from '../relay/call.ts'
+import { callersKinds, type RelayError } from '../relay/errors.ts'
 import { hasStalled, type SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver, PoolSnapshot } from '../upstream/observer.ts'
 import type { ConfigState } from './config-state.ts'
@@ -17,7 +18,9 @@ import {
   registerCache,
   registerConfig,
   registerProcess,
+  registerResources,
 } from './gauges.ts'
+import type { Resources } from './resources.ts'
 import { type Series, series } from './series.ts'
 
 /** Counts what the router does, and exports it in the Prometheus text format. */
@@ -36,6 +39,8 @@ interface MetricsOptions {
   /** Null or absent if no answers are cached. */
   readonly cache?: CacheFigures | null
   readonly config: ConfigState
+  /** Absent: none is ever used up. */
+  readonly resources?: Pick<Resources, 'shortages'>
 }
 
 /** Creates an independent set of series, which shares nothing with others in the process. */
@@ -44,6 +49,7 @@ export function createMetrics(options: MetricsOptions) {
   registerProcess(registry, options.version, options.budget)
   registerCache(registry, options.cache ?? null)
   registerConfig(registry, options.config)
+  registerResources(registry, options.resources ?? null)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
   const gauge = ({ name, help, labels }: Series) =>
@@ -140,9 +146,16 @@ export function createMetrics(options: MetricsOptions) {
           last = open
         }
       }
+      const countCall = countCalls(listener)
+      const requestRefused = ({ kind }: RelayError) =>
+        refused.inc({ ...listener, reason: kind.reason })
+      for (const { reason } of callersKinds) refused.inc({ ...listener, reason }, 0)
       return {
-        callEnded: countCalls(listener),
-        requestRefused: (error) => refused.inc({ ...listener, reason: error.kind.reason }),
+        callEnded(call, end, durationMs) {
+          countCall(call, end, durationMs)
+          if (end.kind === 'error' && end.error.isCallersFault) requestRefused(end.error)
+        },
+        requestRefused,
         connectionsChanged: follow(connections),
         socketsChanged: follow(sockets),
       }

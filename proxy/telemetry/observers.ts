@@ -38,8 +38,14 @@ type SomeObservers = {
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged'],
   crossValidationObserver: ['validated', 'finalizedMismatch'],
-  poolObserver: ['stateChanged', 'cooldownBegan', 'probeSent', 'verificationFailed'],
-  listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
+  poolObserver: ['stateChanged', 'cooldownBegan', 'probeSent', 'exhausted', 'verificationFailed'],
+  listenerObserver: [
+    'callEnded',
+    'requestRefused',
+    'connectionsChanged',
+    'socketsChanged',
+    'acceptFailed',
+  ],
   subscriptionObserver: [
     'clientsChanged',
     'upstreamChanged',

@@ -3,14 +3,17 @@
 import { expect, test } from 'vitest'
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/listener.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
+import { callersKinds, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/call.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
 import { isFailure, outcomeOf } from './call-counters.ts'
 
 const page = aFailure('http-unavailable')
-const revert: FailureClass = { ...aFailure('execution-reverted'), origin: 'node', retry: false }
+const ofNode = { origin: 'node', weight: 0 } as const
+const revert: FailureClass = { ...aFailure('execution-reverted'), ...ofNode, retry: false }
+const unknown: FailureClass = { ...aFailure('method-not-found'), ...ofNode }
+const pruned: FailureClass = { ...aFailure('pruned'), weight: 0, pruned: true }
 const limited: FailureClass = { ...aFailure('rate-limited'), cooldown: true, weight: 0 }
 const known: FailureClass = { ...revert, name: 'already-known', transaction: 'known' }
 
@@ -80,6 +83,26 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     repliedBy('a', page),
     'upstream-error',
   ],
+  ['an error of the only node', [['a', unknown]], repliedBy('a', unknown), 'node-error'],
+  [
+    'an error on which all nodes agree',
+    [
+      ['a', unknown],
+      ['b', pruned, 'retry'],
+    ],
+    repliedBy('b', pruned),
+    'node-error',
+  ],
+  [
+    'an error of one node, while another one fails',
+    [
+      ['a', unknown],
+      ['b', page, 'retry'],
+    ],
+    repliedBy('a', unknown),
+    'upstream-error',
+  ],
+  ['a page about the path of the client', [['a', unknown]], repliedBy('a'), 'node-error'],
   ['a passed-on 429', [['a', limited]], repliedBy('a', limited), 'upstream-error'],
   [
     'a violation found while the answer streams',
@@ -120,7 +143,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
         `the error ${kind.reason}`,
         [],
         { kind: 'error', error: new RelayError(kind, 'no') },
-        kind.reason,
+        callersKinds.has(kind) ? 'refused' : kind.reason,
       ] as const,
   ),
 ]
@@ -130,5 +153,30 @@ test.each(endings)('%s has the right outcome', (_case, made, end, outcome) => {
   for (const [upstream, result, kind = 'first', more] of made)
     anAttempt(call, upstream, result, { kind, ...more })
   expect(outcomeOf(call, end)).toBe(outcome)
-  expect(isFailure(outcome)).toBe(!['success', 'node-error', 'abandoned'].includes(outcome))
+  expect(isFailure(outcome)).toBe(
+    !['success', 'node-error', 'refused', 'abandoned'].includes(outcome),
+  )
+})
+
+test('every error of the router blames either the caller or the service', () => {
+  const reasons = new Set(Object.values(errorKinds).filter((each) => !callersKinds.has(each)))
+  expect([...reasons].map(({ reason }) => reason)).toEqual([
+    'no-upstream',
+    'rate-limited',
+    'overloaded',
+    'breaker-open',
+    'upstream-failed',
+    'integrity',
+    'no-agreement',
+    'insufficient-responses',
+    'diversity-unmet',
+    'group-quorum-unmet',
+    'insufficient-capacity',
+    'insufficient-groups',
+    'min-block',
+    'timeout',
+    'session-node',
+    'session-store',
+    'internal',
+  ])
 })

@@ -59,7 +59,7 @@ export const series = {
     refused: {
       name: 'router_requests_refused_total',
       and: ['reason'],
-      help: 'Requests refused before they became a call.',
+      help: 'Requests that the router refused, most of them because of a mistake of the caller.',
     },
     connections: {
       name: 'router_client_connections',
@@ -300,6 +300,24 @@ export const series = {
     externalMemory: {
       name: 'router_process_external_memory_bytes',
       help: 'Memory outside the JavaScript heap that belongs to objects on it, such as bodies.',
+    },
+    outOfResources: {
+      name: 'router_out_of_resources',
+      and: ['resource'],
+      help: '1 if the router itself lacked the resource within the last minute, else 0. No upstream is at fault.',
+    },
+    openFiles: {
+      name: 'router_process_open_fds',
+      help: 'Open files and sockets of the process. Linux only.',
+    },
+    maxFiles: {
+      name: 'router_process_max_fds',
+      help: 'Limit of open files and sockets of the process. Linux only.',
+    },
+    eventLoopDelay: {
+      name: 'router_process_event_loop_delay_seconds',
+      and: ['quantile'],
+      help: 'Delay of the event loop since the last scrape, or over at least 5 seconds.',
     },
     eventLoopBusy: {
       name: 'router_process_event_loop_busy_seconds_total',

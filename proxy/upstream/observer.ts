@@ -83,5 +83,7 @@ export interface PoolObserver {
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
   /** The router sent a probe. */
   probeSent?(upstream: string): void
+  /** The router had no file, port or buffer left for a probe. @param code such as `EMFILE` */
+  exhausted?(code: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
 }

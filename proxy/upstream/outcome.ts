@@ -85,4 +85,9 @@ export function settle(
   return null
 }
 
+/** Whether a failure counts against its upstream, as a failure or as a limit. */
+export function isBlamed({ weight, cooldown }: FailureClass): boolean {
+  return weight > 0 || cooldown
+}
+
 const unnamed = { name: 'failed', weight: 1 }

@@ -47,7 +47,7 @@ export interface Change {
 }
 
 /** An upstream is not expected to reach a floor that is further above its head soon. */
-const maxAheadBlocks = 1_000
+export const maxAheadBlocks = 1_000
 
 /** The upstreams of one chain and interface. */
 export class Pool implements Members {
@@ -166,10 +166,21 @@ export class Pool implements Members {
 
   /** The otherwise usable URL whose cooldown ends first. */
   nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+    return this.#firstInCooldown(wanted, (url) => url.isFor(wanted.addons))
+  }
+
+  /** The URL whose first verification was limited and is retried first. */
+  nextToVerify(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+    return this.#firstInCooldown(wanted, (url, each) =>
+      each.unverified(wanted.addons).includes(url),
+    )
+  }
+
+  #firstInCooldown(wanted: Wanted, isAble: (url: NodeUrl, upstream: Upstream) => boolean) {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
         .filter(({ cooldown }) => cooldown.active && !isExcluded(upstream, wanted))
-        .filter((url) => url.isFor(wanted.addons))
+        .filter((url) => isAble(url, upstream))
         .map((url) => ({ upstream, url })),
     )
     return found.toSorted((a, b) => a.url.cooldown.leftMs - b.url.cooldown.leftMs)[0] ?? null

@@ -47,6 +47,8 @@ export interface ProbeOptions {
   readonly signal: AbortSignal
   /** Called per request. */
   readonly sent?: () => void
+  /** Called with the code of the error if the router itself had no means to send it. */
+  readonly exhausted?: (code: string) => void
 }
 
 /**
@@ -89,6 +91,7 @@ export function applyProbe(
     settle('limited', upstream, url, { ...answer, reason: answer.why })
     return
   }
+  if (answer.failure.origin === 'router') return
   const failure = { name: answer.failure.name, weight: 1 }
   settle('failed', upstream, url, { failure, reason: `${purpose}: ${answer.why}` })
 }
@@ -119,6 +122,7 @@ async function probeOnce(
     if (!(error instanceof TransportError)) throw error
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
+    if (fault === 'exhausted') options.exhausted?.(error.message)
     const detail = fault === 'timeout' ? `no answer in ${budgetMs} ms` : error.message
     const why = reasonOf(failure, { httpStatus: null, code: null, detail })
     if (failure.cooldown) return limited(failure, why, error.retryAfterMs)

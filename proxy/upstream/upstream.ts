@@ -197,7 +197,8 @@ export class Upstream implements TrackedNode {
     const { state } = this
     const pause = this.#pause
     const epochMs = state === 'disabled' ? this.#epochDurationMs : Infinity
-    const leftMs = state === 'cooldown' ? pause.leftMs : epochLeftMs(this.#clock.wallMs(), epochMs)
+    const isPaused = state === 'cooldown' || (state === 'unverified' && pause.leftMs > 0)
+    const leftMs = isPaused ? pause.leftMs : epochLeftMs(this.#clock.wallMs(), epochMs)
     const period = this.#history.update(state, leftMs, this.lags ? 'lagging' : 'eligible')
     const record = { ...period, why: this.#whyIn(state, pause.why) }
     const from = this.#lastState

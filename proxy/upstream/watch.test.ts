@@ -621,6 +621,20 @@ describe('the watch', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
+  it('blames no node while the router itself has no file left for probes', async () => {
+    const node: NodeState = {}
+    const codes: string[] = []
+    const exhausted = (code: string) => void codes.push(code)
+    const silent = { stateChanged() {}, cooldownBegan() {}, verificationFailed() {} }
+    const fixture = new WatchFixture([[node]], { observer: { ...silent, exhausted } })
+    await fixture.clock.advance(1_000)
+    node.fault = { fault: 'exhausted' }
+    await fixture.clock.advance(800_000)
+    expect(fixture.states).toEqual(['eligible'])
+    expect(fixture.pool.upstreams[0]!.trouble).toBe(null)
+    expect(codes.length).toBeGreaterThan(1)
+  })
+
   it('starts a cooldown without blame when a probe gets 429', async () => {
     const limited = { status: 429, headers: ['Retry-After', '120'], body: 'slow down' }
     const options = { livenessProbeIntervalMs: 5_000, healthCheckIntervalMs: 20_000 }
@@ -659,6 +673,24 @@ describe('the watch', () => {
     fixture.pool.upstreams[0]!.urls[0]!.cooldown.begin(600_000)
     await fixture.clock.advance(599_000)
     expect(fixture.asked(0)).toBe(requests)
+  })
+
+  it.each([
+    ['a second without a Retry-After, doubling', [], 7_000],
+    ['its Retry-After', ['Retry-After', '120'], 121_000],
+  ])('retries a limited first verification after %s', async (_, headers, withinMs) => {
+    const state: NodeState = { fault: { status: 429, headers, body: 'slow down' } }
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(withinMs / 2)
+    const [shown] = fixture.pool.snapshot().upstreams
+    expect(shown).toMatchObject({
+      state: 'unverified',
+      why: expect.stringMatching(/^rate limited/),
+    })
+    expect(Date.parse(shown!.until!)).toBeGreaterThan(fixture.clock.wallMs())
+    delete state.fault
+    await fixture.clock.advance(withinMs / 2)
+    expect(fixture.states).toEqual(['eligible'])
   })
 
   it('stops a verification when a cooldown begins', async () => {

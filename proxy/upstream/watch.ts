@@ -178,7 +178,7 @@ export class Watch {
     await this.#probe(upstream)
   }
 
-  /** Retries while due, after 1 s, doubling to 30 s. */
+  /** Retries while due: after 1 s, doubling to 30 s, and at the end of a cooldown. */
   async #verifyAgain(
     upstream: Upstream,
     url: NodeUrl,
@@ -186,7 +186,7 @@ export class Watch {
   ): Promise<void> {
     const backoff = new Backoff(retryBackoff, this.#options.random)
     while (isDue(url)) {
-      await this.#sleep(backoff.next(), upstream)
+      await this.#sleep(url.cooldown.leftMs || backoff.next(), upstream)
       if (isDue(url)) await this.#verify(upstream, url)
     }
   }
@@ -321,7 +321,9 @@ export class Watch {
   #probing(upstream: Upstream): ProbeOptions {
     const { dialect, clock, chain, observer } = this.#options
     const sent = () => observer.probeSent?.(upstream.name)
-    return { dialect, clock, failures: chain.failures, signal: this.#signal(upstream), sent }
+    const exhausted = (code: string) => observer.exhausted?.(code)
+    const { failures } = chain
+    return { dialect, clock, failures, signal: this.#signal(upstream), sent, exhausted }
   }
 
   #sleep(ms: number, upstream: Upstream | null = null): Promise<void> {

@@ -202,7 +202,7 @@ test('the error ratio and the log count the same outcomes as failures', () => {
     'success',
     'node-error',
     'upstream-error',
-    'cooldown',
+    'refused',
     'abandoned',
     ...Object.values(errorKinds).map((kind) => kind.reason),
   ]

@@ -118,6 +118,36 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our rate',
   },
+  RouterOutOfResources: {
+    broken: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1x20`],
+    well: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1 0x20`],
+    at: 6,
+    labels: { instance: 'a:7779', resource: 'files' },
+    says: 'a:7779 has no files left',
+  },
+  RouterFilesNearLimit: {
+    broken: [
+      'router_process_open_fds{instance="a:7779"} 950x30',
+      'router_process_max_fds{instance="a:7779"} 1000x30',
+    ],
+    well: [
+      'router_process_open_fds{instance="a:7779"} 950x4 850x30',
+      'router_process_max_fds{instance="a:7779"} 1000x40',
+    ],
+    at: 5,
+    labels: { instance: 'a:7779' },
+    says: 'a:7779 uses 95% of the files that it may open',
+  },
+  RouterEventLoopDelayed: {
+    broken: ['router_process_event_loop_delay_seconds{instance="a:7779",quantile="0.99"} 0.25x30'],
+    well: [
+      'router_process_event_loop_delay_seconds{instance="a:7779",quantile="0.99"} 0.05x30',
+      'router_process_event_loop_delay_seconds{instance="a:7779",quantile="1"} 2x30',
+    ],
+    at: 5,
+    labels: { instance: 'a:7779' },
+    says: 'the event loop of a:7779 is 250ms late',
+  },
   RouterConfigRefused: {
     broken: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x30'],
     well: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x8 1x30'],

@@ -33,7 +33,10 @@ export interface Http2ServerOptions extends Pick<
   'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
 > {
   readonly serve: (exchange: Http2Exchange) => void
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'requestRefused'>
+  readonly observer: Pick<
+    ListenerObserver,
+    'connectionsChanged' | 'requestRefused' | 'acceptFailed'
+  >
 }
 
 /** Plaintext HTTP/2 server on `node:http2`. Only this file and its exchange use that library. */
@@ -61,7 +64,7 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
-    this.#doors = new ReusePortListeners(this.#server, false)
+    this.#doors = new ReusePortListeners(this.#server, false, options.observer)
     this.#server
       .on('session', (session) => this.#track(session))
       .on('stream', (stream, _headers, _flags, rawHeaders) =>
