@@ -102,6 +102,19 @@ test('a provider serves after it is added to the file, and until it is removed',
   await put(upstreamsOf('a'))
 })
 
+test('the log format is reloaded, and SIGUSR2 switches to debug and back', async () => {
+  const log = await put({ ...upstreamsOf('a'), 'log-format': 'text' })
+  expect(log).toMatch(/INFO {2}config reloaded/)
+  const from = program.stdout.length
+  program.kill('SIGUSR2')
+  await expect.poll(() => program.stdout.slice(from)).toContain('the log level is debug')
+  await answering()
+  await expect.poll(() => program.stdout.slice(from)).toMatch(/DEBUG .*request ended/)
+  program.kill('SIGUSR2')
+  await expect.poll(() => program.stdout.slice(from)).toContain('debug logging is off')
+  await put(upstreamsOf('a'))
+})
+
 const other = () => (upstreamsOf('b') as { 'direct-rpc': object[] })['direct-rpc']
 
 test.each<[string, () => unknown, string[]]>([

@@ -6,7 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
-import { createLogger, type Logger } from '../telemetry/log.ts'
+import type { RouterConfig } from '../config/types.ts'
+import { createLogger, type Logger, type ProcessLogger } from '../telemetry/log.ts'
 import type { Tracing } from '../telemetry/otel/start.ts'
 import { signalsAsked } from '../telemetry/otel/switched-on.ts'
 import type { CommandLine } from './command-line.ts'
@@ -21,6 +22,8 @@ import { startRecording } from './record.ts'
 import { Reloader } from '../router/reload.ts'
 import { createRouter } from '../router/router.ts'
 import { loadStores } from '../router/stores.ts'
+
+type LogConfig = Pick<RouterConfig, 'logLevel' | 'logFormat'>
 
 /**
  * Serves until SIGTERM or SIGINT; a second signal ends it at once.
@@ -71,11 +74,15 @@ export async function run(
   const router = createRouter(config, context)
   const reloader = new Reloader(first, beganMs, {
     readConfig: () => checkConfig(input, catalog),
-    apply: (next) => router.reload(next),
+    async apply(next) {
+      await router.reload(next)
+      setLog(next)
+    },
     // Calls in flight still carry keys of the config being served.
     redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),
     ...{ state, logger, clock },
   })
+  const setLog = switchableLog(logger, config)
   const stopSignal = onceStopped(logger)
   try {
     await router.start()
@@ -100,6 +107,28 @@ export async function run(
   // A hanging collector would hold the process for as long as the SDK retries.
   if (tracing) process.exit(code)
   return code
+}
+
+/**
+ * SIGUSR2 switches the level to `debug`, and back to that of the config.
+ * @returns applies the level and format of another config
+ */
+function switchableLog(logger: ProcessLogger, first: LogConfig): (next: LogConfig) => void {
+  let config = first
+  let isDebug = false
+  const apply = () => {
+    const { logLevel, logFormat: format } = config
+    logger.set({ level: isDebug ? 'debug' : logLevel, format })
+  }
+  process.on('SIGUSR2', () => {
+    isDebug = !isDebug
+    apply()
+    logger.warn(isDebug ? 'the log level is debug until the next SIGUSR2' : 'debug logging is off')
+  })
+  return (next) => {
+    config = next
+    apply()
+  }
 }
 
 /** Loads OpenTelemetry if enabled. If that fails, the router must still serve. */

@@ -21,13 +21,13 @@ test.each([
     before.replace('direct-rpc', '    relay: {strategy: latency}\ndirect-rpc'),
   ],
   ['policies of the cache', `${before}\ncache: {policies: [{method: '*', ttl: never}]}\n`],
-  ['defaults written out', `${before}\nlog-level: info\nepoch-duration: 900s\n`],
+  ['the log level', `${before}\nlog-level: debug\n`],
+  ['defaults written out', `${before}\nlog-format: json\nepoch-duration: 900s\n`],
 ])('%s can change while it runs', (_, after) => {
   expect(checkFixed(read(before), read(after))).toEqual([])
 })
 
 test.each([
-  ['log-level', 'log-level: debug'],
   ['integrity', 'integrity: full'],
   ['metrics-listen-address', 'metrics-listen-address: :7779'],
   ['cache', 'cache: {shared: false}'],

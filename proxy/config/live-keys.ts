@@ -24,6 +24,8 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'max-sessions-per-provider',
   'skip-websocket-verification',
   'env-file',
+  'log-level',
+  'log-format',
 ])
 
 /** How a change of a key such as `direct-rpc[].name` takes effect; null if its parts differ. */

@@ -81,7 +81,7 @@ const calm: [
   (listener: Pick<ListenerObserver, 'callEnded' | 'requestRefused'>) => void,
   number,
 ][] = [
-  ['a success', (listener) => listener.callEnded(aCall(), repliedBy('node-a'), 1), 0],
+  ['a success', (listener) => listener.callEnded(aCall(), repliedBy('node-a'), 1), 1],
   ['a client that left', (listener) => listener.callEnded(aCall(), { kind: 'abandoned' }, 1), 1],
   [
     'an error that is the node’s own answer',

@@ -130,7 +130,7 @@ function listenerLog(
     callEnded(call, end, durationMs) {
       const outcome = outcomeOf(call, end)
       if (!isFailure(outcome)) {
-        if (outcome !== 'success' && logger.writes('debug') && takeDebug())
+        if (logger.writes('debug') && takeDebug())
           logger.debug('request ended', { ...labels, ...storyOf(call, end, outcome, durationMs) })
         return
       }

@@ -17,6 +17,11 @@ export interface Logger extends Readonly<
   writes(level: LogLevel): boolean
 }
 
+/** The log of a process, whose level and format a reload changes. */
+export interface ProcessLogger extends Logger {
+  set(options: Pick<LoggerOptions, 'level' | 'format'>): void
+}
+
 interface LoggerOptions {
   /** Lines below this level are not written. At `debug`, errors include their stacks. */
   readonly level: LogLevel
@@ -36,8 +41,9 @@ const maxFrames = 12
 const jsonString = /"(?:[^"\\]+|\\.)*"/g
 
 /** Creates a synchronous logger: a line is written when the call returns. */
-export function createLogger(options: LoggerOptions): Logger {
-  const { level, format, redact, colours = false } = options
+export function createLogger(options: LoggerOptions): ProcessLogger {
+  const { level, redact, colours = false } = options
+  let { format } = options
   const sink = options.destination ?? pino.destination({ dest: 1, sync: true })
   const clean = (line: string): string =>
     line.replace(jsonString, (text) => JSON.stringify(cut(redact(JSON.parse(text) as string))))
@@ -47,9 +53,9 @@ export function createLogger(options: LoggerOptions): Logger {
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: (error: unknown) => described(error, level === 'debug') },
+      serializers: { error: (error: unknown) => described(error, lines.level === 'debug') },
       hooks: {
-        streamWrite: format === 'json' ? clean : (line) => formatText(clean(line), colours),
+        streamWrite: (line) => (format === 'json' ? clean(line) : formatText(clean(line), colours)),
       },
     },
     sink,
@@ -61,6 +67,10 @@ export function createLogger(options: LoggerOptions): Logger {
   return {
     ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     writes: (at) => lines.isLevelEnabled(at),
+    set(next) {
+      lines.level = next.level
+      format = next.format
+    },
   }
 }
 
