@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { serveRouter, uncached } from '../served/served-router.ts'
+import { serveRouter, type ServedRouterOptions, uncached } from '../served/served-router.ts'
 import { EchoClient } from './echo-client.ts'
 import { RawNode, type Manner } from './raw-node.ts'
 
 const specSources = ['echo.yml', 'tall.yml'].map((name) => new URL(name, import.meta.url).pathname)
 
-interface ServedChain {
+interface ServedChain extends Pick<ServedRouterOptions, 'observers'> {
   readonly chainId: string
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly endpoint?: Readonly<Record<string, unknown>>

@@ -117,7 +117,7 @@ test('a mismatch in one field is reported with method, field and upstream', asyn
   const methods = { eth_getBlockByNumber: otherGas, acme_mayWrite: () => true }
   const other = await start('other', { methods })
   other.faults.add(
-    { kind: 'error', code: -32_000, message: 'out of memory' },
+    { kind: 'error', code: -32_603, message: 'Internal error' },
     { methods: ['eth_call'] },
   )
   const { code, output: stdout } = await replay(configOf(other, 'other'))

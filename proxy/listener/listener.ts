@@ -82,8 +82,6 @@ export interface ListenerObserver {
   connectionsChanged(open: number): void
   /** Counts WebSockets only. */
   socketsChanged(open: number): void
-  /** A connection could not be accepted. @param code of the error, such as `EMFILE` */
-  acceptFailed?(code: string): void
 }
 
 /** A drain waits until no request has arrived for this long. */
@@ -104,15 +102,8 @@ const socketsPerAddress = process.platform === 'linux' ? 16 : 1
 export class ReusePortListeners {
   readonly #servers: readonly [Server, ...Server[]]
 
-  readonly #observer: Pick<ListenerObserver, 'acceptFailed'>
-
   /** @param allowHalfOpen as on the server: a client may end its side and still get its answer */
-  constructor(
-    server: Server,
-    allowHalfOpen: boolean,
-    observer: Pick<ListenerObserver, 'acceptFailed'>,
-  ) {
-    this.#observer = observer
+  constructor(server: Server, allowHalfOpen: boolean) {
     const others = Array.from({ length: socketsPerAddress - 1 }, () =>
       createServer({ noDelay: true, allowHalfOpen }, (socket) => server.emit('connection', socket)),
     )
@@ -128,14 +119,8 @@ export class ReusePortListeners {
       await listening(alone, { host, port })
       const free = (alone.address() as AddressInfo).port
       await closed(alone)
-      for (const each of this.#servers) {
+      for (const each of this.#servers)
         await listening(each, { host, port: free, backlog, reusePort: socketsPerAddress > 1 })
-        // After the bind, an error concerns one connection that could not be accepted.
-        each.on('error', (error: NodeJS.ErrnoException) => {
-          process.emitWarning(error)
-          this.#observer.acceptFailed?.(error.code ?? error.message)
-        })
-      }
     } catch (cause) {
       await this.close()
       const { code, message } = cause as NodeJS.ErrnoException
@@ -156,6 +141,8 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject).listen(options, () => {
       server.off('error', reject)
+      // After the bind, an error concerns one connection that could not be accepted.
+      server.on('error', (error) => process.emitWarning(error))
       resolve()
     })
   })

@@ -118,14 +118,11 @@ function labelsKey(labels: Labels): string {
 }
 
 /** Registers which resources the router lacks. */
-export function registerResources(
-  registry: Registry,
-  state: Pick<Resources, 'shortages'> | null,
-): void {
+export function registerResources(registry: Registry, of?: Pick<Resources, 'shortages'>): void {
   mirror(registry, series.outOfResources, () => {
-    const lacking = state?.shortages.map(({ resource }) => resource)
+    const lacking = new Set(of?.shortages.map(({ resource }) => resource))
     return resources.map((resource) => {
-      return { labels: { resource }, value: Number(lacking?.includes(resource) ?? false) }
+      return { labels: { resource }, value: Number(lacking.has(resource)) }
     })
   })
 }

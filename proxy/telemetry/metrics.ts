@@ -49,7 +49,7 @@ export function createMetrics(options: MetricsOptions) {
   registerProcess(registry, options.version, options.budget)
   registerCache(registry, options.cache ?? null)
   registerConfig(registry, options.config)
-  registerResources(registry, options.resources ?? null)
+  registerResources(registry, options.resources)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
   const gauge = ({ name, help, labels }: Series) =>

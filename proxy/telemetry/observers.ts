@@ -39,13 +39,7 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged'],
   crossValidationObserver: ['validated', 'finalizedMismatch'],
   poolObserver: ['stateChanged', 'cooldownBegan', 'probeSent', 'exhausted', 'verificationFailed'],
-  listenerObserver: [
-    'callEnded',
-    'requestRefused',
-    'connectionsChanged',
-    'socketsChanged',
-    'acceptFailed',
-  ],
+  listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
   subscriptionObserver: [
     'clientsChanged',
     'upstreamChanged',

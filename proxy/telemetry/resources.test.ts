@@ -60,7 +60,6 @@ test.each<[string, (observed: Observed) => unknown, (keyof typeof why)?]>([
   ['an attempt without a port', (to) => fail(to, 'EADDRNOTAVAIL'), 'ports'],
   ['an attempt without a buffer', (to) => fail(to, 'ENOBUFS'), 'kernel-memory'],
   ['a probe without a file', (to) => to.exhausted?.('EMFILE'), 'files'],
-  ['a client that cannot be accepted', (to) => to.acceptFailed?.('EMFILE'), 'files'],
   ['a request beyond the budget', (to) => refuse(to, overloaded()), 'buffered-bytes'],
   ['a call beyond the budget', (to) => end(to, overloaded()), 'buffered-bytes'],
   ['a broken request', (to) => refuse(to, new RelayError(errorKinds.parse, 'no'))],

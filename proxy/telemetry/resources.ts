@@ -64,7 +64,6 @@ export class Resources {
       if (end.kind === 'error') this.#refused(end.error)
     },
     requestRefused: (error) => this.#refused(error),
-    acceptFailed: (code) => this.#lacks(code),
   })
 
   /** An error with a cause names a resource of the kernel, which its attempt has reported. */

@@ -33,10 +33,7 @@ export interface Http2ServerOptions extends Pick<
   'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
 > {
   readonly serve: (exchange: Http2Exchange) => void
-  readonly observer: Pick<
-    ListenerObserver,
-    'connectionsChanged' | 'requestRefused' | 'acceptFailed'
-  >
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'requestRefused'>
 }
 
 /** Plaintext HTTP/2 server on `node:http2`. Only this file and its exchange use that library. */
@@ -64,7 +61,7 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
-    this.#doors = new ReusePortListeners(this.#server, false, options.observer)
+    this.#doors = new ReusePortListeners(this.#server, false)
     this.#server
       .on('session', (session) => this.#track(session))
       .on('stream', (stream, _headers, _flags, rawHeaders) =>

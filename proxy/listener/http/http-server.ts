@@ -51,7 +51,7 @@ export interface HttpServerOptions extends Pick<
   'address' | 'maxRequestBytes' | 'clock' | 'budget'
 > {
   readonly handler: HttpHandler
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'acceptFailed'>
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
   readonly sockets?: WebSocketServer
   readonly timeouts?: typeof httpTimes
 }
@@ -82,7 +82,7 @@ export class HttpServer implements Listener {
       // Other upgrade requests are served as plain requests.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
-    this.#doors = new ReusePortListeners(this.#server, true, options.observer)
+    this.#doors = new ReusePortListeners(this.#server, true)
     // Node drops further headers. One above the limit suffices to refuse the request.
     this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server
