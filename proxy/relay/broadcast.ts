@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
+import type { ChosenUrl } from '../upstream/candidates.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
 import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
+import { LimitWait } from './limit-wait.ts'
 import { firstBackoffMs, Needs, noReply } from './needs.ts'
 import type { RelayContext } from './relay-context.ts'
 import { morePreferred, replyRank, type Reply } from './reply.ts'
@@ -26,6 +28,7 @@ export class Broadcast implements AttemptOwner {
   readonly #needs: Needs
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
+  readonly #limitWait: LimitWait
   readonly #running = new Set<Attempt>()
   /** The most informative error so far. */
   #refusal: Reply | null = null
@@ -47,6 +50,7 @@ export class Broadcast implements AttemptOwner {
     this.#call = call
     this.#needs = new Needs(call)
     this.#needs.untriedOnly = true
+    this.#limitWait = new LimitWait(context, this.#needs)
     this.#suspects = new ViolationQuorum(context.validator)
     this.#resolve = resolve
     this.#reject = reject
@@ -104,8 +108,13 @@ export class Broadcast implements AttemptOwner {
     if (untried.length === 0) this.#goOn(nowMs)
   }
 
-  #begin(upstream: Attempt['upstream'], kind: AttemptKind, nowMs: number): Attempt {
-    const attempt = new Attempt(this.#context, this, this.#call, upstream, kind, nowMs)
+  #begin(
+    upstream: Attempt['upstream'],
+    kind: AttemptKind,
+    nowMs: number,
+    chosen?: ChosenUrl,
+  ): Attempt {
+    const attempt = new Attempt(this.#context, this, this.#call, upstream, kind, nowMs, chosen)
     this.#running.add(attempt)
     attempt.start(nowMs)
     return attempt
@@ -125,6 +134,11 @@ export class Broadcast implements AttemptOwner {
       const upstream = pool.pick.next(this.#needs, config.now.strategy, journal)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
       if (upstream) return void this.#begin(upstream, kind, nowMs)
+      const isWaiting = this.#limitWait.begin(journal, nowMs, (chosen, endMs) => {
+        if (chosen) this.#begin(chosen.upstream, kind, endMs, chosen)
+        else this.#goOn(endMs)
+      })
+      if (isWaiting) return
     }
     if (this.#running.size > 0) return
     if (this.#refusal || isSpent || signal.aborted || this.#isRepeated || !this.#isUnsent)
@@ -163,6 +177,7 @@ export class Broadcast implements AttemptOwner {
   #close(): void {
     this.#isOver = true
     this.#cancelWait?.()
+    this.#limitWait.cancel()
     this.#suspects.blame()
   }
 }

@@ -3,6 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import { type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
+import type { ChosenUrl } from '../upstream/candidates.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import {
   header,
@@ -42,14 +43,14 @@ export class Exchange {
   readonly #call: Call
   #answer: Incoming | null = null
   #shownBlock: number | null = null
+  #isOver = false
   /** Reverts the failure that was counted when it became late. */
   #excuseLateness: (() => void) | null = null
 
   constructor(
     context: RelayContext,
     call: Call,
-    upstream: Upstream,
-    url: NodeUrl,
+    { upstream, url, isCounted = false }: ChosenUrl,
     kind: AttemptKind,
     nowMs: number,
   ) {
@@ -58,6 +59,7 @@ export class Exchange {
     this.upstream = upstream
     this.url = url
     this.record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
+    if (!isCounted) url.limit?.begin()
   }
 
   get violation(): Violation | null {
@@ -253,6 +255,8 @@ export class Exchange {
     this.record.endedMs ??= nowMs
     this.record.result = result
     this.record.detail = detail
+    if (!this.#isOver) this.url.limit?.end()
+    this.#isOver = true
     this.#context.observer.attemptEnded(this.#call, this.record)
   }
 }

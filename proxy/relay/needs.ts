@@ -54,6 +54,7 @@ export class Needs implements Wanted {
   readonly prefer: string | null
   readonly only: readonly string[] | null
   readonly isOneOfMany: boolean
+  readonly isPaced = true
   readonly floor: number | null
   untriedOnly = false
   /** The call waits for the block of its floor, so upstreams that lacked it are retried. */
@@ -129,7 +130,8 @@ function whyNone(pool: Pool, wanted: Needs): string {
 }
 
 function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
-  const { state } = upstream
+  const { state, urls } = upstream
+  if (isServing(state) && urls.every((url) => url.waitMs > 0)) return 'limit-reached'
   if (!isServing(state) || !pool.pick.isFull(upstream, isOneOfMany)) return state
   const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'
@@ -178,14 +180,23 @@ export function noReply(
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** The error if every usable upstream is in cooldown; otherwise null. */
+/** The error if every usable upstream is in cooldown or at its limit; otherwise null. */
 export function rateLimited(
   pool: Pool,
   needs: Needs,
   next = pool.nextInCooldown(needs),
 ): RelayError | null {
-  if (!next?.url.cooldown.active) return null
-  const retryAfterMs = next.url.cooldown.leftMs
-  const message = `${whyNone(pool, needs)}; the cooldown of ${next.upstream.name} after a rate limit ends first`
+  const inCooldown = next?.url.cooldown.active ? next : null
+  const atLimit = pool.pick.nextAtLimit(needs)
+  const cooldownMs = inCooldown?.url.cooldown.leftMs ?? Infinity
+  if (!inCooldown && !atLimit) return null
+  const limitMs = atLimit?.url.waitMs ?? Infinity
+  const waitMs = Math.min(cooldownMs, limitMs)
+  const retryAfterMs = waitMs === Infinity ? firstBackoffMs : waitMs
+  const first =
+    inCooldown && cooldownMs <= limitMs
+      ? `the cooldown of ${inCooldown.upstream.name} after a rate limit ends first`
+      : `${atLimit?.upstream.name} is the first below its limit again`
+  const message = `${whyNone(pool, needs)}; ${first}`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

@@ -97,11 +97,14 @@ export class SharedSource {
     const { upstream, url, observer, ended } = this.#options
     try {
       const request = outgoingOf(this.#request)
+      url.limit?.begin()
       const subscription = await url.transport.subscribe(request, new Cancellation())
       this.#open = { subscription, unsubscribe: this.#readReply(subscription) }
     } catch (error) {
       ended()
       throw error
+    } finally {
+      url.limit?.end()
     }
     observer.upstreamChanged(upstream.name, 1)
     if (this.#members.size === 0) this.#close()

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CooldownKind } from './health.ts'
+import { RateLimit } from './rate-limit.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
 interface Effect {
@@ -67,11 +68,19 @@ export function settle(
   const { failure = unnamed, retryAfterMs = null, elapsedMs = null, method } = details
   const { failures, latency, cooldown }: Effect = effects[outcome]
   // The cooldown begins first, since the probe that a failure may start respects it.
-  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, details.limit)
-  else if (cooldown === 'of-method' && method)
+  if (cooldown === 'begin') {
+    // A refusal during a cooldown belongs to an earlier call.
+    if (details.limit !== 'quota' && !url.cooldown.active)
+      (url.limit ??= new RateLimit(url.cooldown.clock)).refused()
+    url.cooldown.begin(retryAfterMs, details.limit)
+  }
+  if (cooldown === 'of-method' && method)
     url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs)
   else if (cooldown === 'if-requested' && retryAfterMs !== null) url.cooldown.pause(retryAfterMs)
-  else if (cooldown === 'end') url.cooldown.end()
+  else if (cooldown === 'end') {
+    url.cooldown.end()
+    url.limit?.answered()
+  }
   if (upstream === null) return null
   if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
   if (failures === 'reset') upstream.succeeded(url, latency === 'exact' ? elapsedMs : null)

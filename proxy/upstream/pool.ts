@@ -9,6 +9,7 @@ import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
+import type { ChosenUrl } from './candidates.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
@@ -159,7 +160,7 @@ export class Pool implements Members {
   }
 
   /** The otherwise usable URL whose cooldown ends first. */
-  nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+  nextInCooldown(wanted: Wanted): ChosenUrl | null {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
         .filter(({ cooldown }) => cooldown.active && !isExcluded(upstream, wanted))

@@ -104,6 +104,8 @@ async function probeOnce(
 ): Promise<ProbeAnswer> {
   const { dialect, failures, clock, signal, sent } = options
   sent?.()
+  // Probes count but do not wait: no call can make them rare.
+  url.limit?.begin()
   const budgetMs = url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs
   try {
     return await within(clock, signal, budgetMs, async (limited) => {
@@ -121,6 +123,8 @@ async function probeOnce(
     if (failure.cooldown) return limited(failure, error.retryAfterMs)
     const isDescriptive = fault === 'tls' || fault === 'protocol'
     return { kind: 'failed', failure, why: isDescriptive ? error.message : fault }
+  } finally {
+    url.limit?.end()
   }
 }
 
