@@ -2,16 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
-import { type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
+import { limitOf, type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
 import type { ChosenUrl } from '../upstream/candidates.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
-import {
-  header,
-  type Incoming,
-  parseRetryAfter,
-  release,
-  TransportError,
-} from '../upstream/wire.ts'
+import { waitOf } from '../upstream/wait-of.ts'
+import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import type { ValidatedAnswer } from './answer-validator.ts'
 import { type AttemptKind, type AttemptRecord, type Call, isLight } from './call.ts'
 import type { ConcurrencySlot } from './concurrency-slot.ts'
@@ -209,20 +204,17 @@ export class Exchange {
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
     const { fault, record } = this
     this.failure = failure
-    const { limit } = failure
-    if (limit === 'call') {
+    if (failure.limit === 'call') {
       const method = { name: this.#call.method.name, forMs: methodCooldownMs(failure) }
       this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null })
-    } else if (failure.cooldown) {
-      const retryAfterMs = failure.retryAfterMs ?? this.#retryAfterMs
-      this.#settle('limited', { retryAfterMs, limit: limit ?? 'rate' })
-    } else if (failure.late && (record.isCutShort || this.isLate))
+    } else if (failure.cooldown) this.#settle('limited', limitOf(failure, this.#retryAfterMs))
+    else if (failure.late && (record.isCutShort || this.isLate))
       this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
     // A violation counts only if no other upstream returns the same one.
     else if (record.violation === null) {
       this.#excuseLateness?.()
       // A 503 may say when to retry (RFC 9110, 10.2.3).
-      const isRequested = failure.weight > 0 && this.reply?.incoming.status === 503
+      const isRequested = failure.weight > 0 && record.httpStatus === 503
       const retryAfterMs = isRequested ? this.#retryAfterMs : null
       const needsProbe = fault?.sent !== false
       this.#settle('failed', { failure, retryAfterMs, needsProbe, cause: fault ?? this.#answer })
@@ -231,9 +223,11 @@ export class Exchange {
   }
 
   get #retryAfterMs(): number | null {
-    const { fault, reply } = this
-    const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    return fault?.retryAfterMs ?? parseRetryAfter(retryAfter, this.#context.clock.wallMs())
+    if (this.#answer === null) return this.fault?.retryAfterMs ?? null
+    const { headers, body } = this.#answer
+    const isWhole = body instanceof Uint8Array
+    const metadata = isWhole ? [...headers, ...this.#answer.trailers()] : headers
+    return waitOf(metadata, this.#context.clock.wallMs())
   }
 
   /** Null if it is not comparable: streams and expensive calls take longer. */

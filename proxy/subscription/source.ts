@@ -5,7 +5,7 @@ import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { jsonRpcDialect } from '../upstream/dialect.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import { aborted, release, type Outgoing, type UpstreamSubscription } from '../upstream/wire.ts'
-import { settle } from '../upstream/outcome.ts'
+import { limitOf, settle } from '../upstream/outcome.ts'
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
@@ -124,8 +124,9 @@ export class SharedSource {
     if (!isWhole) release(body)
     subscription.close(null)
     if (!isWhole || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-    const { retry, cooldown } = failures.ofNodeError(said.error)
-    if (cooldown) settle('limited', null, url)
+    const failure = failures.ofNodeError(said.error)
+    const { retry, cooldown } = failure
+    if (cooldown) settle('limited', null, url, limitOf(failure, null))
     const error = memberBytes(body, 'error') ?? notAnAnswer
     throw new NodeRefused(url.mask.bytes(error), retry || cooldown)
   }

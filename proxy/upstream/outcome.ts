@@ -54,6 +54,12 @@ export interface OutcomeDetails {
   readonly cause?: object | null
 }
 
+/** Details of `limited`. @param headersMs how long the headers of the answer ask to wait */
+export function limitOf({ limit, retryAfterMs }: FailureClass, headersMs: number | null) {
+  const kind: CooldownKind = limit === 'quota' ? 'quota' : 'rate'
+  return { limit: kind, retryAfterMs: retryAfterMs ?? headersMs } satisfies OutcomeDetails
+}
+
 /**
  * Applies an outcome.
  * @param upstream null if only the URL is concerned

@@ -4,10 +4,11 @@ import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import type { ChainInterface, ProbeCall, ResultPath, Verification } from '../chain/types.ts'
 import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
-import { header, parseRetryAfter, TransportError, wholeBody } from './wire.ts'
+import { TransportError, wholeBody } from './wire.ts'
+import { waitOf } from './wait-of.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
 import type { PoolObserver } from './observer.ts'
-import { settle } from './outcome.ts'
+import { limitOf, type OutcomeDetails, settle } from './outcome.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
 /** Timeout of a probe without one in the spec. */
@@ -21,13 +22,12 @@ export type ProbeAnswer =
   | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
   /** The node answered without the value. `failure` is set for an error. */
   | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }
-  /** 429 or another rate limit. */
-  | {
+  /** A rate limit or a quota. */
+  | (Pick<OutcomeDetails, 'limit' | 'retryAfterMs'> & {
       readonly kind: 'limited'
       readonly failure: FailureClass
       readonly why: string
-      readonly retryAfterMs: number | null
-    }
+    })
   /** No valid answer. `answered` is set if something else answered. */
   | {
       readonly kind: 'failed'
@@ -147,17 +147,17 @@ function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): Pro
 }
 
 function failed(
-  { headers }: WholeAnswer,
+  answer: WholeAnswer,
   failure: FailureClass,
   why: string,
   { clock }: ProbeOptions,
 ): ProbeTrouble {
   if (!failure.cooldown) return { kind: 'failed', failure, why, answered: true }
-  return limited(failure, parseRetryAfter(header(headers, 'retry-after'), clock.wallMs()))
+  return limited(failure, waitOf([...answer.headers, ...answer.trailers()], clock.wallMs()))
 }
 
-function limited(failure: FailureClass, retryAfterMs: number | null): ProbeTrouble {
-  return { kind: 'limited', failure, why: failure.name, retryAfterMs }
+function limited(failure: FailureClass, headersMs: number | null): ProbeTrouble {
+  return { kind: 'limited', failure, why: failure.name, ...limitOf(failure, headersMs) }
 }
 
 /** Failure class of a method that a node lacks (`specs/failures/common.yml`). */

@@ -29,9 +29,9 @@ const learning = {
 
 /**
  * Limits of the requests to one URL: fixed ones, and a rate that is learned from refusals. The
- * first refusal begins to measure. At each later one, the limit becomes 80 % of what the node took in
- * the last second; then it rises, until it binds no more. In no second does a URL get more requests
- * than its limit, not counting the router's own. Sending allocates nothing.
+ * first refusal begins to measure. At each later one, the limit becomes 80 % of what the node took
+ * in the last second; then it rises, until it binds no more. In no second does a URL get more
+ * requests than its limit, not counting the router's own. Sending allocates nothing.
  */
 export class RateLimit {
   readonly #clock: Clock

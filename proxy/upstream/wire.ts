@@ -231,15 +231,3 @@ export function isPartial({ status, headers }: Pick<Incoming, 'status' | 'header
 export function mayBeWhole(status: number): boolean {
   return status >= 200 && status <= 203
 }
-
-/**
- * Parses `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date.
- * @returns milliseconds from now, 0 for a date in the past; null if absent or invalid
- */
-export function parseRetryAfter(value: string | null, wallMs: number): number | null {
-  const text = value?.trim() ?? ''
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000
-  // `Date.parse` accepts nearly anything; an HTTP date ends with `GMT`.
-  const atMs = text.endsWith('GMT') ? Date.parse(text) : NaN
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
-}
