@@ -12,6 +12,9 @@ import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './sub
 /** Cooldown of a failed URL before new topics use it. */
 export const urlBackoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }
 
+/** Connections on which a subscription is tried, if the node says that each has too many. */
+const maxConnections = 4
+
 export interface SourceListener {
   event(result: Uint8Array): void
   lost(why: string): void
@@ -94,24 +97,32 @@ export class SharedSource {
 
   /** Even if no listener remains, an answer eventually arrives; then this unsubscribes. */
   async #subscribe(): Promise<void> {
-    const { upstream, url, observer, ended } = this.#options
+    const { upstream, observer, ended } = this.#options
     try {
-      const request = outgoingOf(this.#request)
-      url.limit?.begin()
-      const subscription = await url.transport.subscribe(request, new Cancellation())
-      this.#open = { subscription, unsubscribe: this.#readReply(subscription) }
+      for (let left = maxConnections; this.#open === null; left--)
+        this.#open = await this.#ask(left > 1)
     } catch (error) {
       ended()
       throw error
-    } finally {
-      url.limit?.end()
     }
     observer.upstreamChanged(upstream.name, 1)
     if (this.#members.size === 0) this.#close()
   }
 
-  /** @returns the unsubscribe request, if any @throws NodeRefused */
-  #readReply(subscription: UpstreamSubscription): Outgoing | null {
+  /** @returns null if another connection may carry it @throws TransportError @throws NodeRefused */
+  async #ask(mayRepeat: boolean): Promise<OpenSubscription | null> {
+    const { url } = this.#options
+    url.limit?.begin()
+    try {
+      const request = outgoingOf(this.#request)
+      const subscription = await url.transport.subscribe(request, new Cancellation())
+      return this.#readReply(subscription, mayRepeat)
+    } finally {
+      url.limit?.end()
+    }
+  }
+
+  #readReply(subscription: UpstreamSubscription, mayRepeat: boolean): OpenSubscription | null {
     const { failures, url } = this.#options
     const { reply } = subscription
     const { body } = reply
@@ -119,13 +130,15 @@ export class SharedSource {
     const said = isWhole ? jsonRpcDialect.read({ ...reply, body }) : null
     if (said?.kind === 'answer') {
       const how = this.#request.unsubscribe(said.at({ path: [], encoding: 'text' }))
-      return how && outgoingOf(how)
+      return { subscription, unsubscribe: how && outgoingOf(how) }
     }
     if (!isWhole) release(body)
     subscription.close(null)
     if (!isWhole || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
     const failure = failures.ofNodeError(said.error)
-    const { retry, cooldown } = failure
+    const { retry, cooldown, limit } = failure
+    // A limit that the other subscriptions of the connection have reached is not the URL's.
+    if (limit !== null && subscription.limited?.() && mayRepeat) return null
     if (cooldown) settle('limited', null, url, limitOf(failure, null))
     const error = memberBytes(body, 'error') ?? notAnAnswer
     throw new NodeRefused(url.mask.bytes(error), retry || cooldown)

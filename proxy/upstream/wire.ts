@@ -138,6 +138,12 @@ export interface SocketTransport extends Transport {
 export interface UpstreamSubscription {
   /** The answer to the request. After an error no events follow. */
   readonly reply: Incoming
+  /**
+   * The node refused it because of a limit. If its connection has others, the transport puts no
+   * more than those on one connection for some time.
+   * @returns whether another attempt may succeed, on another connection
+   */
+  limited?(): boolean
   /** Starts delivery, once. Events since the request come first. */
   listen(listener: SubscriptionListener): void
   /**

@@ -120,6 +120,10 @@ export class WebSocketConnection {
     return this.#pending.size + this.#subscriptions.size
   }
 
+  get subscriptions(): number {
+    return this.#subscriptions.size
+  }
+
   send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
     return this.#ask(request, signal, false, (reply) => reply)
   }
