@@ -20,6 +20,8 @@ export interface FailureClass {
   readonly reported: boolean
   /** Whether it is a timeout, which counts only if the attempt had the full time of an upstream. */
   readonly late: boolean
+  /** Whether the node has executed nothing, and may accept the call in a moment. */
+  readonly busy: boolean
   /** Whether the meaning is unknown: a read is retried elsewhere; other calls accept the answer. */
   readonly doubtful: boolean
   /** Whether the node lacks the block or its state. If the block is old, the node has pruned it. */

@@ -213,7 +213,7 @@ export class Attempt implements Due {
     const { fault } = this.exchange
     const isUnsent = fault?.sent === false && failure.retry
     const isSentAgain = maySendAgain(call) && failure.retry && fault?.fault !== 'timeout'
-    if (!failure.cooldown && !isUnsent && !isSentAgain) return false
+    if (!failure.cooldown && !failure.busy && !isUnsent && !isSentAgain) return false
     const addons = addonsOf(call)
     for (const next of this.#urls) {
       // Another call may have put it into cooldown.

@@ -5,10 +5,10 @@ import type { ChosenUrl } from '../upstream/candidates.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
-import type { AttemptKind, Call } from './call.ts'
+import type { AttemptKind, AttemptRecord, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import { LimitWait } from './limit-wait.ts'
-import { firstBackoffMs, Needs, noReply } from './needs.ts'
+import { firstBackoffMs, maxBackoffMs, Needs, noReply } from './needs.ts'
 import type { RelayContext } from './relay-context.ts'
 import { morePreferred, replyRank, type Reply } from './reply.ts'
 import { ViolationQuorum } from './violation-quorum.ts'
@@ -34,7 +34,9 @@ export class Broadcast implements AttemptOwner {
   #refusal: Reply | null = null
   #best: Exchange | null = null
   readonly #suspects: ViolationQuorum
-  #isRepeated = false
+  /** Further tries of nodes that cannot have executed it, each after a pause. */
+  #repeats = 0
+  #mayRepeat = false
   #cancelWait: Cancel | null = null
   /** Only the upstream that the client selected has the write so far. */
   #isNamedAlone = false
@@ -130,10 +132,13 @@ export class Broadcast implements AttemptOwner {
     // A disconnected client gets no new attempt.
     if (this.#refusal === null && !isSpent && !signal.aborted) {
       const { pool, config } = this.#context
-      this.#needs.untriedOnly = !(this.#isRepeated && this.#isUnsent)
+      this.#needs.untriedOnly = !(this.#mayRepeat && this.#isUnexecuted)
       const upstream = pool.pick.next(this.#needs, config.now.strategy, journal)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
-      if (upstream) return void this.#begin(upstream, kind, nowMs)
+      if (upstream) {
+        if (this.#isBusy) this.#mayRepeat = false
+        return void this.#begin(upstream, kind, nowMs)
+      }
       const isWaiting = this.#limitWait.begin(journal, nowMs, (chosen, endMs) => {
         if (chosen) this.#begin(chosen.upstream, kind, endMs, chosen)
         else this.#goOn(endMs)
@@ -141,17 +146,27 @@ export class Broadcast implements AttemptOwner {
       if (isWaiting) return
     }
     if (this.#running.size > 0) return
-    if (this.#refusal || isSpent || signal.aborted || this.#isRepeated || !this.#isUnsent)
+    const isDone = this.#repeats > 0 && !this.#isBusy
+    if (this.#refusal || isSpent || signal.aborted || isDone || !this.#isUnexecuted)
       return this.#conclude()
-    this.#isRepeated = true
     const { clock } = this.#context
-    clock.after(firstBackoffMs, () => this.#goOn(clock.nowMs()))
+    const pauseMs = Math.min(firstBackoffMs * 2 ** this.#repeats++, maxBackoffMs)
+    clock.after(Math.min(pauseMs, journal.deadlineMs - nowMs), () => {
+      this.#mayRepeat = true
+      this.#goOn(clock.nowMs())
+    })
   }
 
-  /** No upstream can have received the transaction, for example while nodes restart. */
-  get #isUnsent(): boolean {
+  /** No upstream can have executed it: for example, nodes restart, or their queues are full. */
+  get #isUnexecuted(): boolean {
     const { attempts } = this.#call.journal
-    return attempts.length > 0 && attempts.every(({ isUnsent }) => isUnsent)
+    const isUnexecuted = (each: AttemptRecord) => each.isUnsent || isBusy(each)
+    return attempts.length > 0 && attempts.every(isUnexecuted)
+  }
+
+  /** A node is busy, so it may accept the write in a moment. */
+  get #isBusy(): boolean {
+    return this.#call.journal.attempts.some(isBusy)
   }
 
   #conclude(): void {
@@ -180,4 +195,8 @@ export class Broadcast implements AttemptOwner {
     this.#limitWait.cancel()
     this.#suspects.blame()
   }
+}
+
+function isBusy({ result }: AttemptRecord): boolean {
+  return typeof result === 'object' && result?.busy === true
 }

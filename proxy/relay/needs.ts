@@ -14,6 +14,8 @@ import { belowFloor } from './answer-validator.ts'
 export const maxVerificationMs = 1_000
 /** Delay before an upstream is retried, since a restarting node refuses connections at once. */
 export const firstBackoffMs = 50
+/** The delay doubles with each further attempt, up to this. */
+export const maxBackoffMs = 400
 /** Attempts per call at an upstream that refuses connections. */
 const maxRefusals = 2
 
@@ -107,7 +109,8 @@ function isSpent(
   const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
   if (refusals.length >= maxRefusals) return true
   // Failures of weight 0 are not the upstream's fault and would repeat.
-  if (typeof result === 'object') return result?.weight === 0 && !(isWaiting && result.retry)
+  if (typeof result === 'object')
+    return result?.weight === 0 && !result.busy && !(isWaiting && result.retry)
   return result === 'answer' || result === 'node-error'
 }
 

@@ -13,7 +13,14 @@ import { type AttemptKind, type Call, isRead, isRepeatable, isWhole, maySendAgai
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { learnHistory } from './learn-history.ts'
 import { LimitWait } from './limit-wait.ts'
-import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
+import {
+  firstBackoffMs,
+  maxBackoffMs,
+  maxVerificationMs,
+  Needs,
+  noReply,
+  rateLimited,
+} from './needs.ts'
 import { atLeastTip } from './pin.ts'
 import { relayContextOf, type RelayOptions, type RelayContext } from './relay-context.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
@@ -85,7 +92,6 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   else new FailoverAttempts(context, call, answered, failed).start(nowMs)
 }
 
-const maxBackoffMs = 400
 /** How long a call waits for its floor. The minimum covers the polling interval on fast chains. */
 const floorWait = { blocks: 2, minMs: 1_000 } as const
 /** Longest delay, which doubles each time a slow attempt finds no upstream for a hedge. */
@@ -178,7 +184,7 @@ class FailoverAttempts implements AttemptOwner {
   #goOn(failed: Exchange, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
-    if (isSent(failed)) this.#retries += 1
+    if (mayBeExecuted(failed)) this.#retries += 1
     const backoffMs = this.#backoffMs(nowMs)
     if (backoffMs <= 0) this.#try('retry', nowMs)
     else this.#pause(backoffMs, 'retry')
@@ -196,7 +202,7 @@ class FailoverAttempts implements AttemptOwner {
     const mayHelp = failed.failure === null || failed.failure.retry
     if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
-    return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
+    return mayBeExecuted(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
 
   /** Delay before an upstream is retried: a restarting node refuses connections at once. */
@@ -360,6 +366,7 @@ class FailoverAttempts implements AttemptOwner {
   }
 }
 
-function isSent({ fault }: Exchange): boolean {
-  return fault?.sent ?? true
+/** Otherwise the node never received it, or was too busy for it. */
+function mayBeExecuted({ fault, failure }: Exchange): boolean {
+  return (fault?.sent ?? true) && !failure?.busy
 }

@@ -21,6 +21,7 @@ const failureKeys = {
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
+  busy: z.literal(true).optional(),
   doubtful: z.literal(true).optional(),
   pruned: z.literal(true).optional(),
   transaction: z.enum(['known', 'used', 'refused']).optional(),
