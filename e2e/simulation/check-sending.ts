@@ -132,7 +132,8 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       // A node that has said that it lacks the method comes last.
       each.urls.some(({ cooldown }) => cooldown.leftMsOf(call.method.name) === 0) &&
       each.usedSlots < arena.schedule.settings.maxSessions &&
-      each.serves(addons) &&
+      // A limit that the router has learned holds calls back.
+      each.urls.some((url) => url.serves(addons) && url.waitMs === 0) &&
       (call.method.kind === 'write' || isAt(each, call.directives.minBlock ?? 0)),
   )
   const untried = able.filter((each) => !isTried(each))

@@ -161,7 +161,7 @@ export const webSocket = object("Limits of a client's WebSocket connection.", {
     128,
   ).optional(),
   maxSubscriptions: integer(
-    described('websocket-max-subscriptions', 'Unset: 100.'),
+    described('websocket-max-subscriptions', 'Unset: 1000.'),
     [0, 100_000],
     100,
   ).optional(),

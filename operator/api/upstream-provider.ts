@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
 import { described } from './described.ts'
-import { at, boolean, immutable, list, object, oneOf, text, kindSchema } from './field.ts'
+import { at, boolean, immutable, integer, list, object, oneOf, text, kindSchema } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
 import { apiInterface, chainId, headerName, label, methodLists, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
@@ -53,6 +53,12 @@ const upstreamAuth = object(ofUrl('auth-config'), {
   ).optional(),
 })
 
+const limits = object(ofUrl('limits'), {
+  perSecond: integer(ofUrl('limits.per-second'), [1, 100_000], 25).optional(),
+  perDay: integer(ofUrl('limits.per-day'), [1, 1_000_000_000], 100_000).optional(),
+  concurrent: integer(ofUrl('limits.concurrent'), [1, 100_000], 50).optional(),
+})
+
 const nodeUrl = object(
   'One URL of the node.',
   {
@@ -77,6 +83,7 @@ const nodeUrl = object(
       word('A verification, or *.', 'chain-id'),
       { example: ['*'], max: 32, kind: 'set' },
     ).optional(),
+    limits: limits.optional(),
     traceContext: boolean(ofUrl('trace-context', 'Unset: false.'), true).optional(),
     auth: upstreamAuth.optional(),
   },

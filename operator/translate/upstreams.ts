@@ -144,6 +144,11 @@ class EntryWriter {
       timeout: node.timeout,
       addons: node.addons,
       'skip-verifications': node.skipVerifications,
+      limits: node.limits && {
+        'per-second': node.limits.perSecond,
+        'per-day': node.limits.perDay,
+        concurrent: node.limits.concurrent,
+      },
       'trace-context': node.traceContext,
       'auth-config': this.#auth(node, source),
     }

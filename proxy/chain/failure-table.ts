@@ -10,7 +10,7 @@ export interface FailureClass {
   readonly retry: boolean
   /** Whether the URL gets a cooldown; then it is no failure of the upstream. */
   readonly cooldown: boolean
-  /** What is limited: calls per time, an allowance of hours, or this method; null: nothing. */
+  /** What is limited: calls per time, an allowance of hours, this method, or a connection. */
   readonly limit: (typeof limitKinds)[number] | null
   /** How long the upstream asks to wait; absent: it does not say. */
   readonly retryAfterMs?: number
@@ -20,6 +20,8 @@ export interface FailureClass {
   readonly reported: boolean
   /** Whether it is a timeout, which counts only if the attempt had the full time of an upstream. */
   readonly late: boolean
+  /** Whether the node has executed nothing, and may accept the call in a moment. */
+  readonly busy: boolean
   /** Whether the meaning is unknown: a read is retried elsewhere; other calls accept the answer. */
   readonly doubtful: boolean
   /** Whether the node lacks the block or its state. If the block is old, the node has pruned it. */
@@ -31,7 +33,7 @@ export interface FailureClass {
   readonly transaction: 'known' | 'used' | 'refused' | null
 }
 
-export const limitKinds = ['rate', 'quota', 'call'] as const
+export const limitKinds = ['rate', 'quota', 'call', 'connection'] as const
 
 /** Results of the checks on well-formed successful answers. */
 export const answerFindings = ['violated', 'doubted', 'below-floor'] as const

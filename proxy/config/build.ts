@@ -188,6 +188,14 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   }
 }
 
+function buildLimits(entry: NonNullable<NodeUrlEntry['limits']>) {
+  return {
+    perSecond: entry['per-second'] ?? null,
+    perDay: entry['per-day'] ?? null,
+    concurrent: entry.concurrent ?? null,
+  }
+}
+
 /** A batch size that most nodes accept. */
 const defaultMaxBatch = 100
 
@@ -205,6 +213,8 @@ function buildNodeUrl(entry: NodeUrlEntry) {
     timeoutMs: entry.timeout ?? null,
     /** Batch items per request, for JSON-RPC over HTTP; 1 sends them singly. */
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
+    /** Null without limits in the file. */
+    limits: entry.limits ? buildLimits(entry.limits) : null,
     /** Whether to request gzip answers. */
     compression: entry.compression ?? scheme === 'https',
     /** Whether calls to this URL carry their trace context. */

@@ -35,6 +35,16 @@ const authSchema = z.strictObject({
 
 const methodPatterns = optional(list(methodPattern, 1))
 
+const limitsSchema = z.strictObject({
+  'per-second': optional(integer(1, 100_000)).describe(
+    'Requests in any second. The items of a batch count singly.',
+  ),
+  'per-day': optional(integer(1, 1_000_000_000)).describe(
+    'Requests per UTC day. Each replica counts its own, so divide by the number of replicas; a restart counts anew.',
+  ),
+  concurrent: optional(integer(1, 100_000)).describe('Requests in flight.'),
+})
+
 const nodeUrlSchema = z.strictObject({
   url: upstreamUrl.describe(
     'http, https, ws or wss URL. The router sends its user and password as Basic authentication.',
@@ -44,6 +54,9 @@ const nodeUrlSchema = z.strictObject({
   ),
   'max-batch': optional(integer(1, 1_000), '100').describe(
     'JSON-RPC over HTTP: batch items sent to this URL in one request; 1 sends them singly. The router lowers it when the node refuses a batch.',
+  ),
+  limits: optional(limitsSchema).describe(
+    "Most requests that this URL gets. Further calls go elsewhere, or wait for up to a second. The router's own requests count but never wait. Unset: the router learns a rate that the node refuses.",
   ),
   compression: optional(boolean, 'true for https').describe('Request gzip answers from this URL.'),
   'trace-context': optional(boolean, 'false').describe(

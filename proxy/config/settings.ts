@@ -128,7 +128,7 @@ export const settingGroups = {
     'websocket-max-calls': setting(integer(1, 100_000), null).describe(
       'Calls in flight on one connection. Further calls wait, and the router stops reading the connection. Unset: `max-calls-per-connection`.',
     ),
-    'websocket-max-subscriptions': setting(integer(0, 100_000), '100').describe(
+    'websocket-max-subscriptions': setting(integer(0, 100_000), '1000').describe(
       'Subscriptions per connection.',
     ),
     'websocket-max-buffered-bytes': setting(byteSize('1KiB', '1GiB'), '8MiB').describe(

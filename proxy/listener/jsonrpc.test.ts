@@ -52,6 +52,7 @@ describe('a single call', () => {
         weight: 1,
         reported: true,
         late: false,
+        busy: false,
         doubtful: false,
         costsScore: false,
         pruned: false,

@@ -4,6 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/clock.ts'
 import { isAt } from '../upstream/wanted.ts'
+import type { ChosenUrl } from '../upstream/candidates.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import { type AttemptKind, type Call, isRepeatable, maySendAgain } from './call.ts'
@@ -52,7 +53,7 @@ export class Attempt implements Due {
   #endsWhenLate = false
   #isOver = false
 
-  /** @param trial the URL to try although it is in cooldown; null: the best of the upstream */
+  /** @param chosen the URL to use, although it is in cooldown or at its limit; null: the best */
   constructor(
     context: RelayContext,
     owner: AttemptOwner,
@@ -60,20 +61,23 @@ export class Attempt implements Due {
     upstream: Upstream,
     kind: AttemptKind,
     nowMs: number,
-    trial: NodeUrl | null = null,
+    chosen: ChosenUrl | null = null,
   ) {
     this.upstream = upstream
     this.#context = context
     this.#owner = owner
     this.#call = atKnownHead(call, upstream)
     const floor = floorOf(call)
-    const able = trial ? [trial] : upstream.urlsFor(addonsOf(call), call.method)
+    const able = chosen ? [chosen.url] : upstream.urlsFor(addonsOf(call), call.method)
     const urls = able.values()
-    // The filter is lazy because heads may change before a failover.
-    this.#urls = floor === null ? urls : urls.filter((each) => isAt(floor, each))
+    // The filter is lazy because heads and limits may change before a failover.
+    this.#urls =
+      chosen || (floor === null && !able.some(hasLimit))
+        ? urls
+        : urls.filter((each) => each.waitMs === 0 && isAt(floor, each))
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
-    this.exchange = new Exchange(context, this.#call, upstream, url, kind, nowMs)
+    this.exchange = new Exchange(context, this.#call, chosen ?? { upstream, url }, kind, nowMs)
     this.#slot = new ConcurrencySlot(upstream, call.request.body)
   }
 
@@ -209,12 +213,13 @@ export class Attempt implements Due {
     const { fault } = this.exchange
     const isUnsent = fault?.sent === false && failure.retry
     const isSentAgain = maySendAgain(call) && failure.retry && fault?.fault !== 'timeout'
-    if (!failure.cooldown && !isUnsent && !isSentAgain) return false
+    if (!failure.cooldown && !failure.busy && !isUnsent && !isSentAgain) return false
     const addons = addonsOf(call)
     for (const next of this.#urls) {
       // Another call may have put it into cooldown.
       if (!next.serves(addons)) continue
-      this.exchange = new Exchange(this.#context, call, this.upstream, next, 'failover', nowMs)
+      const chosen = { upstream: this.upstream, url: next }
+      this.exchange = new Exchange(this.#context, call, chosen, 'failover', nowMs)
       return true
     }
     return false
@@ -226,4 +231,8 @@ export class Attempt implements Due {
     if (!(this.exchange.reply?.incoming.body instanceof StreamedAnswer)) this.#slot.leave()
     this.#context.dueTimes.delete(this)
   }
+}
+
+function hasLimit({ limit }: NodeUrl): boolean {
+  return limit !== null
 }

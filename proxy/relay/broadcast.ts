@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
+import type { ChosenUrl } from '../upstream/candidates.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
-import type { AttemptKind, Call } from './call.ts'
+import type { AttemptKind, AttemptRecord, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
-import { awaitsVerification, firstBackoffMs, Needs, noReply } from './needs.ts'
+import { LimitWait } from './limit-wait.ts'
+import { awaitsVerification, firstBackoffMs, maxBackoffMs, Needs, noReply } from './needs.ts'
 import type { RelayContext } from './relay-context.ts'
 import { morePreferred, replyRank, type Reply } from './reply.ts'
 import { ViolationQuorum } from './violation-quorum.ts'
@@ -26,12 +28,15 @@ export class Broadcast implements AttemptOwner {
   readonly #needs: Needs
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
+  readonly #limitWait: LimitWait
   readonly #running = new Set<Attempt>()
   /** The most informative error so far. */
   #refusal: Reply | null = null
   #best: Exchange | null = null
   readonly #suspects: ViolationQuorum
-  #isRepeated = false
+  /** Further tries of nodes that cannot have executed it, each after a pause. */
+  #repeats = 0
+  #mayRepeat = false
   #cancelWait: Cancel | null = null
   /** Only the upstream that the client selected has the write so far. */
   #isNamedAlone = false
@@ -47,6 +52,7 @@ export class Broadcast implements AttemptOwner {
     this.#call = call
     this.#needs = new Needs(call)
     this.#needs.untriedOnly = true
+    this.#limitWait = new LimitWait(context, this.#needs)
     this.#suspects = new ViolationQuorum(context.validator)
     this.#resolve = resolve
     this.#reject = reject
@@ -104,8 +110,13 @@ export class Broadcast implements AttemptOwner {
     if (untried.length === 0) this.#goOn(nowMs)
   }
 
-  #begin(upstream: Attempt['upstream'], kind: AttemptKind, nowMs: number): Attempt {
-    const attempt = new Attempt(this.#context, this, this.#call, upstream, kind, nowMs)
+  #begin(
+    upstream: Attempt['upstream'],
+    kind: AttemptKind,
+    nowMs: number,
+    chosen?: ChosenUrl,
+  ): Attempt {
+    const attempt = new Attempt(this.#context, this, this.#call, upstream, kind, nowMs, chosen)
     this.#running.add(attempt)
     attempt.start(nowMs)
     return attempt
@@ -121,25 +132,43 @@ export class Broadcast implements AttemptOwner {
     // A disconnected client gets no new attempt.
     if (this.#refusal === null && !isSpent && !signal.aborted) {
       const { pool, config } = this.#context
-      this.#needs.untriedOnly = !(this.#isRepeated && this.#isUnsent)
+      this.#needs.untriedOnly = !(this.#mayRepeat && this.#isUnexecuted)
       const upstream = pool.pick.next(this.#needs, config.now.strategy, journal)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
-      if (upstream) return void this.#begin(upstream, kind, nowMs)
+      if (upstream) {
+        if (this.#isBusy) this.#mayRepeat = false
+        return void this.#begin(upstream, kind, nowMs)
+      }
+      const isWaiting = this.#limitWait.begin(journal, nowMs, (chosen, endMs) => {
+        if (chosen) this.#begin(chosen.upstream, kind, endMs, chosen)
+        else this.#goOn(endMs)
+      })
+      if (isWaiting) return
     }
     if (this.#running.size > 0) return
     const { clock, pool } = this.#context
     if (!signal.aborted && awaitsVerification(journal, pool, this.#needs, nowMs))
       return void clock.after(firstBackoffMs, () => this.#sendToAll(clock.nowMs()))
-    if (this.#refusal || isSpent || signal.aborted || this.#isRepeated || !this.#isUnsent)
+    const isDone = this.#repeats > 0 && !this.#isBusy
+    if (this.#refusal || isSpent || signal.aborted || isDone || !this.#isUnexecuted)
       return this.#conclude()
-    this.#isRepeated = true
-    clock.after(firstBackoffMs, () => this.#goOn(clock.nowMs()))
+    const pauseMs = Math.min(firstBackoffMs * 2 ** this.#repeats++, maxBackoffMs)
+    clock.after(Math.min(pauseMs, journal.deadlineMs - nowMs), () => {
+      this.#mayRepeat = true
+      this.#goOn(clock.nowMs())
+    })
   }
 
-  /** No upstream can have received the transaction, for example while nodes restart. */
-  get #isUnsent(): boolean {
+  /** No upstream can have executed it: for example, nodes restart, or their queues are full. */
+  get #isUnexecuted(): boolean {
     const { attempts } = this.#call.journal
-    return attempts.length > 0 && attempts.every(({ isUnsent }) => isUnsent)
+    const isUnexecuted = (each: AttemptRecord) => each.isUnsent || isBusy(each)
+    return attempts.length > 0 && attempts.every(isUnexecuted)
+  }
+
+  /** A node is busy, so it may accept the write in a moment. */
+  get #isBusy(): boolean {
+    return this.#call.journal.attempts.some(isBusy)
   }
 
   #conclude(): void {
@@ -165,6 +194,11 @@ export class Broadcast implements AttemptOwner {
   #close(): void {
     this.#isOver = true
     this.#cancelWait?.()
+    this.#limitWait.cancel()
     this.#suspects.blame()
   }
+}
+
+function isBusy({ result }: AttemptRecord): boolean {
+  return typeof result === 'object' && result?.busy === true
 }

@@ -3,15 +3,11 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { quoteOf, reasonOf } from '../chain/failure-words.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
-import { type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
+import { limitOf, type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
+import type { ChosenUrl } from '../upstream/candidates.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
-import {
-  header,
-  type Incoming,
-  parseRetryAfter,
-  release,
-  TransportError,
-} from '../upstream/wire.ts'
+import { waitOf } from '../upstream/wait-of.ts'
+import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import type { ValidatedAnswer } from './answer-validator.ts'
 import { type AttemptKind, type AttemptRecord, type Call, isLight } from './call.ts'
 import type { ConcurrencySlot } from './concurrency-slot.ts'
@@ -43,14 +39,14 @@ export class Exchange {
   readonly #call: Call
   #answer: Incoming | null = null
   #shownBlock: number | null = null
+  #isOver = false
   /** Reverts the failure that was counted when it became late. */
   #excuseLateness: (() => void) | null = null
 
   constructor(
     context: RelayContext,
     call: Call,
-    upstream: Upstream,
-    url: NodeUrl,
+    { upstream, url, isCounted = false }: ChosenUrl,
     kind: AttemptKind,
     nowMs: number,
   ) {
@@ -59,6 +55,7 @@ export class Exchange {
     this.upstream = upstream
     this.url = url
     this.record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
+    if (!isCounted) url.limit?.begin()
   }
 
   get violation(): Violation | null {
@@ -214,20 +211,18 @@ export class Exchange {
     this.failure = failure
     record.detail = detail
     const reason = this.#reason(failure)
-    const { limit } = failure
-    if (limit === 'call') {
+    if (failure.limit === 'call') {
       const method = { name: this.#call.method.name, forMs: methodCooldownMs(failure) }
       this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null })
-    } else if (failure.cooldown) {
-      const retryAfterMs = failure.retryAfterMs ?? this.#retryAfterMs
-      this.#settle('limited', { retryAfterMs, limit: limit ?? 'rate', reason })
-    } else if (failure.late && (record.isCutShort || this.isLate))
+    } else if (failure.cooldown)
+      this.#settle('limited', { ...limitOf(failure, this.#retryAfterMs), reason })
+    else if (failure.late && (record.isCutShort || this.isLate))
       this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
     // A violation counts only if no other upstream returns the same one.
     else if (record.violation === null) {
       this.#excuseLateness?.()
       // A 503 may say when to retry (RFC 9110, 10.2.3).
-      const isRequested = failure.weight > 0 && this.reply?.incoming.status === 503
+      const isRequested = failure.weight > 0 && record.httpStatus === 503
       const retryAfterMs = isRequested ? this.#retryAfterMs : null
       const needsProbe = fault?.sent !== false
       const cause = fault ?? this.#answer
@@ -237,9 +232,11 @@ export class Exchange {
   }
 
   get #retryAfterMs(): number | null {
-    const { fault, reply } = this
-    const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    return fault?.retryAfterMs ?? parseRetryAfter(retryAfter, this.#context.clock.wallMs())
+    if (this.#answer === null) return this.fault?.retryAfterMs ?? null
+    const { headers, body } = this.#answer
+    const isWhole = body instanceof Uint8Array
+    const metadata = isWhole ? [...headers, ...this.#answer.trailers()] : headers
+    return waitOf(metadata, this.#context.clock.wallMs())
   }
 
   /** Null if it is not comparable: streams and expensive calls take longer. */
@@ -265,6 +262,8 @@ export class Exchange {
     this.record.endedMs ??= nowMs
     this.record.result = result
     this.record.detail = detail
+    if (!this.#isOver) this.url.limit?.end()
+    this.#isOver = true
     this.#context.observer.attemptEnded(this.#call, this.record)
   }
 }

@@ -14,6 +14,8 @@ import { belowFloor } from './answer-validator.ts'
 const maxVerificationMs = 1_000
 /** Delay before an upstream is retried, since a restarting node refuses connections at once. */
 export const firstBackoffMs = 50
+/** The delay doubles with each further attempt, up to this. */
+export const maxBackoffMs = 400
 /** Attempts per call at an upstream that refuses connections. */
 const maxRefusals = 2
 
@@ -65,6 +67,7 @@ export class Needs implements Wanted {
   readonly prefer: string | null
   readonly only: readonly string[] | null
   readonly isOneOfMany: boolean
+  readonly isPaced = true
   readonly floor: number | null
   untriedOnly = false
   /** The call waits for the block of its floor, so upstreams that lacked it are retried. */
@@ -117,7 +120,8 @@ function isSpent(
   const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
   if (refusals.length >= maxRefusals) return true
   // Failures of weight 0 are not the upstream's fault and would repeat.
-  if (typeof result === 'object') return result?.weight === 0 && !(isWaiting && result.retry)
+  if (typeof result === 'object')
+    return result?.weight === 0 && !result.busy && !(isWaiting && result.retry)
   return result === 'answer' || result === 'node-error'
 }
 
@@ -147,7 +151,8 @@ function mayEverServe({ name, urls }: Upstream, { addons, excluded }: Needs): bo
 }
 
 function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
-  const { state } = upstream
+  const { state, urls } = upstream
+  if (isServing(state) && urls.every((url) => url.waitMs > 0)) return 'limit-reached'
   if (!isServing(state) || !pool.pick.isFull(upstream, isOneOfMany)) return state
   const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'
@@ -203,14 +208,23 @@ export function noReply(
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** The error if every usable upstream is in cooldown, even before its verification; else null. */
+/** The error if all usable upstreams are in cooldown, verified or not, or at their limits. */
 export function rateLimited(
   pool: Pool,
   needs: Needs,
   next = pool.nextInCooldown(needs) ?? pool.nextToVerify(needs),
 ): RelayError | null {
-  if (!next?.url.cooldown.active) return null
-  const retryAfterMs = next.url.cooldown.leftMs
-  const message = `${whyNone(pool, needs)}; the cooldown of ${next.upstream.name} after a rate limit ends first`
+  const inCooldown = next?.url.cooldown.active ? next : null
+  const atLimit = pool.pick.nextAtLimit(needs)
+  const cooldownMs = inCooldown?.url.cooldown.leftMs ?? Infinity
+  if (!inCooldown && !atLimit) return null
+  const limitMs = atLimit?.url.waitMs ?? Infinity
+  const waitMs = Math.min(cooldownMs, limitMs)
+  const retryAfterMs = waitMs === Infinity ? firstBackoffMs : waitMs
+  const first =
+    inCooldown && cooldownMs <= limitMs
+      ? `the cooldown of ${inCooldown.upstream.name} after a rate limit ends first`
+      : `${atLimit?.upstream.name} is the first below its limit again`
+  const message = `${whyNone(pool, needs)}; ${first}`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

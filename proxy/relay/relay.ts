@@ -3,9 +3,8 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Cancel } from '../clock/clock.ts'
-import { drawCandidates } from '../upstream/candidates.ts'
-import type { Pool } from '../upstream/pool.ts'
-import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
+import { type ChosenUrl, drawCandidates } from '../upstream/candidates.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
@@ -13,7 +12,15 @@ import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRead, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { learnHistory } from './learn-history.ts'
-import { awaitsVerification, firstBackoffMs, Needs, noReply, rateLimited } from './needs.ts'
+import { LimitWait } from './limit-wait.ts'
+import {
+  awaitsVerification,
+  firstBackoffMs,
+  maxBackoffMs,
+  Needs,
+  noReply,
+  rateLimited,
+} from './needs.ts'
 import { atLeastTip } from './pin.ts'
 import { relayContextOf, type RelayOptions, type RelayContext } from './relay-context.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
@@ -89,7 +96,6 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   else new FailoverAttempts(context, call, answered, failed).start(nowMs)
 }
 
-const maxBackoffMs = 400
 /** How long a call waits for its floor. The minimum covers the polling interval on fast chains. */
 const floorWait = { blocks: 2, minMs: 1_000 } as const
 /** Longest delay, which doubles each time a slow attempt finds no upstream for a hedge. */
@@ -118,7 +124,8 @@ class FailoverAttempts implements AttemptOwner {
   #hedgeDelayMs = 0
   #cancelPause: Cancel | null = null
   /** The URL in cooldown that it tried. */
-  #trial: ReturnType<Pool['nextInCooldown']> = null
+  #trial: ChosenUrl | null = null
+  #limitWait: LimitWait | null = null
   #isOver = false
   readonly #leave = () => {
     // No second upstream has confirmed or refuted the violation, so nothing is blamed.
@@ -181,7 +188,7 @@ class FailoverAttempts implements AttemptOwner {
   #goOn(failed: Exchange, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
-    if (isSent(failed)) this.#retries += 1
+    if (mayBeExecuted(failed)) this.#retries += 1
     const backoffMs = this.#backoffMs(nowMs)
     if (backoffMs <= 0) this.#try('retry', nowMs)
     else this.#pause(backoffMs, 'retry')
@@ -199,7 +206,7 @@ class FailoverAttempts implements AttemptOwner {
     const mayHelp = failed.failure === null || failed.failure.retry
     if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
-    return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
+    return mayBeExecuted(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
 
   /** Delay before an upstream is retried: a restarting node refuses connections at once. */
@@ -231,8 +238,25 @@ class FailoverAttempts implements AttemptOwner {
     const upstream = pool.pick.next(this.#needs, strategy, journal)
     if (selectionStats && strategy !== 'round-robin')
       journal.candidates = drawCandidates(journal.considered) ?? journal.candidates
-    if (!upstream) return kind !== 'hedge' && this.#tryInCooldown(kind, nowMs)
+    if (!upstream)
+      return (
+        kind !== 'hedge' && (this.#waitsForLimit(kind, nowMs) || this.#tryInCooldown(kind, nowMs))
+      )
     return this.#launch(upstream, kind, nowMs)
+  }
+
+  #waitsForLimit(kind: AttemptKind, nowMs: number): boolean {
+    this.#limitWait ??= new LimitWait(this.#context, this.#needs)
+    const isWaiting = this.#limitWait.begin(this.#call.journal, nowMs, (chosen, endMs) => {
+      this.#cancelPause = null
+      if (chosen) this.#launch(chosen.upstream, kind, endMs, chosen)
+      else this.#try(kind, endMs)
+    })
+    if (!isWaiting) return false
+    this.#cancelPause = () => this.#limitWait?.cancel()
+    // A call that waits is no trial: another call may be one.
+    this.#context.breaker.ended(this.#call, null)
+    return true
   }
 
   /** Tries a URL in cooldown before the client is refused because all are. */
@@ -244,13 +268,13 @@ class FailoverAttempts implements AttemptOwner {
     if (!found || !pool.pick.mayTry(found.upstream, found.url, this.#needs)) return false
     if (!found.url.cooldown.beginTrial()) return false
     this.#trial = found
-    return this.#launch(found.upstream, kind, nowMs, found.url)
+    return this.#launch(found.upstream, kind, nowMs, found)
   }
 
-  #launch(upstream: Upstream, kind: AttemptKind, nowMs: number, trial?: NodeUrl): true {
+  #launch(upstream: Upstream, kind: AttemptKind, nowMs: number, chosen?: ChosenUrl): true {
     const call = this.#call
     const { journal } = call
-    const attempt = new Attempt(this.#context, this, call, upstream, kind, nowMs, trial)
+    const attempt = new Attempt(this.#context, this, call, upstream, kind, nowMs, chosen)
     this.#running.push(attempt)
     attempt.start(nowMs)
     if (this.#isHedged && !journal.mayStream) {
@@ -345,6 +369,7 @@ class FailoverAttempts implements AttemptOwner {
   }
 }
 
-function isSent({ fault }: Exchange): boolean {
-  return fault?.sent ?? true
+/** Otherwise the node never received it, or was too busy for it. */
+function mayBeExecuted({ fault, failure }: Exchange): boolean {
+  return (fault?.sent ?? true) && !failure?.busy
 }

@@ -12,7 +12,7 @@ import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
 import { anyUpstream, isPermitted, type Wanted } from '../upstream/wanted.ts'
-import { settle } from '../upstream/outcome.ts'
+import { limitOf, settle } from '../upstream/outcome.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
@@ -149,7 +149,8 @@ export class Socket {
     } catch (error) {
       if (!(error instanceof TransportError)) throw error
       const { fault, retryAfterMs } = error
-      if (fault === 'limited') settle('limited', null, this.url, { retryAfterMs })
+      const failure = this.#options.failures.ofTransport(fault)
+      if (failure.cooldown) settle('limited', null, this.url, limitOf(failure, retryAfterMs))
       else if (!(error instanceof NoRoom) && !signal.aborted) this.failed()
       throw error
     }

@@ -5,12 +5,15 @@ import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { jsonRpcDialect } from '../upstream/dialect.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import { aborted, release, type Outgoing, type UpstreamSubscription } from '../upstream/wire.ts'
-import { settle } from '../upstream/outcome.ts'
+import { limitOf, settle } from '../upstream/outcome.ts'
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
 /** Cooldown of a failed URL before new topics use it. */
 export const urlBackoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }
+
+/** Connections on which a subscription is tried, if the node says that each has too many. */
+const maxConnections = 4
 
 export interface SourceListener {
   event(result: Uint8Array): void
@@ -94,11 +97,10 @@ export class SharedSource {
 
   /** Even if no listener remains, an answer eventually arrives; then this unsubscribes. */
   async #subscribe(): Promise<void> {
-    const { upstream, url, observer, ended } = this.#options
+    const { upstream, observer, ended } = this.#options
     try {
-      const request = outgoingOf(this.#request)
-      const subscription = await url.transport.subscribe(request, new Cancellation())
-      this.#open = { subscription, unsubscribe: this.#readReply(subscription) }
+      for (let left = maxConnections; this.#open === null; left--)
+        this.#open = await this.#ask(left > 1)
     } catch (error) {
       ended()
       throw error
@@ -107,8 +109,20 @@ export class SharedSource {
     if (this.#members.size === 0) this.#close()
   }
 
-  /** @returns the unsubscribe request, if any @throws NodeRefused */
-  #readReply(subscription: UpstreamSubscription): Outgoing | null {
+  /** @returns null if another connection may carry it @throws TransportError @throws NodeRefused */
+  async #ask(mayRepeat: boolean): Promise<OpenSubscription | null> {
+    const { url } = this.#options
+    url.limit?.begin()
+    try {
+      const request = outgoingOf(this.#request)
+      const subscription = await url.transport.subscribe(request, new Cancellation())
+      return this.#readReply(subscription, mayRepeat)
+    } finally {
+      url.limit?.end()
+    }
+  }
+
+  #readReply(subscription: UpstreamSubscription, mayRepeat: boolean): OpenSubscription | null {
     const { failures, url } = this.#options
     const { reply } = subscription
     const { body } = reply
@@ -116,13 +130,16 @@ export class SharedSource {
     const said = isWhole ? jsonRpcDialect.read({ ...reply, body }) : null
     if (said?.kind === 'answer') {
       const how = this.#request.unsubscribe(said.at({ path: [], encoding: 'text' }))
-      return how && outgoingOf(how)
+      return { subscription, unsubscribe: how && outgoingOf(how) }
     }
     if (!isWhole) release(body)
     subscription.close(null)
     if (!isWhole || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-    const { retry, cooldown } = failures.ofNodeError(said.error)
-    if (cooldown) settle('limited', null, url)
+    const failure = failures.ofNodeError(said.error)
+    const { retry, cooldown, limit } = failure
+    // A limit that the other subscriptions of the connection have reached is not the URL's.
+    if (limit !== null && subscription.limited?.() && mayRepeat) return null
+    if (cooldown) settle('limited', null, url, limitOf(failure, null))
     const error = memberBytes(body, 'error') ?? notAnAnswer
     throw new NodeRefused(url.mask.bytes(error), retry || cooldown)
   }

@@ -95,6 +95,7 @@ export function aFailure(name: string): FailureClass {
     weight: 1,
     reported: false,
     late: false,
+    busy: false,
     doubtful: false,
     pruned: false,
     transaction: null,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StateRecord } from './observer.ts'
+import type { NodeUrl, Upstream } from './upstream.ts'
 import { type Weighed, floorOf } from './weights.ts'
 
 /** Why the selection excluded an upstream: it cannot serve the call, or others rank higher. */
@@ -10,6 +11,8 @@ export type ExclusionReason =
   | 'cooldown'
   | `no-addon ${string}`
   | 'full'
+  /** The limits of its URLs are reached. */
+  | 'limit-reached'
   /** Excluded by the client, or by a session, filter or vote that needs another upstream. */
   | 'excluded'
   | 'tried'
@@ -32,10 +35,18 @@ export interface Candidate extends Weighed {
   readonly rank: number | null
   /** Null for a candidate. */
   readonly exclusionReason: ExclusionReason | null
-  /** Blocks behind the tip, milliseconds of cooldown left, or oldest block, by the reason. */
+  /** Blocks behind the tip, milliseconds left, or oldest block, by the reason. */
   readonly amount: number | null
   /** State of an excluded upstream; null if it is eligible or a candidate. */
   readonly record: StateRecord | null
+}
+
+/** A URL chosen for a call before the usual selection. */
+export interface ChosenUrl {
+  readonly upstream: Upstream
+  readonly url: NodeUrl
+  /** Its limit has counted the request already. */
+  readonly isCounted?: boolean
 }
 
 /** Candidates of a weighted selection; null if there was at most one. */

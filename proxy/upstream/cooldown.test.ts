@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Cooldown, type CooldownKind } from './health.ts'
-import { parseRetryAfter } from './wire.ts'
 
 const noJitter = { next: () => 0.5 }
 
@@ -155,31 +154,5 @@ describe('Cooldown', () => {
   it('follows Retry-After up to a day', () => {
     const lasts = (ms: number) => begin(new Cooldown(new VirtualClock(), noJitter), ms)
     expect([lasts(7_200_000), lasts(864_000_000)]).toEqual([7_200_000, 86_400_000])
-  })
-})
-
-describe('parseRetryAfter', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z')
-  it.each([
-    [null, null],
-    ['7', 7_000],
-    ['1.5', 1_500],
-    ['0.25', 250],
-    ['0.0', 0],
-    ['1.5.5', null],
-    ['1e3', null],
-    ['9'.repeat(400), Infinity],
-    [' 0 ', 0],
-    ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
-    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['Thursday, 01-Jan-26 00:01:00 GMT', 60_000],
-    ['Thu Jan 1 00:01:00 2026', null],
-    ['2030-01-01T00:00:00Z', null],
-    ['2030', 2_030_000],
-    ['soon', null],
-    ['-5', null],
-    ['', null],
-  ])('%s', (value, ms) => {
-    expect(parseRetryAfter(value, now)).toBe(ms)
   })
 })

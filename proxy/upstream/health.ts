@@ -123,7 +123,7 @@ const maxMethods = 256
  * doubling. A method may have a cooldown of its own.
  */
 export class Cooldown {
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #began: (forMs: number, why: string) => void
   readonly #backoffs: Readonly<Record<CooldownKind, Backoff>>
   #untilMs = -Infinity
@@ -143,7 +143,7 @@ export class Cooldown {
     began: (forMs: number, why: string) => void = () => {},
     rate: BackoffRow = cooldowns.rate.row,
   ) {
-    this.#clock = clock
+    this.clock = clock
     this.#began = began
     const quota = new Backoff(cooldowns.quota.row, random)
     this.#backoffs = { rate: new Backoff(rate, random), quota }
@@ -154,7 +154,7 @@ export class Cooldown {
   }
 
   get leftMs(): number {
-    return Math.max(0, this.#untilMs - this.#clock.nowMs())
+    return Math.max(0, this.#untilMs - this.clock.nowMs())
   }
 
   /**
@@ -166,7 +166,7 @@ export class Cooldown {
     const { row, why } = cooldowns[kind]
     const backoff = this.#backoffs[kind]
     // An old cooldown does not count towards the doubling.
-    if (this.#clock.nowMs() - this.#untilMs >= row.maxMs) backoff.reset()
+    if (this.clock.nowMs() - this.#untilMs >= row.maxMs) backoff.reset()
     const { min, max } = retryAfterLimitsMs
     const words = reason && `: ${reason}`
     if (retryAfterMs === null) this.#start(backoff.next(), `${why}${words}`)
@@ -184,7 +184,7 @@ export class Cooldown {
    * keep a distance of a second, or of a tenth of the cooldown.
    */
   beginTrial(): boolean {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.clock.nowMs()
     if (nowMs - this.#triedMs < Math.max(minTrialDistanceMs, this.last.forMs / 10)) return false
     this.#triedMs = nowMs
     this.#isOnTrial = true
@@ -204,19 +204,19 @@ export class Cooldown {
   beginOf(method: string, forMs: number): void {
     const [oldest] = this.#methods.keys()
     if (this.#methods.size >= maxMethods && oldest !== undefined) this.#methods.delete(oldest)
-    this.#methods.set(method, this.#clock.nowMs() + forMs)
+    this.#methods.set(method, this.clock.nowMs() + forMs)
   }
 
   /** Milliseconds left of a method's own cooldown. */
   leftMsOf(method: string): number {
     if (this.#methods.size === 0) return 0
-    const leftMs = (this.#methods.get(method) ?? -Infinity) - this.#clock.nowMs()
+    const leftMs = (this.#methods.get(method) ?? -Infinity) - this.clock.nowMs()
     if (leftMs <= 0) this.#methods.delete(method)
     return Math.max(0, leftMs)
   }
 
   #start(forMs: number, why: string): void {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.clock.nowMs()
     this.#untilMs = nowMs + forMs
     this.#triedMs = nowMs
     this.#isOnTrial = false

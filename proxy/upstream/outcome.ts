@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CooldownKind } from './health.ts'
+import { RateLimit } from './rate-limit.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
 interface Effect {
@@ -55,6 +56,12 @@ export interface OutcomeDetails {
   readonly cause?: object | null
 }
 
+/** Details of `limited`. @param headersMs how long the headers of the answer ask to wait */
+export function limitOf({ limit, retryAfterMs }: FailureClass, headersMs: number | null) {
+  const kind: CooldownKind = limit === 'quota' ? 'quota' : 'rate'
+  return { limit: kind, retryAfterMs: retryAfterMs ?? headersMs } satisfies OutcomeDetails
+}
+
 /**
  * Applies an outcome.
  * @param upstream null if only the URL is concerned
@@ -70,12 +77,19 @@ export function settle(
   const { reason = failure.name } = details
   const { failures, latency, cooldown }: Effect = effects[outcome]
   // The cooldown begins first, since the probe that a failure may start respects it.
-  if (cooldown === 'begin') url.cooldown.begin(retryAfterMs, details.limit, details.reason)
-  else if (cooldown === 'of-method' && method)
+  if (cooldown === 'begin') {
+    // A refusal during a cooldown belongs to an earlier call.
+    if (details.limit !== 'quota' && !url.cooldown.active)
+      (url.limit ??= new RateLimit(url.cooldown.clock)).refused()
+    url.cooldown.begin(retryAfterMs, details.limit, details.reason)
+  } else if (cooldown === 'of-method' && method)
     url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs)
   else if (cooldown === 'if-requested' && retryAfterMs !== null)
     url.cooldown.pause(retryAfterMs, details.reason)
-  else if (cooldown === 'end') url.cooldown.end()
+  else if (cooldown === 'end') {
+    url.cooldown.end()
+    url.limit?.answered()
+  }
   if (upstream === null) return null
   if (latency === 'at-least' && elapsedMs !== null) upstream.recordCensoredLatency(elapsedMs)
   const counted = { reason, weight: failure.weight }

@@ -7,7 +7,7 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
-import type { Candidate } from './candidates.ts'
+import type { Candidate, ChosenUrl } from './candidates.ts'
 import {
   amountOf,
   dataRanks,
@@ -117,7 +117,26 @@ export class Picker {
   /** Whether nothing but a cooldown keeps the call away from this URL. */
   mayTry(upstream: Upstream, url: NodeUrl, wanted: Wanted): boolean {
     const obstacle = this.#obstacleOf(upstream, wanted)
-    return (obstacle === 0 || obstacle === obstacles.notServing) && isAt(wanted.floor ?? null, url)
+    return (
+      (obstacle === 0 ||
+        obstacle === obstacles.notServing ||
+        obstacle === obstacles.limitReached) &&
+      isAt(wanted.floor ?? null, url) &&
+      url.waitMs === 0
+    )
+  }
+
+  /** The URL that its limits keep from the call for the shortest time; null if there is none. */
+  nextAtLimit(wanted: Wanted): ChosenUrl | null {
+    let next: ChosenUrl | null = null
+    for (const upstream of this.#pool.upstreams) {
+      if (this.#obstacleOf(upstream, wanted) !== obstacles.limitReached) continue
+      if (wanted.untriedOnly && wanted.tried(upstream.name)) continue
+      for (const url of upstream.urls)
+        if (canServe(url, wanted) && (!next || url.waitMs < next.url.waitMs))
+          next = { upstream, url }
+    }
+    return next
   }
 
   /** Whether the upstream has the data of the call, or no upstream does. */
@@ -174,8 +193,7 @@ export class Picker {
   #obstacleOf(upstream: Upstream, wanted: Wanted): number {
     if (isExcluded(upstream, wanted)) return obstacles.excluded
     if (!reaches(upstream, wanted.floor)) return obstacles.belowFloor
-    if (!this.isFull(upstream, wanted.isOneOfMany))
-      return isServedAt(upstream, wanted) ? 0 : obstacles.notServing
+    if (!this.isFull(upstream, wanted.isOneOfMany)) return obstacleOfUrls(upstream, wanted)
     const all = `all ${this.maxSessions} sessions`
     const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
     upstream.faulted(`${which} are taken (max-sessions-per-provider)`, fullMs)
@@ -281,8 +299,18 @@ export class Picker {
   }
 }
 
-function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boolean {
-  return urls.some((url) => url.serves(addons) && isAt(floor, url))
+function canServe(url: NodeUrl, { floor = null, addons }: Wanted): boolean {
+  return url.serves(addons) && isAt(floor, url)
+}
+
+function obstacleOfUrls({ urls }: Upstream, wanted: Wanted): number {
+  let obstacle: number = obstacles.notServing
+  for (const url of urls) {
+    if (!canServe(url, wanted)) continue
+    if (url.limit === null || !wanted.isPaced || url.waitMs === 0) return 0
+    obstacle = obstacles.limitReached
+  }
+  return obstacle
 }
 
 /** Whether all URLs of the upstream have said that they lack or limit the method. */

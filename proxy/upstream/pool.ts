@@ -10,6 +10,7 @@ import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
+import type { ChosenUrl } from './candidates.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
@@ -165,12 +166,12 @@ export class Pool implements Members {
   }
 
   /** The otherwise usable URL whose cooldown ends first. */
-  nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+  nextInCooldown(wanted: Wanted): ChosenUrl | null {
     return this.#firstInCooldown(wanted, (url) => url.isFor(wanted.addons))
   }
 
   /** The URL whose first verification was limited and is retried first. */
-  nextToVerify(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
+  nextToVerify(wanted: Wanted): ChosenUrl | null {
     return this.#firstInCooldown(wanted, (url, each) =>
       each.unverified(wanted.addons).includes(url),
     )

@@ -47,3 +47,23 @@ test.each<[string, number | null, number | null, number]>([
   expect(endedMs).toBe(expectedMs)
   expect(transport.open).toBe(0)
 })
+
+test.each([
+  [{ status: 402 }, { limit: 'quota', retryAfterMs: null }],
+  [
+    { status: 429, headers: ['ratelimit', '"default";r=0;t=30'] },
+    { limit: 'rate', retryAfterMs: 30_000 },
+  ],
+])('a probe knows what is limited, and for how long: %j', async (answer, details) => {
+  const clock = new VirtualClock()
+  const cooldown = new Cooldown(clock, null)
+  const transport = new ScriptedTransport(clock, () => answer)
+  const url = new NodeUrl(nodeUrlConfig('http://node.test'), transport, cooldown)
+  const { latestBlock } = chain.interfaces.get('jsonrpc')!
+  const probed = probe(url, latestBlock!, {
+    ...{ dialect: dialects.jsonrpc, failures: chain.failures, clock },
+    signal: new AbortController().signal,
+  })
+  await clock.advance(100)
+  expect(await probed).toMatchObject({ kind: 'limited', ...details })
+})

@@ -5,10 +5,11 @@ import { quoteOf, reasonOf, textOf } from '../chain/failure-words.ts'
 import type { ChainInterface, ProbeCall, ResultPath, Verification } from '../chain/types.ts'
 import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
-import { header, parseRetryAfter, TransportError, wholeBody } from './wire.ts'
+import { TransportError, wholeBody } from './wire.ts'
+import { waitOf } from './wait-of.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
 import type { PoolObserver } from './observer.ts'
-import { settle } from './outcome.ts'
+import { limitOf, type OutcomeDetails, settle } from './outcome.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 
 /** Timeout of a probe without one in the spec. */
@@ -22,13 +23,12 @@ export type ProbeAnswer =
   | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
   /** The node answered without the value. `failure` is set for an error. */
   | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }
-  /** 429 or another rate limit. */
-  | {
+  /** A rate limit or a quota. */
+  | (Pick<OutcomeDetails, 'limit' | 'retryAfterMs'> & {
       readonly kind: 'limited'
       readonly failure: FailureClass
       readonly why: string
-      readonly retryAfterMs: number | null
-    }
+    })
   /** No valid answer. `answered` is set if something else answered. */
   | {
       readonly kind: 'failed'
@@ -108,6 +108,8 @@ async function probeOnce(
 ): Promise<ProbeAnswer> {
   const { dialect, failures, clock, signal, sent } = options
   sent?.()
+  // Probes count but do not wait: no call can make them rare.
+  url.limit?.begin()
   const budgetMs = url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs
   try {
     return await within(clock, signal, budgetMs, async (limited) => {
@@ -127,6 +129,8 @@ async function probeOnce(
     const why = reasonOf(failure, { httpStatus: null, code: null, detail })
     if (failure.cooldown) return limited(failure, why, error.retryAfterMs)
     return { kind: 'failed', failure, why }
+  } finally {
+    url.limit?.end()
   }
 }
 
@@ -164,17 +168,17 @@ function read(
 }
 
 function failed(
-  { headers }: WholeAnswer,
+  answer: WholeAnswer,
   failure: FailureClass,
   why: string,
   { clock }: ProbeOptions,
 ): ProbeTrouble {
   if (!failure.cooldown) return { kind: 'failed', failure, why, answered: true }
-  return limited(failure, why, parseRetryAfter(header(headers, 'retry-after'), clock.wallMs()))
+  return limited(failure, why, waitOf([...answer.headers, ...answer.trailers()], clock.wallMs()))
 }
 
-function limited(failure: FailureClass, why: string, retryAfterMs: number | null): ProbeTrouble {
-  return { kind: 'limited', failure, why, retryAfterMs }
+function limited(failure: FailureClass, why: string, headersMs: number | null): ProbeTrouble {
+  return { kind: 'limited', failure, why, ...limitOf(failure, headersMs) }
 }
 
 /** Failure class of a method that a node lacks (`specs/failures/common.yml`). */

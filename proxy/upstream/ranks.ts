@@ -20,7 +20,13 @@ export const ranks = {
 /** Bits for missing chain data. */
 export const dataRanks = ranks.lacksBlock | ranks.lacksStart | ranks.lags
 /** Negative ranks: why an upstream cannot serve the call. 0: it can. */
-export const obstacles = { excluded: -1, belowFloor: -2, full: -3, notServing: -4 } as const
+export const obstacles = {
+  excluded: -1,
+  belowFloor: -2,
+  full: -3,
+  notServing: -4,
+  limitReached: -5,
+} as const
 /** The explain page shows the bits from `backup` on. */
 export const shownRankShift = 5
 
@@ -32,6 +38,7 @@ export function exclusionOf(each: Upstream, obstacle: number, wanted: Wanted): E
     return wanted.tried(each.name) ? 'tried' : 'excluded'
   }
   if (obstacle === obstacles.full) return 'full'
+  if (obstacle === obstacles.limitReached) return 'limit-reached'
   // Another URL of the upstream may have the block, but not the add-on.
   if (obstacle === obstacles.belowFloor || each.serves(addons)) return 'lacks-block'
   if (each.urls.some((url) => url.isFor(addons))) return 'cooldown'
@@ -60,7 +67,7 @@ export function reasonOf(
   return more === 0 ? null : 'no-archive'
 }
 
-/** Blocks behind the tip, milliseconds of cooldown left, or oldest block, by the reason. */
+/** Blocks behind the tip, milliseconds left, or oldest block, by the reason. */
 export function amountOf(
   each: Upstream,
   exclusionReason: ExclusionReason | null,
@@ -69,6 +76,10 @@ export function amountOf(
   const { urls, lagBlocks } = each
   if (exclusionReason === 'no-method')
     return Math.round(Math.min(...urls.map(({ cooldown }) => cooldown.leftMsOf(method))))
+  if (exclusionReason === 'limit-reached') {
+    const waitMs = Math.min(...urls.map((url) => url.waitMs).filter((ms) => ms > 0))
+    return Number.isFinite(waitMs) ? Math.round(waitMs) : null
+  }
   if (exclusionReason === 'pruned') return (data && each.oldestBlocks[data]) ?? null
   if (exclusionReason === 'lagging' || exclusionReason === 'lacks-block') return lagBlocks
   if (exclusionReason !== 'cooldown') return null

@@ -10,6 +10,7 @@ import { History, type Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { epochLeftMs, Score, type Availability, type Cooldown } from './health.ts'
 import type { StateRecord, UpstreamState } from './observer.ts'
+import { RateLimit } from './rate-limit.ts'
 import { SecretMask } from './secrets/mask.ts'
 import { StateHistory } from './state-history.ts'
 import type { SocketTransport, Transport } from './wire.ts'
@@ -20,6 +21,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly printable: string
   readonly transport: Wire
   readonly cooldown: Cooldown
+  /** Limits of the config, and a learned one; null if there is none. */
+  limit: RateLimit | null
   /** Masks keys in everything that the node returns except results. */
   readonly mask: SecretMask
   readonly timeoutMs: number | null
@@ -63,6 +66,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.printable = config.url.toString()
     this.transport = transport
     this.cooldown = cooldown
+    this.limit = config.limits && new RateLimit(cooldown.clock, config.limits)
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
     this.takesTrace = config.traceContext
@@ -74,6 +78,11 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** Whether it can serve a call with these add-ons now. */
   serves(addons: readonly string[]): boolean {
     return !this.cooldown.active && this.isFor(addons)
+  }
+
+  /** Milliseconds until its limits allow a request; Infinity: once another one ends. */
+  get waitMs(): number {
+    return this.limit === null ? 0 : this.limit.waitMs
   }
 
   /** Like `serves`, but ignores the cooldown. */

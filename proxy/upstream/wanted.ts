@@ -27,6 +27,8 @@ export interface Wanted {
   readonly unconfirmed?: string | null
   /** For a hedge: excludes upstreams that were tried, or that lag while another one does not. */
   readonly untriedOnly: boolean
+  /** Whether the limits of URLs apply, as to every call; absent: no request follows. */
+  readonly isPaced?: boolean
   /** The connection has other calls in flight, or the call is part of a batch. */
   readonly isOneOfMany?: boolean
 }

@@ -138,6 +138,12 @@ export interface SocketTransport extends Transport {
 export interface UpstreamSubscription {
   /** The answer to the request. After an error no events follow. */
   readonly reply: Incoming
+  /**
+   * The node refused it because of a limit. If its connection has others, the transport puts no
+   * more than those on one connection for some time.
+   * @returns whether another attempt may succeed, on another connection
+   */
+  limited?(): boolean
   /** Starts delivery, once. Events since the request come first. */
   listen(listener: SubscriptionListener): void
   /**
@@ -230,16 +236,4 @@ export function isPartial({ status, headers }: Pick<Incoming, 'status' | 'header
  */
 export function mayBeWhole(status: number): boolean {
   return status >= 200 && status <= 203
-}
-
-/**
- * Parses `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date.
- * @returns milliseconds from now, 0 for a date in the past; null if absent or invalid
- */
-export function parseRetryAfter(value: string | null, wallMs: number): number | null {
-  const text = value?.trim() ?? ''
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000
-  // `Date.parse` accepts nearly anything; an HTTP date ends with `GMT`.
-  const atMs = text.endsWith('GMT') ? Date.parse(text) : NaN
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
 }

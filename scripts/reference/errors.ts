@@ -47,7 +47,9 @@ function renderFailures(file: FailureFile): string {
     ...(file['node-errors'] ?? []).map((row) => [row, exampleOf(row.examples)] as const),
   ].map(([row, shownBy]) => {
     const { name, origin, retry, limit, reported } = failureOf(row)
-    return `| \`${name}\` | ${shownBy} | ${origin} | ${retry ? 'yes' : ''} | ${limit ?? ''} | ${reported ? 'yes' : ''} |`
+    // A limit of a connection costs no URL a cooldown.
+    const cooldown = limit === 'connection' ? null : limit
+    return `| \`${name}\` | ${shownBy} | ${origin} | ${retry ? 'yes' : ''} | ${cooldown ?? ''} | ${reported ? 'yes' : ''} |`
   })
   return `### ${file.failures}
 

@@ -47,7 +47,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     .toSorted((a, b) => rowRank(a) - rowRank(b))
     .map(compileRow)
   const limits = rows.filter(({ failure, codes, message, isOf }) => {
-    return failure.cooldown && codes === null && message !== null && isOf === null
+    return (failure.cooldown || failure.busy) && codes === null && message !== null && isOf === null
   })
   const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
   const hints = files.flatMap((file) => file['retry-after'] ?? [])
@@ -122,7 +122,7 @@ function compileRow(row: FailureRow): NodeErrorRow {
     ifOdd: isForAny ? null : Object.freeze({ ...failure, retry: true, doubtful: true }),
     ifQuoted:
       !row.code && !row.status && (cooldown || weight > 0)
-        ? Object.freeze({ ...failure, cooldown: false, limit: null, weight: 0 })
+        ? Object.freeze({ ...failure, cooldown: false, limit: null, busy: false, weight: 0 })
         : null,
     codes: row.code ? new Set(row.code) : null,
     statuses: row.status ? expand(row.status) : null,
@@ -160,6 +160,7 @@ export function failureOf(row: FailureFields): FailureClass {
     weight: row.weight ?? (isBlamed ? 1 : 0),
     reported: row.reported ?? false,
     late: row.late ?? false,
+    busy: row.busy ?? false,
     doubtful: row.doubtful ?? false,
     pruned: row.pruned ?? false,
     transaction: row.transaction ?? null,

@@ -20,7 +20,9 @@ const chains: Readonly<Record<string, string>> = {
 }
 
 /** The verdict in one word, as the file explains it. */
-function verdictOf({ cooldown, limit, origin, retry, weight, retryAfterMs }: FailureClass): string {
+function verdictOf(failure: FailureClass): string {
+  const { cooldown, limit, origin, retry, weight, busy, retryAfterMs } = failure
+  if (busy) return 'busy'
   if (cooldown && limit !== null)
     return retryAfterMs === undefined ? limit : `${limit} ${retryAfterMs}`
   if (!retry) return origin === 'caller' ? 'mistake' : 'answer'
@@ -48,7 +50,7 @@ it('has at least 150 errors', () => {
 
 // The chain's own table, since Bitcoin Core reports a full queue as a page.
 test.each([
-  ['BTC', 503, 'Work queue depth exceeded', 'rate'],
+  ['BTC', 503, 'Work queue depth exceeded', 'busy'],
   ['BTC', 503, 'Service Unavailable', 'fault'],
   ['ETH1', 503, 'Work queue depth exceeded', 'fault'],
   ['ETH1', 429, '<html>error code: 1015</html>', 'rate'],

@@ -16,11 +16,12 @@ const failureKeys = {
   origin: z.enum(['upstream', 'node', 'caller', 'router']),
   retry: z.boolean().optional(),
   cooldown: z.boolean().optional(),
-  /** What is limited; with `cooldown` a rate by default. `call`: the method at this URL only. */
+  /** What is limited; with `cooldown` a rate by default. `call`: the method at this URL. */
   limit: z.enum(limitKinds).optional(),
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
+  busy: z.literal(true).optional(),
   doubtful: z.literal(true).optional(),
   pruned: z.literal(true).optional(),
   transaction: z.enum(['known', 'used', 'refused']).optional(),

@@ -88,9 +88,11 @@ function tableOf(candidates: NonNullable<Candidates>): readonly string[] {
   return aligned([columns, ...rows]).map((line) => `    ${line}`)
 }
 
+/** Exclusions that end after a known time. */
+const timed: ReadonlySet<string> = new Set(['cooldown', 'no-method', 'limit-reached'])
+
 function amountText(exclusionReason: string | null, amount: number | null): string {
   if (amount === null) return ''
-  if (exclusionReason === 'cooldown' || exclusionReason === 'no-method')
-    return `, ${ms(amount)} left`
+  if (exclusionReason && timed.has(exclusionReason)) return `, ${ms(amount)} left`
   return exclusionReason === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
 }

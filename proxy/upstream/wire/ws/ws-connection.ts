@@ -5,8 +5,9 @@ import { nodeLimits } from '../../../bytes/limits.ts'
 import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { closedFault, faultOf, lossOf, refusalOf, unsent } from '../wire-fault.ts'
-import { aborted, parseRetryAfter, TransportError } from '../../wire.ts'
+import { aborted, TransportError } from '../../wire.ts'
 import type { Incoming, Outgoing, UpstreamSubscription } from '../../wire.ts'
+import { waitOf } from '../../wait-of.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
 import { spliced } from '../../../json/place.ts'
 import { memberOf } from '../../../json/scanner.ts'
@@ -101,10 +102,8 @@ export class WebSocketConnection {
       .on('pong', alive)
       .on('unexpected-response', (request, response) => {
         request.destroy()
-        const { statusCode = 0, headers } = response
-        this.#end(
-          refusalOf(statusCode, parseRetryAfter(headers['retry-after'] ?? null, clock.wallMs())),
-        )
+        const { statusCode = 0, rawHeaders } = response
+        this.#end(refusalOf(statusCode, waitOf(rawHeaders, clock.wallMs())))
       })
       .on('error', (cause) => {
         this.#fault ??= faultOf(cause)
@@ -119,6 +118,10 @@ export class WebSocketConnection {
   /** Requests in flight, plus subscriptions. */
   get load(): number {
     return this.#pending.size + this.#subscriptions.size
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions.size
   }
 
   send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {

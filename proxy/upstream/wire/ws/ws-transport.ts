@@ -32,18 +32,27 @@ export function createWebSocketTransport(
   return {
     send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal) =>
-      subscriptions.run(signal, (connection) => connection.subscribe(request, signal)),
+      subscriptions.run(signal, async (connection) =>
+        Object.assign(await connection.subscribe(request, signal), {
+          limited: () => subscriptions.limit(connection.subscriptions),
+        }),
+      ),
     async close(isGentle = false) {
       await Promise.all([calls.close(isGentle), subscriptions.close(isGentle)])
     },
   }
 }
 
+/** After this time, a connection may carry more subscriptions than the node once accepted. */
+const limitedForMs = 10 * 60_000
+
 /** Connections to one URL with the same purpose. */
 class SocketLane {
   readonly #target: UpstreamTarget
   readonly #clock: Clock
   readonly #fullAt: number
+  /** Limit after a refusal. */
+  #smaller = { load: Infinity, untilMs: -Infinity }
   readonly #connections = new Set<WebSocketConnection>()
   #opening: Promise<WebSocketConnection> | null = null
   #isClosed = false
@@ -68,11 +77,20 @@ class SocketLane {
     for (;;) {
       if (signal.aborted) throw aborted(false)
       const best = this.#leastLoaded()
-      if (best && best.load < this.#fullAt) return use(best)
+      const { load, untilMs } = this.#smaller
+      const fullAt = this.#clock.nowMs() < untilMs ? load : this.#fullAt
+      if (best && best.load < fullAt) return use(best)
       if (this.#connections.size >= nodeLimits.sockets && this.#opening === null) throw new NoRoom()
       this.#opening ??= this.#open()
       await unlessAborted(this.#opening, signal, () => aborted(false))
     }
+  }
+
+  /** The node takes no more than this load on one connection. @returns whether that is a limit */
+  limit(load: number): boolean {
+    if (load === 0) return false
+    this.#smaller = { load, untilMs: this.#clock.nowMs() + limitedForMs }
+    return true
   }
 
   /** @param isGentle busy connections close when idle. Resolves when all are closed. */
