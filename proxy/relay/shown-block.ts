@@ -11,7 +11,7 @@ import { rememberedBlocks, type ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
-import type { AttemptRecord, Call } from './call.ts'
+import { type AttemptRecord, type Call, isRead } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { ReplyContent } from './reply.ts'
 
@@ -51,12 +51,12 @@ export function observeChain(
   from?: Attempted,
 ): number | null {
   const { tracker } = pool
-  const { kind, known, showsUnnamed, tellsTip, block: wanted } = call.method
+  const { kind, known, operatorOnly, showsUnnamed, tellsTip, block: wanted } = call.method
   // A revert proves that its block exists.
   const provesBlock = refusal && isRevert(refusal) && wanted.kind === 'number'
   if (refusal) return provesBlock && tracker.showBlock(plain(wanted.number)) ? wanted.number : null
-  // An unknown local call may have changed the chain of a test node.
-  if (kind === 'local' && !known) tracker.branchChanged()
+  // An unknown call about a node itself may have changed the chain of a test node.
+  if ((kind === 'local' || operatorOnly) && !known) tracker.branchChanged()
   else observeWrite(call, tracker)
   const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
   if (block === null) return null
@@ -73,8 +73,8 @@ export function observeChain(
 }
 
 /** Records that a node may have executed the call, whatever it returns. */
-export function observeWrite({ method: { kind, stateful } }: Call, tracker: ChainTracker): void {
-  if (kind !== 'read' && stateful === null) tracker.writes += 1
+export function observeWrite(call: Call, tracker: ChainTracker): void {
+  if (!isRead(call) && call.method.stateful === null) tracker.writes += 1
 }
 
 /** Whether the contract reverted, which any node reports for the same state. */

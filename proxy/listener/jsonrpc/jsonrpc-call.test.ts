@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import type { Question } from '../../chain/types.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { noDirectives } from '../../relay/call.ts'
@@ -18,6 +19,27 @@ function sent(text: string, impliedVersion: '1.0' | null = null) {
   const [, id] = /"id":(.*?),("error":null,)?"result"/.exec(String(call.reader.write(1))) ?? []
   return [sentText(call), id]
 }
+
+test.each([
+  [{ known: true }, true],
+  [{ known: true, kind: 'write' }, false],
+  [{ known: false, looksLikeRead: true }, true],
+  // It may change a node, and would fail with the request of the others.
+  [{ known: false, looksLikeRead: false }, false],
+] as const)('an item with %j joins others in one request: %s', (method, isJoined) => {
+  const body = Buffer.from('{"id":1,"method":"m"}')
+  const request = new JsonRpcRequest(body, { start: 0, end: body.length })
+  const any = anyInterface({})
+  const iface = {
+    ...any,
+    classify: (question: Question) => ({ ...any.classify(question), ...method }),
+  }
+  const signal = new Cancellation()
+  const origin = { directives: noDirectives, requestHeaders: [], internalPath: '', signal }
+  const serving = { iface, clock: systemClock }
+  const call = makeJsonRpcCall(request, origin, 'guid', serving, { size: 2 })
+  expect(call.request.batch !== undefined).toBe(isJoined)
+})
 
 describe('the bytes for the upstream', () => {
   test.each([

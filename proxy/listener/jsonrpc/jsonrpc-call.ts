@@ -64,7 +64,7 @@ export function makeJsonRpcCall(
   const journal = new Journal(clock.nowMs())
   journal.isOneOfMany = token !== null || origin.isOneOfMany === true
   // Only plain reads are joined: writes are broadcast, filters have a node, heavy calls are slow.
-  const isJoined = method.kind === 'read' && method.stateful === null && isLight({ method })
+  const isJoined = isRead({ method }) && method.stateful === null && isLight({ method })
   return {
     guid,
     method,
