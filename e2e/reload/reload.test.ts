@@ -102,6 +102,14 @@ test('a provider serves after it is added to the file, and until it is removed',
   await put(upstreamsOf('a'))
 })
 
+test('new lists of methods apply to the running listener', async () => {
+  const [endpoint] = good['endpoints'] as object[]
+  await put({ ...good, endpoints: [{ ...endpoint, 'denied-methods': ['eth_block*'] }] })
+  expect(await answering()).toBe('HTTP 200')
+  await put(upstreamsOf('a'))
+  expect(await answering()).toBe('a')
+})
+
 const other = () => (upstreamsOf('b') as { 'direct-rpc': object[] })['direct-rpc']
 
 test.each<[string, () => unknown, string[]]>([
