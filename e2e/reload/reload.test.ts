@@ -115,6 +115,14 @@ test('the log format is reloaded, and SIGUSR2 switches to debug and back', async
   await put(upstreamsOf('a'))
 })
 
+test('new lists of methods apply to the running listener', async () => {
+  const [endpoint] = good['endpoints'] as object[]
+  await put({ ...good, endpoints: [{ ...endpoint, 'denied-methods': ['eth_block*'] }] })
+  expect(await answering()).toBe('HTTP 200')
+  await put(upstreamsOf('a'))
+  expect(await answering()).toBe('a')
+})
+
 const other = () => (upstreamsOf('b') as { 'direct-rpc': object[] })['direct-rpc']
 
 test.each<[string, () => unknown, string[]]>([

@@ -252,15 +252,17 @@ describe('on other interfaces', () => {
       expect(await response.json()).toMatchObject({ error: { reason: 'method-denied' } })
   })
 
-  test.each(['/block_results?height=1', '/%62lock_results', '/unsafe_flush_mempool'])(
-    'Tendermint RPC: %s',
-    async (path) => {
-      const { node, url } = await mirror('tendermintrpc', ['block_results'])
-      const response = await fetch(`${url}${path}`)
-      expect(await response.json()).toMatchObject({ id: -1, error: denied })
-      expect(node.requests).toEqual([])
-    },
-  )
+  test.each([
+    '/block_results?height=1',
+    '/%62lock_results',
+    '/unsafe_flush_mempool',
+    '/dial_seeds',
+  ])('Tendermint RPC: %s', async (path) => {
+    const { node, url } = await mirror('tendermintrpc', ['block_results'])
+    const response = await fetch(`${url}${path}`)
+    expect(await response.json()).toMatchObject({ id: -1, error: denied })
+    expect(node.requests).toEqual([])
+  })
 
   test.each([
     ['/test.Echo/Unary', '7'],

@@ -27,10 +27,11 @@ export interface FailureClass {
   /** Whether the node lacks the block or its state. If the block is old, the node has pruned it. */
   readonly pruned: boolean
   /**
-   * For a transaction: `known`: the node already has it; `used`: its nonce is used, by it or
-   * another; `refused`: the node rejects it for another reason.
+   * For a transaction: `pending`: the node accepted it and saw no block with it in time; `known`:
+   * the node already has it; `used`: its nonce is used, by it or another; `refused`: the node
+   * rejects it for another reason.
    */
-  readonly transaction: 'known' | 'used' | 'refused' | null
+  readonly transaction: 'pending' | 'known' | 'used' | 'refused' | null
 }
 
 export const limitKinds = ['rate', 'quota', 'call', 'connection'] as const

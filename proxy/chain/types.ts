@@ -102,6 +102,8 @@ export interface MethodSpec {
   readonly anyCaseHex?: AnyCaseHex
   /** Whether the node waits for an event, which extends the deadline by two block times. */
   readonly waitsForBlock: boolean
+  /** How long the request asks the node to wait for the event; absent: it does not say. */
+  readonly waitMs?: number | null
   /** Attempt deadline from the spec; null: computed from the cost. */
   readonly timeoutMs: number | null
   /** Whether its errors may quote the caller, so that text alone never affects an upstream. */

@@ -156,7 +156,7 @@ export class Attempt implements Due {
     const { chain, config } = this.#context
     const { url, record } = this.exchange
     const urlMs = url.timeoutMs
-    const usualMs = (urlMs ?? usualBudgetMs(method, chain, config.now)) + this.othersMs
+    const usualMs = usualBudgetMs(method, chain, config.now, urlMs) + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)

@@ -96,8 +96,10 @@ export class Broadcast implements AttemptOwner {
     const lesser = isBetter ? this.#refusal : reply
     if (isBetter) this.#refusal = reply
     if (lesser) release(lesser.incoming.body)
-    // A hanging node must not delay a clear refusal. Another one may accept what this one did not.
-    if (!reply.refusal.doubtful)
+    // A hanging node must not delay a clear refusal. Another one may accept what this one did not,
+    // or wait for the block of a transaction that this one has from it.
+    const isCopy = reply.refusal.transaction === 'known' && this.#call.method.waitsForBlock
+    if (!reply.refusal.doubtful && !isCopy)
       this.#cancelWait ??= this.#context.clock.after(refusalWaitMs, () => this.#conclude())
     this.#goOn(nowMs)
   }

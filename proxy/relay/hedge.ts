@@ -13,14 +13,28 @@ const msPerCost = 100
 /** A call that waits for a block may have to wait for two. */
 const blocksWaited = 2
 
-/** Default budget of an attempt: the method's timeout in the spec, or one derived from its cost. */
+/**
+ * Default budget of an attempt: the method's timeout in the spec, or one derived from its cost, and
+ * the time that the node waits.
+ * @param urlMs the timeout in the config of the URL, which replaces all but the wait
+ */
 export function usualBudgetMs(
-  { waitsForBlock, timeoutMs, cost }: MethodSpec,
-  { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
+  method: MethodSpec,
+  chain: Pick<Chain, 'blockTimeMs'>,
   { minRelayTimeoutMs }: Pick<RelayConfig, 'minRelayTimeoutMs'>,
+  urlMs: number | null = null,
 ): number {
-  const waitMs = waitsForBlock ? blocksWaited * blockTimeMs : 0
-  return waitMs + Math.max(timeoutMs ?? cost * msPerCost, minRelayTimeoutMs)
+  const { timeoutMs, cost } = method
+  const usualMs = urlMs ?? Math.max(timeoutMs ?? cost * msPerCost, minRelayTimeoutMs)
+  return waitMsOf(method, chain) + usualMs
+}
+
+/** How long the node delays its answer until the event that the call is about. */
+function waitMsOf(
+  { waitsForBlock, waitMs }: MethodSpec,
+  { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
+): number {
+  return waitsForBlock ? Math.max(blocksWaited * blockTimeMs, waitMs ?? 0) : 0
 }
 
 /** When and how often a slow read is hedged. */

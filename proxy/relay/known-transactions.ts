@@ -70,7 +70,7 @@ export class KnownTransactions {
 
 /** Whether the node has, or had, the transaction. */
 function isKnown({ refusal }: Reply): boolean {
-  return refusal?.transaction === 'known' || refusal?.transaction === 'used'
+  return ['pending', 'known', 'used'].includes(refusal?.transaction ?? '')
 }
 
 /** Null if the reply is no success or too long to store. */

@@ -139,7 +139,9 @@ class FailoverAttempts implements AttemptOwner {
     this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
-    this.#isHedged = isRead(call) && context.config.now.retryLimit > 0 && isWhole(call)
+    // A call that waits for an event is slow at every node.
+    const mayHelp = isRead(call) && isWhole(call) && !call.method.waitsForBlock
+    this.#isHedged = mayHelp && context.config.now.retryLimit > 0
   }
 
   start(nowMs: number): void {

@@ -122,13 +122,15 @@ export function morePreferred<T extends { readonly fallback: Reply | null }>(
 /**
  * Usefulness of a reply to the client, in ascending order from 0 to 9.
  * Errors: none, a page, a provider's limit, an internal error, an error specific to the node.
- * Answers: a final error, a rejected transaction, a used nonce, a known transaction, a result.
+ * Answers: a final error, a rejected transaction, a used nonce, a known or pending transaction, a
+ * result.
  */
 export function replyRank(reply: Reply | null): number {
   if (reply === null) return 0
   const { refusal, incoming } = reply
-  if (refusal === null) return incoming.status < 300 ? 9 : 1
-  if (refusal.transaction !== null) return { refused: 6, used: 7, known: 8 }[refusal.transaction]
+  if (refusal === null) return incoming.status < 300 ? 10 : 1
+  if (refusal.transaction !== null)
+    return { refused: 6, used: 7, known: 8, pending: 9 }[refusal.transaction]
   if (refusal.cooldown) return 2
   if (refusal.weight > 0) return 3
   return refusal.retry ? 4 : 5

@@ -73,10 +73,17 @@ export function compileMethod(
     ),
     defaultTag: defaultTag(method.block),
   }
-  const about = (block: BlockRef, checks: readonly Check[], floor: unknown): MethodSpec => {
+  const about = (
+    block: BlockRef,
+    checks: readonly Check[],
+    floor: unknown,
+    waitMs: number | null,
+  ): MethodSpec => {
     return {
       ...always,
       block,
+      waitMs,
+      waitsForBlock: always.waitsForBlock || waitMs !== null,
       floor: isHeight(floor) ? { block: floor, shown: tip } : undefined,
       cacheable: cacheable && block.kind !== 'invalid',
       // Only an answer about the latest block shows its number.
@@ -95,19 +102,29 @@ export function compileMethod(
     (block.kind === 'none' && (always.byHash || always.stateful === 'uses'))
   const place = method['min-block']
   const readFloor = place && syntax.placeReader(place)
+  const readWait = method.wait && syntax.placeReader(method.wait)
+  const waitOf: (...request: Parameters<Classify>) => number | null = readWait
+    ? (question, segments) => waitMsOf(readWait(question, segments))
+    : () => null
   const block = compileBlock(method.block, spec['block-headers'], syntax)
   const checks = compileChecks(method, syntax)
   if (typeof checks === 'function')
     return (question, segments) =>
-      about(block(question, segments), checks(question, segments), readFloor?.(question, segments))
+      about(
+        block(question, segments),
+        checks(question, segments),
+        readFloor?.(question, segments),
+        waitOf(question, segments),
+      )
   const cache = new Map<BlockRef, MethodSpec>()
   return (question, segments) => {
     const ref = block(question, segments)
     const floor = readFloor?.(question, segments)
-    if (isHeight(floor)) return about(ref, checks, floor)
+    const waitMs = waitOf(question, segments)
+    if (isHeight(floor) || waitMs !== null) return about(ref, checks, floor, waitMs)
     const known = cache.get(ref)
     if (known !== undefined) return known
-    const classification = about(ref, checks, null)
+    const classification = about(ref, checks, null, null)
     // All calls with such a ref share one object.
     if (ref.kind === 'none' || ref.kind === 'tag' || ref.kind === 'invalid')
       cache.set(ref, Object.freeze(classification))
@@ -117,6 +134,16 @@ export function compileMethod(
 
 function isHeight(value: unknown): value is number {
   return Number.isSafeInteger(value)
+}
+
+/** No client waits for longer. */
+const endlessMs = 86_400_000
+
+/** @param value milliseconds as a number, in decimal or hex; 0 or a word: without end */
+function waitMsOf(value: unknown): number | null {
+  if (typeof value !== 'number' && typeof value !== 'string') return null
+  const ms = Number(value)
+  return ms > 0 ? Math.min(ms, endlessMs) : endlessMs
 }
 
 const none: readonly Check[] = Object.freeze([])

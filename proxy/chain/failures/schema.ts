@@ -24,7 +24,7 @@ const failureKeys = {
   busy: z.literal(true).optional(),
   doubtful: z.literal(true).optional(),
   pruned: z.literal(true).optional(),
-  transaction: z.enum(['known', 'used', 'refused']).optional(),
+  transaction: z.enum(['pending', 'known', 'used', 'refused']).optional(),
 }
 
 const status = z.union([

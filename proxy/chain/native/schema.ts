@@ -176,6 +176,8 @@ const methodSchema = strict({
   deterministic: z.boolean().optional(),
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
+  /** Where a request says how many milliseconds its node waits; 0 or a word: without end. */
+  wait: pointPlace.optional(),
   /** Errors may quote the caller: code that the call runs, or a query that the node repeats. */
   'runs-caller-code': z.boolean().optional(),
   'tells-tip': resultPath.optional(),

@@ -203,7 +203,8 @@ export class RelayFixture {
     const reply = this.begin(request)
     let ended = false
     void reply.then(() => (ended = true))
-    for (let each = 0; each < 4_000 && !ended; each++) await this.clock.advance(10)
+    const untilMs = this.clock.nowMs() + 150_000
+    while (this.clock.nowMs() < untilMs && !ended) await this.clock.advance(10)
     return reply
   }
 
