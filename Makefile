@@ -132,7 +132,7 @@ lint-law: install
 
 .PHONY: lint-english
 lint-english: install
-	@$(BIN)/textlint README.md CONTRIBUTING.md SECURITY.md '{bench,charts,docs,e2e,examples,specs}/**/*.md'
+	@$(BIN)/textlint README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md SUPPORT.md '{bench,charts,docs,e2e,examples,specs}/**/*.md'
 
 .PHONY: lint-workflows
 lint-workflows:
