@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { aligned, clean, stateText, time } from '../format.ts'
 import { type Explained, type CallHistory, recordedKinds } from './call-history.ts'
+import { counted } from '../../words/counted.ts'
 
 /** Answers `/explain` and `/explain/<guid>`. Read-only. @param guid null for a list */
 export function explainPage(
@@ -92,5 +93,7 @@ function amountText(exclusionReason: string | null, amount: number | null): stri
   if (amount === null) return ''
   if (exclusionReason === 'cooldown' || exclusionReason === 'no-method')
     return `, ${ms(amount)} left`
-  return exclusionReason === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
+  return exclusionReason === 'pruned'
+    ? `, before block ${amount}`
+    : `, ${counted(amount, 'block')} behind`
 }
