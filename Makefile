@@ -108,7 +108,7 @@ generate: install ## generate reference documentation, crds/ and parts of the ch
 verify: lint drift ## all checks except the tests: lint, and no stale generated files
 
 .PHONY: lint
-lint: lint-format lint-code lint-types lint-unused lint-law lint-english ## format, typed lint rules, types, unused code, import rules, English
+lint: lint-format lint-code lint-types lint-unused lint-law lint-english lint-workflows ## format, typed lint rules, types, unused code, import rules, English, workflows
 
 .PHONY: lint-format
 lint-format: install
@@ -132,7 +132,15 @@ lint-law: install
 
 .PHONY: lint-english
 lint-english: install
-	@$(BIN)/textlint README.md CONTRIBUTING.md SECURITY.md '{bench,charts,docs,e2e,examples,specs}/**/*.md'
+	@$(BIN)/textlint README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md SUPPORT.md '{bench,charts,docs,e2e,examples,specs}/**/*.md'
+
+.PHONY: lint-workflows
+lint-workflows:
+	@sh scripts/lint-workflows.sh
+
+.PHONY: audit
+audit: ## known vulnerabilities of the packages that users run, as the npm registry in use reports them
+	@sh scripts/audit.sh
 
 .PHONY: sbom
 sbom: build ## an SBOM of each program with hashes and licences: dist/IMAGE.cdx.json (CycloneDX)
@@ -191,8 +199,8 @@ node-image: install ## build localhost/node:26 from FROM_IMAGE and the Node of n
 	@docker build $(DOCKER_ARGS) --quiet --build-arg FROM_IMAGE=$(or $(FROM_IMAGE),debian:bookworm-slim) --tag localhost/node:26 dist/node-image
 
 .PHONY: package
-package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and rpc-operator
-	@$(NODE) scripts/package.ts
+package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and rpc-operator (SOURCE=URL of the repository)
+	@$(NODE) scripts/package.ts $(SOURCE)
 
 ##@ On a cluster that runs pods: kind, or another in KUBECONFIG
 

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// node scripts/package.ts   after a build: dist/rpc-router-VERSION.tgz, which needs only Node
+// node scripts/package.ts [URL]   after a build: dist/rpc-router-VERSION.tgz, for users with Node.
+// A package with provenance names the URL of its repository.
 
 const root = join(import.meta.dirname, '..')
 const cwd = join(root, 'dist/package')
@@ -21,6 +22,11 @@ const { name, version, description, license, type, engines, optionalDependencies
   readFileSync(join(root, 'package.json'), 'utf8'),
 ) as Record<string, unknown>
 const bin = Object.fromEntries(programs.map((program) => [program, `bin/${program}`]))
-const about = { name, version, description, license, type, engines, bin, optionalDependencies }
+const url = process.argv[2]
+const repository = url ? { type: 'git', url: `git+${url}.git` } : undefined
+const about = {
+  ...{ name, version, description, license, repository, type, engines, bin },
+  optionalDependencies,
+}
 writeFileSync(join(cwd, 'package.json'), `${JSON.stringify(about, null, 2)}\n`)
 execFileSync('npm', ['pack', '--silent', '--pack-destination', '..'], { cwd, stdio: 'inherit' })

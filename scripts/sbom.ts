@@ -18,6 +18,8 @@ const runtime = {
   type: 'platform',
   name: 'node',
   version: node.replace('v', ''),
+  // The name by which scanners find the advisories of Node.
+  cpe: `cpe:2.3:a:nodejs:node.js:${node.replace('v', '')}:*:*:*:*:*:*:*`,
 }
 
 for (const [image, program] of [

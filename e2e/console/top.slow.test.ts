@@ -20,7 +20,7 @@ test('at 80x24 the bad node is first, and every key of router top works', async 
   replica.calls = [call]
   await using terminal = await Terminal.start(['--at', replica.address])
   const screen = () => terminal.screen()
-  await expect.poll(screen).toMatch(/^ router top .*1 of 1 replicas answer.*\n>BAD {2}node-b /)
+  await expect.poll(screen).toMatch(/^ router top .*1 of 1 replica answers.*\n>BAD {2}node-b /)
   const lines = (await screen()).split('\n')
   expect(lines).toHaveLength(25)
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)

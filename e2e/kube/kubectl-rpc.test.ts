@@ -148,7 +148,9 @@ test.each<[string[], number, RegExp]>([
 test('kubectl rpc top shows problems of the fleet with the names of its pods', async () => {
   const { code, stdout, stderr } = await rpc(['top', '--once', '-n', namespace])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/\nDOWN ETH1 jsonrpc since 03:00:40 .*: none of 1 upstreams serves\n/)
+  expect(stdout).toMatch(
+    /\nDOWN ETH1 jsonrpc since 03:00:40 .*: the only upstream does not serve\n/,
+  )
   expect(stdout).toMatch(new RegExp(`^DOWN ${namespace}/r-2: it answers with HTTP \\d+`))
   expect(stdout).toMatch(/\n node-a +disabled /)
   expect((await rpc(['top', '--once', '-n', 'default'])).stderr).toMatch(/no router runs in this/)

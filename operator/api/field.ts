@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import '../../proxy/config/issue-words.ts'
 import { apiVersion } from './group.ts'
+import { counted } from '../../proxy/words/counted.ts'
 
 /*
  * Types of API fields. Each takes a description for `kubectl explain` and the reference. An example
@@ -199,7 +200,7 @@ export function mapOf<V extends z.ZodType>(
 ): z.ZodRecord<z.ZodString, V> {
   return z
     .record(z.string(), value)
-    .refine((map) => Object.keys(map).length <= max, `must have at most ${max} keys`)
+    .refine((map) => Object.keys(map).length <= max, `must have at most ${counted(max, 'key')}`)
     .superRefine((map, context) => {
       for (const fault of Object.keys(map).map(keyFault))
         if (fault !== null) context.addIssue(fault)

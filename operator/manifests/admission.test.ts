@@ -58,7 +58,7 @@ test.each<[string, Json, readonly string[]]>([
   [
     'too many keys',
     { name: 'ab', labels: { a: '', b: '' } },
-    ['spec.labels: must have at most 1 keys'],
+    ['spec.labels: must have at most 1 key'],
   ],
   [
     'a duplicate item',

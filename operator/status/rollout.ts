@@ -7,6 +7,7 @@ import { contentHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/ports.ts'
 import type { RedisComponent } from '../translate/object-names.ts'
 import { type ObservedCondition, routerFinding, sentences } from './condition-set.ts'
+import { counted } from '../../proxy/words/counted.ts'
 
 /** Returns a Deployment's own counts of its pods. */
 function countsOf(deployment: Deployment | null) {
@@ -111,7 +112,7 @@ export function availability(
   if (wanted === 0)
     return routerFinding('Available', 'ScaledToZero', 'The wanted number of pods is 0.')
   const minimum = minPods(spec, wanted)
-  const counts = `${available} of ${wanted} pods are available`
+  const counts = `${available} of ${counted(wanted, 'pod is', 'pods are')} available`
   const isEnough = available >= minimum
   const texts = [
     isEnough ? counts : `${counts}, and at least ${minimum} must be`,
@@ -175,9 +176,12 @@ export function progress(
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing has been applied yet.')
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
-  const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods have the newest revision`
+  const counts = `${updatedReplicas} of ${counted(wantedBy(deployment), 'pod has', 'pods have')} the newest revision`
   const because = problem === null ? [] : [problem]
-  const underWay = sentences([`${counts}, ${availableReplicas} are available`, ...because])
+  const underWay = sentences([
+    `${counts}, ${availableReplicas} ${availableReplicas === 1 ? 'is' : 'are'} available`,
+    ...because,
+  ])
   if (!isObserved(deployment)) {
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
     return isKnown ? before : routerFinding('Progressing', 'RolloutInProgress', underWay)

@@ -18,6 +18,7 @@ import {
   progress,
   readyOfWanted,
 } from './rollout.ts'
+import { counted } from '../../proxy/words/counted.ts'
 
 /** Result of applying a router's objects. */
 export type Applied =
@@ -194,7 +195,7 @@ function programming({
     return { ...before, type: 'Programmed' }
   if (behind !== null && behind.length > 0) {
     const refusing = behind.filter(({ isRefusing }) => isRefusing)
-    const still = behind.length === 1 ? '1 pod still serves' : `${behind.length} pods still serve`
+    const still = counted(behind.length, 'pod still serves', 'pods still serve')
     const message = `All objects are applied, but ${still} another config: ${named(behind.map(({ pod }) => pod))}`
     const refused = `Refused by ${named(refusing.map(({ pod }) => pod))}: see the log`
     const messages = refusing.length === 0 ? [message] : [message, refused]

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ReferenceData, secretData } from './reference-data.ts'
+import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { hashSecrets } from './rendered-config.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -50,4 +51,28 @@ test('without a uid the hash is empty', () => {
     secret: () => secretData({ stringData: { key: 'guessable' } }),
   })
   expect([...hashes.values()]).toEqual(['', ''])
+})
+
+test('a config that no ConfigMap can hold is refused with what to do', () => {
+  const providers = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => {
+        const url = `https://node-${at}.example/${'a'.repeat(1_000)}`
+        return [`node-${at}`, { nodeUrls: [{ url }] }]
+      }),
+    )
+  const translated = (count: number) =>
+    translateScenario(readScenario(JSON.stringify({ providers: providers(count) })))
+  expect(translated(100).refusals).toEqual([])
+  const { config, refusals } = translated(1_000)
+  expect(config).toBeNull()
+  expect(refusals).toEqual([
+    {
+      reason: 'InvalidConfig',
+      field: '',
+      message: expect.stringMatching(
+        /^the config takes 1\d{3} KiB, .* but a ConfigMap holds 1024 KiB: move some endpoints .* to another RpcRouter$/,
+      ),
+    },
+  ])
 })

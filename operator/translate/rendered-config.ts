@@ -16,6 +16,7 @@ import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 import { redisOf } from './state-store.ts'
 import type { PlainVariable } from './tracing-environment.ts'
 import type { TranslateInput } from './translate-input.ts'
+import type { RouterRefusal } from './violations.ts'
 
 /** A valid config with everything that its pods need. */
 export interface RenderedConfig {
@@ -86,6 +87,20 @@ export function renderConfig(
     secretHash: secretsOf([...variables, ...plan.files]),
     keyHash: secretsOf(live),
   }
+}
+
+/** What a ConfigMap holds, and what the router reads of a config. */
+const mostBytes = 2 ** 20
+
+/** Refuses a config that its ConfigMap cannot hold. */
+export function refusalOfSize({ data }: RenderedConfig): readonly RouterRefusal[] {
+  const sizes = Object.entries(data).map(([name, text]) => [name, Buffer.byteLength(text)] as const)
+  const bytes = sizes.reduce((sum, [, size]) => sum + size, 0)
+  if (bytes <= mostBytes) return []
+  const own = sizes.find(([name]) => name === configFile)?.[1] ?? 0
+  const kib = (size: number) => `${Math.ceil(size / 1024)} KiB`
+  const message = `the config takes ${kib(own)}, and the chain specs and certificates with it ${kib(bytes - own)}, but a ConfigMap holds 1024 KiB: move some endpoints and their providers to another RpcRouter`
+  return [{ reason: 'InvalidConfig', field: '', message }]
 }
 
 export function contentHashOf(text: string): string {

@@ -7,7 +7,7 @@ import { rpcRouterSchema } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { type ValidationResult, validateConfig } from './validate-config.ts'
 import type { ReferenceData } from './reference-data.ts'
-import { renderConfig } from './rendered-config.ts'
+import { refusalOfSize, renderConfig } from './rendered-config.ts'
 import {
   type Listener,
   type RouterPlan,
@@ -69,9 +69,11 @@ export function translate(input: TranslateInput): Translation {
     upstreams.length === 0
   const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
   const document = routerDocument(plan, opened, upstreams, skipsSockets)
+  const config = isBlocked ? null : renderConfig(document, plan, input)
+  const oversize = config === null ? [] : refusalOfSize(config)
   return {
-    config: isBlocked ? null : renderConfig(document, plan, input),
-    refusals: [...blocking, ...unserved],
+    config: oversize.length > 0 ? null : config,
+    refusals: [...blocking, ...unserved, ...oversize],
     unresolvedRefs: [
       ...plan.unresolvedRefs,
       ...accepted.flatMap((each) => waitingFor(each, closed)),

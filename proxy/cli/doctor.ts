@@ -12,6 +12,7 @@ import {
   problemLine,
 } from '../router/checked-config.ts'
 import type { CommandIo } from './validate.ts'
+import { counted } from '../words/counted.ts'
 
 /** Budget for answers, each of which has at most 1 MiB. */
 const maxBytes = 32 * 1024 * 1024
@@ -55,7 +56,7 @@ export async function runDoctor(
     ...notes.map((words) => `${places[at]}: note: ${words}`),
   ])
   const wrong = examined.filter(({ changes }) => changes.length > 0).length
-  const count = rows.length === 1 ? '1 URL' : `${rows.length} URLs`
+  const count = counted(rows.length, 'URL')
   const text = [head, ...lines, '', `${count} asked, ${wrong || 'none'} to change.`]
   io.stdout.write(redact(`${text.map(clean).join('\n')}\n`))
   return wrong > 0 ? exitCodes.failed : exitCodes.done
@@ -77,7 +78,7 @@ function compareHeads(all: readonly Examined[]): void {
     if (lag > 0) cells.HEIGHT += ` (-${lag})`
     const head = { ...own, roseMs: own.atMs }
     const outdated = whyOutdated({ head, status: owner.status }, reported, chain)
-    const blocks = lag > chain.allowedLagBlocks ? `behind by ${lag} blocks` : null
+    const blocks = lag > chain.allowedLagBlocks ? `behind by ${counted(lag, 'block')}` : null
     const why = [outdated, blocks].filter((each) => each !== null).join(', ')
     if (why)
       changes.push(`${why}: wait until it is in sync; other upstreams serve the latest blocks`)

@@ -5,6 +5,7 @@ import { createElement, useEffect, useReducer, useState } from 'react'
 import { sleep, type Clock } from '../clock/clock.ts'
 import { detailsOf, isShown, linesOf, sorts, type Line } from './lines.ts'
 import type { Replicas } from './replicas.ts'
+import { counted } from '../words/counted.ts'
 
 const everyMs = 1_000
 const colours: Partial<Record<Line['tone'], string>> = {
@@ -120,7 +121,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     `router top  ${view.at.slice(11, 19)} UTC`,
     ...(isPaused ? ['PAUSED'] : []),
     ...(filter === '' && !isTyping ? [] : [`filter: ${filter}${isTyping ? '_' : ''}`]),
-    `${answering} of ${view.replicas.length} replicas answer`,
+    `${answering} of ${counted(view.replicas.length, 'replica answers', 'replicas answer')}`,
     `sort: ${sort}`,
     `rates of ${Math.round(view.seconds)} s`,
   ]

@@ -215,9 +215,12 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
   const failed = (chain.errorRatio ?? 0) < failing.isDown ? 'bad' : 'down'
   const isStill = tipAgeMs > Math.max(still.ms, still.blocks * blockTimeMs)
   const roseAt = new Date(Date.parse(at) - tipAgeMs).toISOString()
+  const { length } = upstreams
+  const dark =
+    length === 1 ? 'the only upstream does not serve' : `none of ${length} upstreams serves`
   const pause = `no new block after ${tip}, usually every ${time(blockTimeMs / 1_000)}`
   return [
-    ['down', serving === 0 && `none of ${upstreams.length} upstreams serves`, lastChange],
+    ['down', serving === 0 && dark, lastChange],
     [failed, failures(chain, failing.ofCalls, 'calls')],
     ['bad', serving > 0 && isStill && pause, roseAt],
     ['odd', slowest > slow.callSeconds && slowness],

@@ -11,6 +11,7 @@ import { settle } from '../upstream/outcome.ts'
 import { type Ballot, FanOut, type FanOutOptions, type Result } from './fan-out.ts'
 import { shortageOf } from './participants.ts'
 import { termsOf } from './terms.ts'
+import { counted } from '../words/counted.ts'
 
 /** Summary of an upstream's answer; `answer` is a digest. */
 export type VoteSummary = Pick<Ballot, 'upstream' | 'answer' | 'excerpt'>
@@ -103,7 +104,7 @@ function conclude(call: Call, result: Result, options: CrossValidationOptions): 
   }
   if (best !== null && failure === null) return best.reply
   const answers = new Set(ballots.map(({ answer }) => answer)).size
-  const message = `no agreement: ${queried.length} upstreams were tried, ${ballots.length} answered, with ${answers} different answers`
+  const message = `no agreement: ${counted(queried.length, 'upstream was', 'upstreams were')} tried, ${ballots.length} answered, with ${counted(answers, 'different answer')}`
   const kind = Object.values(errorKinds).find(({ reason }) => reason === failure)
   throw new RelayError(kind ?? errorKinds.noAgreement, message)
 }

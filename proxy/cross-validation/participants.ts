@@ -9,6 +9,7 @@ import { anyUpstream, isPermitted } from '../upstream/wanted.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Terms } from './terms.ts'
+import { counted } from '../words/counted.ts'
 
 export interface ParticipantsOptions {
   readonly pool: Pool
@@ -51,14 +52,14 @@ export function shortageOf(options: ParticipantsOptions): RelayError | null {
     const { insufficientCapacity, insufficientCapacityAsked } = errorKinds
     const { blockProviders, extension } = options.call.directives
     const isNarrowed = terms.isRaised || blockProviders.length > 0 || extension !== null
-    const unit = oneVotePerGroup ? 'groups' : 'upstreams'
-    const message = `${minParticipants} ${unit} must be queried and ${agreement} must agree; ${all.voters} can serve this call, ${now.voters} of them now`
+    const unit = oneVotePerGroup ? 'group' : 'upstream'
+    const message = `${counted(minParticipants, unit)} must be queried and ${agreement} must agree; ${all.voters} can serve this call, ${now.voters} of them now`
     const isCallers = isNarrowed && all.voters < minParticipants
     return new RelayError(isCallers ? insufficientCapacityAsked : insufficientCapacity, message)
   }
   if (now.full >= minGroups) return null
   const of = perGroupQuorum > 1 ? ` of ${perGroupQuorum} upstreams or more` : ''
-  const message = `${minGroups} groups${of} must agree; ${now.full} are available now`
+  const message = `${counted(minGroups, 'group')}${of} must agree; ${now.full} can answer now`
   return new RelayError(errorKinds.insufficientGroups, message)
 }
 

@@ -52,6 +52,14 @@ test.each([
   expect(await readTextFile(join(folder, name))).toMatchObject({ problem: { message } })
 })
 
+test('a file that is too large says what to do', async () => {
+  expect(await readTextFile(join(folder, 'huge.yml'))).toMatchObject({
+    problem: {
+      hint: 'If it is the right file, divide it: a second router can serve some of the chains.',
+    },
+  })
+})
+
 test('a device is refused', async () => {
   expect(await readTextFile('/dev/zero')).toMatchObject({
     problem: { message: 'the file cannot be read: it is not a regular file' },

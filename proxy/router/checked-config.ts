@@ -195,7 +195,8 @@ function decode(bytes: Uint8Array, subject: string): FileText {
 }
 
 function tooLarge(subject: string): FileText {
-  return refuse(subject, 'it is larger than 1 MiB', 'Is it the right file?')
+  const hint = 'If it is the right file, divide it: a second router can serve some of the chains.'
+  return refuse(subject, 'it is larger than 1 MiB', hint)
 }
 
 function refuse(subject: string, reason: string, hint: string | null): FileText {

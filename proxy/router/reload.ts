@@ -9,6 +9,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { TlsFileError } from '../upstream/wire/upstream-target.ts'
 import type { CheckedConfig } from './checked-config.ts'
 import { NobodyServes } from './router.ts'
+import { counted } from '../words/counted.ts'
 
 /** Poll interval for the files. A change is read once two polls agree. */
 const pollMs = 500
@@ -110,10 +111,7 @@ export class Reloader {
         logger[severity === 'error' ? 'error' : 'warn'](`config: ${message}`, { path, line, hint })
       const errors = problems.filter(({ severity }) => severity === 'error')
       if (next.config === null || errors.length > 0)
-        return this.#refuse(
-          errors.length === 1 ? '1 error, see the log' : `${errors.length} errors, see the log`,
-          sha256,
-        )
+        return this.#refuse(`${counted(errors.length, 'error')}, see the log`, sha256)
       await apply(next.config)
       this.#served = next
       state.applied(next.sha256)

@@ -75,7 +75,7 @@ test('the health paths follow the upstreams and the drain', async () => {
   let { overall, ready, live } = await answers()
   expect([overall.status, overall.body]).toEqual([503, 'Unhealthy'])
   expect(ready.status).toBe(503)
-  expect(ready.body).toContain('ETH1 jsonrpc: dark, 0 of 1 upstreams serving; node-a unverified\n')
+  expect(ready.body).toContain('ETH1 jsonrpc: dark, 0 of 1 upstream serving; node-a unverified\n')
   expect([live.status, live.body]).toEqual([200, 'live\n'])
   become('eligible')
   ;({ overall, ready, live } = await answers())

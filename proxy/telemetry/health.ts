@@ -5,6 +5,7 @@ import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 import { Resources } from './resources.ts'
+import { counted } from '../words/counted.ts'
 
 /** How long listeners without any upstream may delay readiness. */
 const graceMs = 30_000
@@ -76,7 +77,7 @@ export class Health {
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
       ? 'draining'
-      : `no upstream answered yet on ${waiting} of ${lines.length} listeners`
+      : `no upstream answered yet on ${waiting} of ${counted(lines.length, 'listener')}`
     const isReady = !this.#isDraining && this.#isStarted
     const body = [
       isReady ? 'ready' : `not ready: ${why}`,
@@ -135,7 +136,7 @@ function lineOf(listener: string, pool: PoolSnapshot, isVerbose: boolean): strin
   const others = pool.upstreams
     .filter(({ state }) => state !== 'eligible')
     .map((each) => `; ${each.name} ${isVerbose ? stateText(each) : each.state}`)
-  const count = `${serving} of ${pool.upstreams.length} upstreams serving`
+  const count = `${serving} of ${counted(pool.upstreams.length, 'upstream')} serving`
   return clean(`${listener}: ${serving === 0 ? 'dark, ' : ''}${count}${others.join('')}`)
 }
 

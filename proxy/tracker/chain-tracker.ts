@@ -4,6 +4,7 @@ import type { BlockTag, Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
 import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
+import { counted } from '../words/counted.ts'
 
 /** An upstream as the tracker sees it. Only the tracker writes these fields. */
 export interface TrackedNode {
@@ -299,7 +300,7 @@ export class ChainTracker {
         node.lagBlocks = lagOf(latest, tipThen, this.tip, nowMs, chain.blockTimeMs)
         const isBehind = node.lagBlocks > chain.allowedLagBlocks
         const own = latest && whyOutdated({ head: latest, status }, all, chain)
-        const blocks = isBehind ? `${node.lagBlocks} blocks behind the tip` : null
+        const blocks = isBehind ? `${counted(node.lagBlocks, 'block')} behind the tip` : null
         node.lagReason = own && blocks ? `${own}; ${blocks}` : (own ?? blocks)
       }
     }

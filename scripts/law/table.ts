@@ -12,9 +12,10 @@ const objects = words('operator/kube operator/api operator/translate operator/re
 
 /**
  * Folders of `proxy/` by name, and of `operator/` by path, each with the other folders that it may
- * import.
+ * import. All may import `words`.
  */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
+  words: [],
   config: [],
   clock: [],
   bytes: [],
@@ -37,6 +38,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   ),
   console: words('clock upstream telemetry'),
   router: [
+    'words',
     ...engine,
     ...words('integrity relay filters cache store sticky'),
     ...words('cross-validation subscription listener console telemetry validation'),

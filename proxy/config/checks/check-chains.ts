@@ -8,6 +8,7 @@ import type { NodeUrlEntry, UpstreamEntry } from '../schema.ts'
 import type { ApiInterface } from '../types.ts'
 import type { PolicyEntry } from '../cross-validation.ts'
 import { type Partly } from '../partly.ts'
+import { counted } from '../../words/counted.ts'
 
 /** Facts about a chain's interface that a config can refer to. */
 export interface KnownInterface {
@@ -127,11 +128,11 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   if (agreement > cap)
     report(
       `${path}.agreement-threshold`,
-      `${agreement} answers must match, but max-participants allows at most ${cap} upstreams`,
+      `${agreement} answers must match, but max-participants allows at most ${counted(cap, 'upstream')}`,
       'Raise the cap of max-participants, or lower agreement-threshold.',
     )
   if (groups * quorum > cap) {
-    const message = `${groups} groups of ${quorum} are needed, but max-participants allows at most ${cap} upstreams`
+    const message = `${counted(groups, `group of ${quorum} is`, `groups of ${quorum} are`)} needed, but max-participants allows at most ${counted(cap, 'upstream')}`
     report(path, message, 'Raise max-participants, or lower min-groups or per-group-quorum.')
   }
   if (entry['one-vote-per-group'] === true && quorum > 1)
@@ -204,7 +205,7 @@ function checkPolicies(
       const at = entry['min-groups'] ? 'min-groups' : 'per-group-quorum'
       report(
         `${path}.${at}`,
-        `${groups} groups are needed, and ${serves} has ${able}${of}${having}`,
+        `${counted(groups, 'group is', 'groups are')} needed, and ${serves} has ${able}${of}${having}`,
         groupHint,
       )
     }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { aligned, clean, stateText, time } from '../format.ts'
 import { type Explained, type CallHistory, recordedKinds } from './call-history.ts'
+import { counted } from '../../words/counted.ts'
 
 /** Answers `/explain` and `/explain/<guid>`. Read-only. @param guid null for a list */
 export function explainPage(
@@ -94,5 +95,7 @@ const timed: ReadonlySet<string> = new Set(['cooldown', 'no-method', 'limit-reac
 function amountText(exclusionReason: string | null, amount: number | null): string {
   if (amount === null) return ''
   if (exclusionReason && timed.has(exclusionReason)) return `, ${ms(amount)} left`
-  return exclusionReason === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
+  return exclusionReason === 'pruned'
+    ? `, before block ${amount}`
+    : `, ${counted(amount, 'block')} behind`
 }
