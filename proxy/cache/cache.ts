@@ -265,8 +265,8 @@ class CachedRelay {
   /** @returns why the answer is not cached, or only briefly; null if it is cached */
   #store(call: Call, reply: Reply, flight: InFlight, validator?: StreamValidator): CacheWhy | null {
     const { store, clock, pool } = this.#options
-    const finding = validator ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
-    const retention = retentionOf(call, reply, flight, finding, this.#nature)
+    const content = validator ? null : (call.reader.contentOf?.(reply.incoming) ?? null)
+    const retention = retentionOf(call, reply, flight, content, this.#nature)
     if (typeof retention === 'string') return retention
     const { ageClass } = retention
     const isFinal = ageClass === 'finalized'

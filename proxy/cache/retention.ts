@@ -100,14 +100,14 @@ const okStatus = 200
 const indexingBlocks = 128
 
 /**
- * @param finding content of the answer; null if it was not read before
+ * @param content of the answer; null if it was not read before
  * @param distance number of blocks behind the tip at which a block is final
  */
 export function retentionOf(
   call: Call,
   reply: Reply,
   { ageClass, tip, head }: Moment,
-  finding: ReplyContent | null,
+  content: ReplyContent | null,
   { distance, dialect }: { readonly distance: number; readonly dialect: Dialect },
 ): Retention {
   const { incoming, refusal, latestBlock } = reply
@@ -118,15 +118,15 @@ export function retentionOf(
   const known = latestBlock ?? -1
   const { block, showsBlock } = call.method
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
-  const shown = isByHash && showsBlock ? shownBlock(incoming, finding, showsBlock, dialect) : null
+  const shown = isByHash && showsBlock ? shownBlock(incoming, content, showsBlock, dialect) : null
   // A pending transaction has no block yet.
-  const isEmpty = isNull(finding, body) || (isByHash && Boolean(showsBlock) && shown === null)
+  const isEmpty = isNull(content, body) || (isByHash && Boolean(showsBlock) && shown === null)
   // A lagging node also returns null for blocks that it lacks.
   if (isEmpty) return known >= head ? { ageClass, isEmpty } : 'empty'
   if (isByHash) {
     // On a chain with instant finality, the content of a block is final.
     if (distance <= 1)
-      return { ageClass: 'finalized', isEmpty: isEmptyResult(incoming, finding, dialect) }
+      return { ageClass: 'finalized', isEmpty: isEmptyResult(incoming, content, dialect) }
     if (shown !== null && tip !== null)
       return { ageClass: ageOfBlock(shown, tip, distance), isEmpty }
     return head > 0 ? { ageClass, isEmpty } : 'block-unknown'
@@ -134,7 +134,7 @@ export function retentionOf(
   const needed = ageClass === 'latest' ? head : (lastPoint(block) ?? 0)
   const isThere = needed === 0 ? ageClass === 'finalized' : known >= Math.min(needed, head)
   if (!isThere) return 'block-unknown'
-  if (ageClass !== 'finalized' || !isEmptyResult(incoming, finding, dialect))
+  if (ageClass !== 'finalized' || !isEmptyResult(incoming, content, dialect))
     return { ageClass, isEmpty }
   const isNew = tip !== null && needed > tip - indexingBlocks
   return { ageClass: isNew ? 'near-head' : ageClass, isEmpty: !isNew }
@@ -193,12 +193,12 @@ export function adopted(
   if (storedWallMs <= now.endedMs[ageClass]) return null
   if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
   const stored = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
-  const finding = reader.read(stored, false, true)
+  const content = reader.read(stored, false, true)
   const id = reader.idIn?.(stored.body)
-  if (finding.kind === 'malformed' || id === null) return 'broken'
-  const isError = finding.kind === 'node-error'
+  if (content.kind === 'malformed' || id === null) return 'broken'
+  const isError = content.kind === 'node-error'
   const refusal = isError
-    ? failures.ofNodeError(finding.error, method.name, method.runsCallerCode)
+    ? failures.ofNodeError(content.error, method.name, method.runsCallerCode)
     : null
   if (refusal && !isRevert(refusal)) return 'broken'
   const answer = { ...stored, trailers, id: id ?? null, upstream, refusal, latestBlock }

@@ -245,8 +245,8 @@ function notFound(cause?: RelayError): RelayError {
 function resultOf({ incoming, refusal }: Reply, { reader }: Call): unknown {
   if (refusal !== null) return undefined
   if (!(incoming.body instanceof Uint8Array)) return null
-  const finding = reader.read(incoming, true)
-  return finding.kind === 'result' ? finding.parsed : undefined
+  const content = reader.read(incoming, true)
+  return content.kind === 'result' ? content.parsed : undefined
 }
 
 /** The reply with this result. */

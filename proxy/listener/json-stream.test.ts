@@ -35,9 +35,9 @@ function readStream(
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const body = { head: pieces.slice(0, headPieces), length, async *[Symbol.asyncIterator]() {} }
   const incoming: Incoming = { status, headers: [], body, trailers: () => [] }
-  const finding = reader.read(incoming)
-  if (finding.kind === 'malformed') return { ...finding, text: '', length: null }
-  const { rest } = finding
+  const content = reader.read(incoming)
+  if (content.kind === 'malformed') return { ...content, text: '', length: null }
+  const { rest } = content
   if (!rest) throw new Error('a stream needs a validator')
   const forwarded: Uint8Array[] = []
   const announced = rest.length
@@ -48,14 +48,14 @@ function readStream(
   } catch (error) {
     why = (error as Error).message
   }
-  return { kind: finding.kind, why, text: Buffer.concat(forwarded).toString(), length: announced }
+  return { kind: content.kind, why, text: Buffer.concat(forwarded).toString(), length: announced }
 }
 
 function readWhole(bytes: Buffer, sent: string, own: string) {
   const reader = new JsonRpcReplyReader(Buffer.from(sent), Buffer.from(own))
   const { incoming } = reply(bytes)
-  const finding = reader.read(incoming)
-  return { kind: finding.kind, text: Buffer.from(reader.bodyOf(incoming) as Uint8Array).toString() }
+  const content = reader.read(incoming)
+  return { kind: content.kind, text: Buffer.from(reader.bodyOf(incoming) as Uint8Array).toString() }
 }
 
 const answers = fc

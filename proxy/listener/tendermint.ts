@@ -82,9 +82,9 @@ function unquoted(text: string): string {
  */
 class UriReplyReader extends JsonRpcReplyReader {
   override read(incoming: Incoming, wantsResult = false): ReplyContent {
-    const finding = super.read(incoming, wantsResult)
-    if (finding.kind !== 'malformed') return finding
-    return refusalByStatus(incoming.status) ?? bareResult(incoming) ?? finding
+    const content = super.read(incoming, wantsResult)
+    if (content.kind !== 'malformed') return content
+    return refusalByStatus(incoming.status) ?? bareResult(incoming) ?? content
   }
 }
 

@@ -60,10 +60,10 @@ export class AnswerValidator {
       Boolean(method.refusal ?? method.floor?.shown) ||
       method.checks.some(isExistence) ||
       this.#integrity.looksAt(method)
-    const finding = call.reader.read(incoming, wantsResult)
-    if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
-    if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
-    return this.#ofResult(finding, method)
+    const content = call.reader.read(incoming, wantsResult)
+    if (content.kind === 'malformed') return this.#ofMalformed(incoming, content, call)
+    if (content.kind === 'node-error') return this.#ofNodeError(content, call)
+    return this.#ofResult(content, method)
   }
 
   /** Records that two upstreams returned this violation, so the answer goes to the client. */
@@ -104,8 +104,8 @@ export class AnswerValidator {
     return { ...failed(failure, error.message, 'node-error'), code }
   }
 
-  #ofResult(finding: ResultContent, method: MethodSpec): ValidatedAnswer {
-    const { inForm = false, parsed, rest = null } = finding
+  #ofResult(content: ResultContent, method: MethodSpec): ValidatedAnswer {
+    const { inForm = false, parsed, rest = null } = content
     const plain = inForm && method.known ? plainResult : anyAnswer
     const answer = rest === null ? plain : { ...plain, rest, code: null }
     // Only the envelope of a long answer is validated, while the client reads it.

@@ -77,8 +77,8 @@ function isKnown({ refusal }: Reply): boolean {
 function successOf({ reader }: Call, { incoming }: Reply): Success | null {
   const { status, body } = incoming
   if (!(body instanceof Uint8Array) || body.length > rememberedLimits.transactionBytes) return null
-  const finding = reader.read(incoming, true)
-  const result = finding.kind === 'result' ? (finding.parsed ?? null) : null
+  const content = reader.read(incoming, true)
+  const result = content.kind === 'result' ? (content.parsed ?? null) : null
   return result === null ? null : { status, result }
 }
 

@@ -27,7 +27,7 @@ export function learnHistory(
   const { missedBlock } = record
   const { attempts } = journal
   const { incoming } = reply
-  const isEmptyReply = () => isNullOrEmpty(incoming, reader.findingOf?.(incoming) ?? null, dialect)
+  const isEmptyReply = () => isNullOrEmpty(incoming, reader.contentOf?.(incoming) ?? null, dialect)
   if (first === null) {
     // A lookup by hash may concern a block that the node has pruned.
     const mayLack = method.byHash && attempts.length === 1 && url.history.oldest(data) > 0

@@ -57,7 +57,7 @@ export interface ReplyReader {
   /** Encodes a result as an upstream would. */
   write(result: unknown): Uint8Array
   /** Content of an answer, cached for the last one that was read; absent without a cache. */
-  findingOf?(incoming: Incoming): ReplyContent
+  contentOf?(incoming: Incoming): ReplyContent
   /** JSON of the client's id; absent if requests have none. */
   readonly ownId?: Uint8Array
   /** Answer format, if the client chooses one; part of the cache key. */

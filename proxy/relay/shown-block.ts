@@ -17,16 +17,16 @@ import type { ReplyContent } from './reply.ts'
 
 /**
  * The block number that an answer reveals.
- * @param finding content of the answer; null if it was not read before
+ * @param content of the answer; null if it was not read before
  * @returns null if it reveals none or is too long to parse
  */
 export function shownBlock(
   incoming: Incoming,
-  finding: ReplyContent | null,
+  content: ReplyContent | null,
   place: ResultPath,
   dialect: Dialect,
 ): number | null {
-  const at = valuesIn(incoming, finding, dialect)
+  const at = valuesIn(incoming, content, dialect)
   return at && numberAt(place, at)
 }
 
@@ -103,8 +103,8 @@ function revealedBy(
   // Most calls concern old blocks, which no reorg replaces.
   const past = place?.hash ? known - rememberedBlocks : known
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null
-  const finding = reader.findingOf?.(incoming) ?? null
-  const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
+  const content = reader.contentOf?.(incoming) ?? null
+  const at = place && body instanceof Uint8Array ? valuesIn(incoming, content, dialect) : null
   // The result contains its block, but is too long to parse.
   if (place && at === null)
     return block.kind === 'number' && block.number > known ? plain(block.number) : 'unnamed'
@@ -135,7 +135,7 @@ function revealedBy(
   if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash)) !== null) return null
   // A pending transaction has no block yet.
   const isPendingTransaction = at && place && at(place) === null
-  if (isPendingTransaction || isNullOrEmpty(incoming, finding, dialect)) return null
+  if (isPendingTransaction || isNullOrEmpty(incoming, content, dialect)) return null
   return block.kind === 'number' ? plain(block.number) : 'unnamed'
 }
 
@@ -151,10 +151,10 @@ function requestedHash({ method: { block, byHash }, payload, request }: Call): s
 const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })
 
 /** Whether an answer is null or empty. */
-export function isNullOrEmpty(incoming: Incoming, finding: ReplyContent | null, dialect: Dialect) {
+export function isNullOrEmpty(incoming: Incoming, content: ReplyContent | null, dialect: Dialect) {
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return false
-  return isNull(finding, body) || isEmptyResult(incoming, finding, dialect)
+  return isNull(content, body) || isEmptyResult(incoming, content, dialect)
 }
 
 type ValueAt = (place: ResultPath) => unknown
@@ -162,13 +162,13 @@ type ValueAt = (place: ResultPath) => unknown
 /** Reads values of a result; null if it is too long to parse. */
 function valuesIn(
   incoming: Incoming,
-  finding: ReplyContent | null,
+  content: ReplyContent | null,
   dialect: Dialect,
 ): ValueAt | null {
   // An integrity check has parsed it already.
-  if (finding?.kind === 'result' && finding.parsed !== undefined)
+  if (content?.kind === 'result' && content.parsed !== undefined)
     return ({ path, header }) =>
-      header === undefined ? valueAt(finding.parsed, path) : headerOf(incoming.headers, header)
+      header === undefined ? valueAt(content.parsed, path) : headerOf(incoming.headers, header)
   return valuesOf(dialect, incoming)
 }
 
@@ -186,9 +186,9 @@ function numberAt(place: ResultPath, at: ValueAt): number | null {
   return Array.isArray(items) && items.length > 0 ? number + items.length - 1 : null
 }
 
-export function isNull(finding: ReplyContent | null, body: Uint8Array): boolean {
-  if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
-  return finding.isNull === true || finding.parsed === null
+export function isNull(content: ReplyContent | null, body: Uint8Array): boolean {
+  if (content?.kind !== 'result') return spells(body, 0, body.length, 'null')
+  return content.isNull === true || content.parsed === null
 }
 
 /** Longer answers are never empty. */
@@ -197,12 +197,12 @@ const maxEmptyBytes = 1024
 /** Whether an answer is an empty list, page or message. */
 export function isEmptyResult(
   incoming: Incoming,
-  finding: ReplyContent | null,
+  content: ReplyContent | null,
   dialect: Dialect,
 ): boolean {
   const { body } = incoming
-  if (finding?.kind === 'result' && finding.parsed !== undefined)
-    return isEmptyValue(finding.parsed)
+  if (content?.kind === 'result' && content.parsed !== undefined)
+    return isEmptyValue(content.parsed)
   if (!(body instanceof Uint8Array) || body.length > maxEmptyBytes) return false
   const said = dialect.read({ ...incoming, body })
   return said.kind === 'answer' && isEmptyValue(said.at({ path: [], encoding: 'text' }))

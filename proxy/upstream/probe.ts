@@ -202,7 +202,7 @@ export async function verifyUrl(
   options: ProbeOptions & {
     readonly iface: ChainInterface
     readonly observer: Pick<PoolObserver, 'verificationFailed'>
-    readonly found?: (finding: UrlVerification) => void
+    readonly found?: (result: UrlVerification) => void
   },
 ): Promise<void> {
   const { iface, observer } = options

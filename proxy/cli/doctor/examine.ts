@@ -21,7 +21,7 @@ interface Subject {
   readonly iface: ChainInterface
 }
 
-/** A URL and its findings, without keys, and without payload except verified values. */
+/** A URL and its results, without keys, and without payload except verified values. */
 export type Examined = Awaited<ReturnType<typeof examine>>
 
 /** Remedies by failure name from `specs/failures` and context. The first match wins. */
@@ -63,11 +63,11 @@ export async function examine(
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const urls = { urls: servesCalls ? [url] : [], sockets: [] }
   const owner = new Upstream(upstream, urls, new Availability(1, () => {}), clock)
-  const findings: UrlVerification[] = []
+  const results: UrlVerification[] = []
   const verifying = {
     ...{ iface, dialect: dialects[iface.apiInterface], clock, failures: chain.failures },
     ...{ signal: new AbortController().signal, observer: { verificationFailed() {} } },
-    found: (finding: UrlVerification) => void findings.push(finding),
+    found: (result: UrlVerification) => void results.push(result),
   }
   const ask = (call: ProbeCall) => probe(url, call, verifying)
   const changes: string[] = []
@@ -101,7 +101,7 @@ export async function examine(
       changes.push(`${why}: ${words}`)
     }
     // Check the chain and the spec's other verifications.
-    for (const { verification, answer, why } of findings) {
+    for (const { verification, answer, why } of results) {
       const { name, addon, severity } = verification
       const isOfChain = name === 'chain-id' && answer.kind === 'value'
       if (isOfChain) cells['CHAIN ID'] = why === null ? 'ok' : String(answer.value).slice(0, 12)
@@ -130,12 +130,12 @@ export async function examine(
     const other = new NodeUrl({ ...config, addons }, transport, new Cooldown(clock, null))
     const verifications = iface.verifications.filter(({ addon }) => addon !== null)
     await verifyUrl(owner, other, { ...verifying, iface: { ...iface, verifications } })
-    const archive = findings.find(({ verification }) => verification.addon === 'archive')
+    const archive = results.find(({ verification }) => verification.addon === 'archive')
     const depth = archive && url.head && (await findDepth(archive, url.head.block, iface, ask))
     cells.ARCHIVE = depth ?? '-'
     const served: string[] = []
     for (const addon of iface.addons) {
-      const own = findings.filter(({ verification }) => verification.addon === addon)
+      const own = results.filter(({ verification }) => verification.addon === addon)
       const why = own.find((each) => each.why !== null)?.why
       const isServed = own.length > 0 && why === undefined
       if (isServed) served.push(addon)

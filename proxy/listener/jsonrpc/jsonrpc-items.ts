@@ -220,8 +220,8 @@ function settled(call: JsonRpcCall, outcome: CallOutcome): CallOutcome {
   if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
   // Only well-formed answers are streamed.
   if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
-  const finding = call.reader.findingOf(outcome.incoming)
-  if (finding.kind !== 'malformed') return outcome
-  const why = `HTTP status ${outcome.incoming.status} and ${finding.why}`
+  const content = call.reader.contentOf(outcome.incoming)
+  if (content.kind !== 'malformed') return outcome
+  const why = `HTTP status ${outcome.incoming.status} and ${content.why}`
   return new RelayError(errorKinds.upstreamFailed, `the upstream answered with ${why}`)
 }

@@ -8,9 +8,9 @@ function read(text: string, { id = '1', status = 200 } = {}) {
   const own = Buffer.from(id === 'absent' ? 'null' : id)
   const reader = new JsonRpcReplyReader(own, own)
   const { incoming } = reply(text, { status })
-  const finding = reader.read(incoming)
+  const content = reader.read(incoming)
   const bytes = reader.bodyOf(incoming) as Uint8Array
-  return { finding, text: Buffer.from(bytes).toString() }
+  return { content, text: Buffer.from(bytes).toString() }
 }
 
 describe('an answer that is a result', () => {
@@ -24,7 +24,7 @@ describe('an answer that is a result', () => {
     ['with unknown members', '{"id":1,"result":1,"usage":{"error":1,"id":2}}'],
     ['with an error inside', '{"id":1,"result":{"error":{"code":1},"id":7}}'],
   ])('%s goes through as it is', (_, text) => {
-    expect(read(text)).toMatchObject({ finding: { kind: 'result' }, text })
+    expect(read(text)).toMatchObject({ content: { kind: 'result' }, text })
   })
 
   test.each([
@@ -42,7 +42,7 @@ describe('an answer that is a result', () => {
   ])(
     'and spells the id %s in its own way gets the spelling of the client',
     (id, text, expected) => {
-      expect(read(text, { id })).toMatchObject({ finding: { kind: 'result' }, text: expected })
+      expect(read(text, { id })).toMatchObject({ content: { kind: 'result' }, text: expected })
     },
   )
 })
@@ -51,8 +51,8 @@ describe('the reader also handles', () => {
   test.each(['1', '"x"'])('the result itself, where it is asked for, under the id %s', (id) => {
     const body = Buffer.from(`{"id":${id}, "error":null, "result" : {"a":1} }`)
     const incoming = { status: 200, headers: [], body, trailers: () => [] }
-    const finding = new JsonRpcReplyReader(Buffer.from(id), Buffer.from('7')).read(incoming, true)
-    expect(finding).toEqual({ kind: 'result', inForm: true, parsed: { a: 1 } })
+    const content = new JsonRpcReplyReader(Buffer.from(id), Buffer.from('7')).read(incoming, true)
+    expect(content).toEqual({ kind: 'result', inForm: true, parsed: { a: 1 } })
   })
 
   test('bytes that are not UTF-8, as malformed', () => {
@@ -116,8 +116,8 @@ describe("an answer that is the node's error", () => {
     ['that is a text', '{"id":1,"error":"too many requests"}', null, 'too many requests'],
     ['with escapes', '{"id":1,"error":{"code":3,"message":"a\\u0062\\n"}}', 3, 'ab\n'],
   ])('%s is read', (_, text, code, message) => {
-    const { finding, text: passed } = read(text, { status: 500 })
-    expect(finding).toEqual({ kind: 'node-error', error: { status: 500, code, message } })
+    const { content, text: passed } = read(text, { status: 500 })
+    expect(content).toEqual({ kind: 'node-error', error: { status: 500, code, message } })
     expect(passed).toBe(text)
   })
 
@@ -128,8 +128,8 @@ describe("an answer that is the node's error", () => {
   })
 
   test('is truncated when its message is too long for failure tables', () => {
-    const { finding } = read(`{"id":1,"error":{"code":3,"message":"${'m'.repeat(100_000)}"}}`)
-    expect(finding.kind === 'node-error' && finding.error.message.length).toBe(4_096)
+    const { content } = read(`{"id":1,"error":{"code":3,"message":"${'m'.repeat(100_000)}"}}`)
+    expect(content.kind === 'node-error' && content.error.message.length).toBe(4_096)
   })
 })
 
@@ -172,11 +172,11 @@ describe('a malformed answer', () => {
     ['{"id":2,"error":{}}', 'the id of another request'],
     ['{"id":{},"result":1}', 'the id of another request'],
   ])('%s has %s', (text, why) => {
-    expect(read(text)).toEqual({ finding: { kind: 'malformed', why }, text })
+    expect(read(text)).toEqual({ content: { kind: 'malformed', why }, text })
   })
 
   test('a result under an error status', () => {
-    expect(read('{"id":1,"result":1}', { status: 503 }).finding.kind).toBe('malformed')
+    expect(read('{"id":1,"result":1}', { status: 503 }).content.kind).toBe('malformed')
   })
 
   describe.each(['{"id":1,"result":1}', '{"id":1,"error":{"code":3,"message":"reverted"}}'])(
@@ -186,14 +186,14 @@ describe('a malformed answer', () => {
         '%i',
         (status) => {
           const why = 'no answer'
-          expect(read(text, { status }).finding).toEqual({ kind: 'malformed', why })
+          expect(read(text, { status }).content).toEqual({ kind: 'malformed', why })
         },
       )
     },
   )
 
   test.each([200, 201, 202, 203])('none of its kind is the status %i', (status) => {
-    expect(read('{"id":1,"result":1}', { status }).finding.kind).toBe('result')
+    expect(read('{"id":1,"result":1}', { status }).content.kind).toBe('result')
   })
 })
 
@@ -214,6 +214,6 @@ test.each(['"id":1', '"result":1', '"error":{"code":1,"message":"no"}'])(
   (member) => {
     const base = member.startsWith('"error"') ? `{"id":1,${member}}` : `{"id":1,"result":1}`
     const doubled = `${base.slice(0, -1)},${member}}`
-    expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a duplicate member' })
+    expect(read(doubled).content).toEqual({ kind: 'malformed', why: 'a duplicate member' })
   },
 )

@@ -76,7 +76,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   /** The content of an answer, cached for the last one read. */
-  findingOf(incoming: Incoming): ReplyContent {
+  contentOf(incoming: Incoming): ReplyContent {
     return incoming === this.#incoming ? this.#content : this.read(incoming)
   }
 
@@ -84,7 +84,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   bodyOf(incoming: Incoming): Body {
     const { body } = incoming
     if (!(body instanceof Uint8Array)) return body
-    this.findingOf(incoming)
+    this.contentOf(incoming)
     const foreign = this.#foreignId
     if (foreign === null) return body
     // An absent id is an empty span after the opening brace.

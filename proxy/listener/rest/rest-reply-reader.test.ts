@@ -8,28 +8,28 @@ import { RestReplyReader } from './rest-reply-reader.ts'
 const json = ['Content-Type', 'application/json; charset=utf-8']
 
 function readWhole(body: Buffer): string | null {
-  const finding = new RestReplyReader('GET').read({
+  const content = new RestReplyReader('GET').read({
     status: 200,
     headers: json,
     body,
     trailers: () => [],
   })
-  return finding.kind === 'malformed' ? finding.why : null
+  return content.kind === 'malformed' ? content.why : null
 }
 
 /** @returns what is wrong; null for a valid answer. Asserts that forwarded bytes are unchanged */
 function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHead = 1) {
   const length = Buffer.concat(pieces).length
   const body = { head: pieces.slice(0, inHead), length, async *[Symbol.asyncIterator]() {} }
-  const finding = new RestReplyReader('GET').read({
+  const content = new RestReplyReader('GET').read({
     status: 200,
     headers,
     body,
     trailers: () => [],
   })
-  if (finding.kind === 'malformed') return { at: 'head', why: finding.why }
-  if (finding.kind !== 'result' || !finding.rest) return { at: 'nowhere', why: null }
-  const { rest } = finding
+  if (content.kind === 'malformed') return { at: 'head', why: content.why }
+  if (content.kind !== 'result' || !content.rest) return { at: 'nowhere', why: null }
+  const { rest } = content
   expect(rest.length).toBe(length)
   const forwarded: Uint8Array[] = []
   try {

@@ -16,7 +16,7 @@ import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import { errorBytes } from '../jsonrpc/jsonrpc-request.ts'
 import type { ListenerOptions } from '../listener.ts'
-import { JsonRpcSession } from './jsonrpc-session.ts'
+import { JsonRpcConnection } from './jsonrpc-connection.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
 
 /** Interval between checks of all sockets. */
@@ -27,11 +27,11 @@ const { messageMs, silentMs } = socketTimes
 
 /** JSON-RPC on the WebSockets of one HTTP server: how they open, stay alive, and close. */
 export class WebSocketServer {
-  /** Shared by all sessions, because there are thousands and each must be small. */
+  /** Shared by all connections, because there are thousands and each must be small. */
   readonly #serving: JsonRpcServing
   readonly #paths: readonly string[]
   readonly #upgrader: Upgrader
-  readonly #sessions = new Map<ClientSocket, JsonRpcSession>()
+  readonly #connections = new Map<ClientSocket, JsonRpcConnection>()
   #cancelCheck: Cancel | null = null
   #isLeaving = false
 
@@ -52,11 +52,11 @@ export class WebSocketServer {
   }
 
   get isServing(): boolean {
-    return [...this.#sessions.values()].some(({ isServing }) => isServing)
+    return [...this.#connections.values()].some(({ isServing }) => isServing)
   }
 
   get size(): number {
-    return this.#sessions.size
+    return this.#connections.size
   }
 
   /** Whether a request can become a WebSocket here. */
@@ -90,18 +90,18 @@ export class WebSocketServer {
   /** Closes each client once it has its answers. */
   leave(): void {
     this.#isLeaving = true
-    for (const session of this.#sessions.values()) session.leave()
+    for (const connection of this.#connections.values()) connection.leave()
   }
 
   settle(): void {
     this.#isLeaving = true
-    for (const session of this.#sessions.values()) session.settle()
+    for (const connection of this.#connections.values()) connection.settle()
   }
 
   /** Cuts the remaining connections. */
   terminate(): void {
     this.#cancelCheck?.()
-    for (const { ws } of this.#sessions.keys()) ws.terminate()
+    for (const { ws } of this.#connections.keys()) ws.terminate()
   }
 
   /** Directives and headers of the upgrade request apply to every call. */
@@ -113,20 +113,20 @@ export class WebSocketServer {
     const { url = '', rawHeaders } = request
     const { iface, observer, socketLimits } = this.#serving
     const path = pathOf(url)
-    const session = new JsonRpcSession(socket, this.#serving, {
+    const connection = new JsonRpcConnection(socket, this.#serving, {
       ...call,
       client: clientAddress(request, socketLimits.trustedProxies) ?? call.guid,
       internalPath: iface.internalPaths.has(path) ? path : '',
       requestHeaders: forwardHeaders(rawHeaders, iface.requestHeaders, ownHeaders),
     })
-    this.#sessions.set(socket, session)
+    this.#connections.set(socket, connection)
     observer.socketsChanged(this.size)
     const closed = () => {
-      this.#sessions.delete(socket)
+      this.#connections.delete(socket)
       observer.socketsChanged(this.size)
-      session.closed()
+      connection.closed()
     }
-    socket.serve((message) => session.received(message), closed)
+    socket.serve((message) => connection.received(message), closed)
     this.#checkLater()
   }
 
@@ -143,7 +143,7 @@ export class WebSocketServer {
     const { clock, socketLimits } = this.#serving
     const { idleTimeoutMs } = socketLimits
     const nowMs = clock.nowMs()
-    for (const [socket, { isIdle }] of this.#sessions) {
+    for (const [socket, { isIdle }] of this.#connections) {
       const silentForMs = nowMs - socket.receivedMs
       const { unfinished } = socket
       // The message on a paused socket is not late: the router itself stopped reading.

@@ -237,7 +237,7 @@ export class RelayFixture {
       ...{ guid: 'test', method: spec },
       payload: spec.kind === 'write' && params ? Buffer.from(JSON.stringify(params)) : undefined,
       request: { verb: 'POST', path: '', headers: [], body: stream ?? Buffer.from(body) },
-      reader: reader ?? { read: readPlainly, findingOf: readPlainly, write: writePlainly },
+      reader: reader ?? { read: readPlainly, contentOf: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,
       journal,

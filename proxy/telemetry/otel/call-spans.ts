@@ -265,8 +265,8 @@ function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | nu
   if (of === 'grpc') return readStatus(incoming)?.code ?? null
   // The rest of a stream has already been read.
   if (refusal === null || !(incoming.body instanceof Uint8Array)) return null
-  const finding = reader.read(incoming)
-  return finding.kind === 'node-error' ? finding.error.code : null
+  const content = reader.read(incoming)
+  return content.kind === 'node-error' ? content.error.code : null
 }
 
 /** Attributes for the end of a call or an attempt. */

@@ -16,7 +16,7 @@ import { closeCodes, type ClientSocket } from './client-socket.ts'
 const copies = 4
 
 /** Subscriptions of one client connection. */
-export class SessionSubscriptions {
+export class ConnectionSubscriptions {
   readonly #offer: SubscriptionServing
   readonly #serving: JsonRpcServing
   readonly #socket: ClientSocket

@@ -13,10 +13,10 @@ import {
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
-import { SessionSubscriptions } from './session-subscriptions.ts'
+import { ConnectionSubscriptions } from './connection-subscriptions.ts'
 
 /** Settings from the upgrade request, which apply to every call. */
-interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
+interface ConnectionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Id of the connection; the guid of a message appends a number. */
   readonly guid: string
   /** The client's address if known, otherwise the connection. */
@@ -27,11 +27,11 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
  * JSON-RPC on one WebSocket: each message is a request or a batch, over the same relay as HTTP.
  * Answers are sent in order of completion.
  */
-export class JsonRpcSession extends Reservation {
+export class JsonRpcConnection extends Reservation {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
-  readonly #origin: SessionOrigin
-  readonly #subscriptions: SessionSubscriptions | null
+  readonly #origin: ConnectionOrigin
+  readonly #subscriptions: ConnectionSubscriptions | null
   /** Aborts the calls in flight when the client disconnects; null if there are none. */
   #gone: AbortController | null = null
   /** Messages that arrived during a call; they take turns with other clients' messages. */
@@ -43,14 +43,14 @@ export class JsonRpcSession extends Reservation {
   #isLeaving = false
   #isSettling = false
 
-  constructor(socket: ClientSocket, serving: JsonRpcServing, origin: SessionOrigin) {
+  constructor(socket: ClientSocket, serving: JsonRpcServing, origin: ConnectionOrigin) {
     super(serving.budget)
     this.#socket = socket
     this.#serving = serving
     this.#origin = origin
     this.#subscriptions =
       serving.subscriptions &&
-      new SessionSubscriptions(serving.subscriptions, serving, socket, origin.client)
+      new ConnectionSubscriptions(serving.subscriptions, serving, socket, origin.client)
   }
 
   /** Whether calls are in flight or queued. */
