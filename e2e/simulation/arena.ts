@@ -4,7 +4,7 @@ import type { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import type { RelayError } from '../../proxy/relay/errors.ts'
 import type { Reply } from '../../proxy/relay/reply.ts'
-import type { NodeUrl, Upstream } from '../../proxy/upstream/upstream.ts'
+import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { WrongKind } from './wrong-answers.ts'
@@ -16,6 +16,7 @@ import {
   type Span,
   type UrlPlan,
 } from './schedule.ts'
+import type { NodeUrl } from '../../proxy/upstream/node-url.ts'
 
 /** What a URL did with a request, by the simulation's plan rather than the engine's view. */
 export type Fate =

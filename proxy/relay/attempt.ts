@@ -5,7 +5,7 @@ import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/clock.ts'
 import { isAt } from '../upstream/wanted.ts'
 import type { ChosenUrl } from '../upstream/candidates.ts'
-import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import { type AttemptKind, type Call, isRepeatable, maySendAgain } from './call.ts'
 import { ConcurrencySlot } from './concurrency-slot.ts'
@@ -16,6 +16,7 @@ import { atKnownHead } from './pin.ts'
 import type { RelayContext } from './relay-context.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 import { requestTo } from './traced-request.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
 
 /** Extra time for an attempt per other item of the same batch request. */
 const msPerOther = 20

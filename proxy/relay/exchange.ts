@@ -5,7 +5,7 @@ import { quoteOf, reasonOf } from '../chain/failure-words.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import { limitOf, type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
 import type { ChosenUrl } from '../upstream/candidates.ts'
-import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { waitOf } from '../upstream/wait-of.ts'
 import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import type { ValidatedAnswer } from './answer-validator.ts'
@@ -15,6 +15,7 @@ import type { RelayContext } from './relay-context.ts'
 import type { Reply, StreamValidator } from './reply.ts'
 import { observeChain, observeWrite } from './shown-block.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
 
 /** A node that lacks a method may get it with an upgrade; a limit of one method is over sooner. */
 const methodCooldownMs = ({ cooldown }: FailureClass) => (cooldown ? 10_000 : 5 * 60_000)

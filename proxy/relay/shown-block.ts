@@ -9,11 +9,12 @@ import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { rememberedBlocks, type ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
-import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
 import { type AttemptRecord, type Call, isRead } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { ReplyContent } from './reply.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
 
 /**
  * The block number that an answer reveals.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { NodeUrl } from '../upstream/upstream.ts'
 import type { HeaderList, Outgoing } from '../upstream/wire.ts'
 import type { AttemptRecord, Call, TraceContext } from './call.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
 
 /** Creates the W3C Trace Context headers of an attempt before it is sent. */
 export type TraceHeaders = (call: Call, attempt: AttemptRecord) => HeaderList

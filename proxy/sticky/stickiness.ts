@@ -11,8 +11,8 @@ import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
 import { anyUpstream, isPermitted, type Wanted } from '../upstream/wanted.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Sessions } from './sessions.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
 
 export interface StickinessOptions {
   readonly chainId: string

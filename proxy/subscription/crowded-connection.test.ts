@@ -6,9 +6,9 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Cooldown } from '../upstream/health.ts'
 import { nodeUrlConfig } from '../upstream/testing/node-url-config.ts'
 import { startSocketNode } from '../upstream/testing/socket-node.ts'
-import { NodeUrl } from '../upstream/upstream.ts'
 import { createWebSocketTransport } from '../upstream/wire/ws/ws-transport.ts'
 import { SharedSource } from './source.ts'
+import { NodeUrl } from '../upstream/node-url.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {

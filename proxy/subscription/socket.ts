@@ -13,7 +13,7 @@ import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
 import { anyUpstream, isPermitted, type Wanted } from '../upstream/wanted.ts'
 import { limitOf, settle } from '../upstream/outcome.ts'
-import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
 import { memberBytes } from './ask.ts'
@@ -26,6 +26,7 @@ import {
   NodeRefused,
 } from './subscriptions.ts'
 import { Backoff } from '../clock/backoff.ts'
+import type { SocketUrl } from '../upstream/node-url.ts'
 
 const silent = 'its WebSocket accepts subscriptions and sends nothing (stalled: #)'
 /** Longer than it may take to detect the next stall. */

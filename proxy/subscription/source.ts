@@ -3,11 +3,12 @@
 import type { FailureTable } from '../chain/failure-table.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { jsonRpcDialect } from '../upstream/dialect.ts'
-import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { aborted, release, type Outgoing, type UpstreamSubscription } from '../upstream/wire.ts'
 import { limitOf, settle } from '../upstream/outcome.ts'
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
+import type { SocketUrl } from '../upstream/node-url.ts'
 
 /** Cooldown of a failed URL before new topics use it. */
 export const urlBackoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StateRecord } from './observer.ts'
-import type { NodeUrl, Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
 import { type Weighed, floorOf } from './weights.ts'
+import type { NodeUrl } from './node-url.ts'
 
 /** Why the selection excluded an upstream: it cannot serve the call, or others rank higher. */
 export type ExclusionReason =

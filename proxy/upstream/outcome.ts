@@ -3,7 +3,8 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CooldownKind } from './health.ts'
 import { RateLimit } from './rate-limit.ts'
-import type { NodeUrl, Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
+import type { NodeUrl } from './node-url.ts'
 
 interface Effect {
   /**

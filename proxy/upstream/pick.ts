@@ -18,8 +18,9 @@ import {
   shownRankShift,
 } from './ranks.ts'
 import { isAt, isExcluded, reaches, type Wanted } from './wanted.ts'
-import type { Members, NodeUrl, Upstream } from './upstream.ts'
+import type { Members, Upstream } from './upstream.ts'
 import { draw, weigh, type Weighed } from './weights.ts'
+import type { NodeUrl } from './node-url.ts'
 
 export interface PickOptions {
   readonly iface: Pick<ChainInterface, 'archiveAfterBlocks'>

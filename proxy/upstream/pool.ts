@@ -12,13 +12,14 @@ import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import type { ChosenUrl } from './candidates.ts'
 import { Availability, Cooldown } from './health.ts'
-import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
+import { type Members, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
 import { Picker } from './pick.ts'
 import { isExcluded, isPermitted, reaches, type Wanted } from './wanted.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
+import { NodeUrl, type SocketUrl } from './node-url.ts'
 
 export interface PoolOptions {
   readonly chain: Chain

@@ -8,9 +8,9 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { probe, type ProbeAnswer } from './probe.ts'
 import { dialects } from './dialect.ts'
 import { Cooldown } from './health.ts'
-import { NodeUrl } from './upstream.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
+import { NodeUrl } from './node-url.ts'
 
 let hub: Chain
 beforeAll(async () => {

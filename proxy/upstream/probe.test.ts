@@ -8,9 +8,9 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { probe } from './probe.ts'
 import { dialects } from './dialect.ts'
 import { Cooldown } from './health.ts'
-import { NodeUrl } from './upstream.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
+import { NodeUrl } from './node-url.ts'
 
 let chain: Chain
 beforeAll(async () => {

@@ -10,7 +10,8 @@ import { waitOf } from './wait-of.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
 import type { PoolObserver } from './observer.ts'
 import { limitOf, type OutcomeDetails, settle } from './outcome.ts'
-import type { NodeUrl, Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
+import type { NodeUrl } from './node-url.ts'
 
 /** Timeout of a probe without one in the spec. */
 const probeTimeoutMs = 5_000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseJson } from '../json/scanner.ts'
-import type { NodeUrl } from './upstream.ts'
+import type { NodeUrl } from './node-url.ts'
 
 /** The store that replicas share. A command that fails counts as a store without heads. */
 export interface HeadStore {

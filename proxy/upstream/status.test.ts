@@ -8,8 +8,8 @@ import { Cooldown } from './health.ts'
 import { askStatus, toTimeMs } from './status.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
-import { NodeUrl } from './upstream.ts'
 import type { Outgoing } from './wire.ts'
+import { NodeUrl } from './node-url.ts'
 
 const catalog = await loadCatalog([])
 

@@ -4,8 +4,8 @@ import type { ChainInterface, DataKind, ProbeCall } from '../chain/types.ts'
 import type { SyncStatus } from '../tracker/tip.ts'
 import { toBlockNumber } from './dialect.ts'
 import { probe, type ProbeAnswer, type ProbeOptions } from './probe.ts'
-import type { NodeUrl } from './upstream.ts'
 import { settle } from './outcome.ts'
+import type { NodeUrl } from './node-url.ts'
 
 /** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'

@@ -4,102 +4,14 @@ import type { MethodRule } from '../chain/method-rule.ts'
 import { dataKinds } from '../chain/native/schema.ts'
 import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { NodeUrlConfig, Tier } from '../config/types.ts'
+import type { Tier } from '../config/types.ts'
 import type { TrackedNode } from '../tracker/chain-tracker.ts'
-import { History, type Read } from '../tracker/history.ts'
+import type { Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
-import { epochLeftMs, Score, type Availability, type Cooldown } from './health.ts'
+import { epochLeftMs, Score, type Availability } from './health.ts'
 import type { StateRecord, UpstreamState } from './observer.ts'
-import { RateLimit } from './rate-limit.ts'
-import { SecretMask } from './secrets/mask.ts'
 import { StateHistory } from './state-history.ts'
-import type { SocketTransport, Transport } from './wire.ts'
-
-/** One URL of an upstream with its state. The URLs of an upstream fail over among themselves. */
-export class NodeUrl<Wire extends Transport = Transport> {
-  /** The URL as written in the config file: safe to print. */
-  readonly printable: string
-  readonly transport: Wire
-  readonly cooldown: Cooldown
-  /** Limits of the config, and a learned one; null if there is none. */
-  limit: RateLimit | null
-  /** Masks keys in everything that the node returns except results. */
-  readonly mask: SecretMask
-  readonly timeoutMs: number | null
-  /** Requests to it carry a trace context. */
-  readonly takesTrace: boolean
-  readonly skipVerifications: readonly string[]
-  readonly declaredAddons: readonly string[]
-  /** Declared add-ons, without those that failed verification. */
-  addons: ReadonlySet<string>
-  /** Declared add-ons that no verification could prove or disprove yet. */
-  openAddons: ReadonlySet<string> = new Set()
-  /** Null until the first verification ends. */
-  verified: boolean | null = null
-  /** The URL did not answer its first verification. */
-  isUnreached = false
-  /** The latest block that it reported since it was verified. */
-  head: { readonly block: number; readonly atMs: number } | null = null
-  /** Oldest data of its node. */
-  history = new History()
-  /** Number of passed verifications after head jumps. */
-  jumpsPassed = 0
-  /** Time of the last head jump, on the clock's monotonic scale. */
-  jumpedMs = -Infinity
-  /** Paths at which the node serves the router's own requests, where several are possible. */
-  readonly servedPaths = new Map<string, string>()
-  /** Consecutive failures. The URL with the fewest goes first. */
-  failures = 0
-  /** The reason of the last failure of a call or a probe. */
-  lastFailure = ''
-  /** The reason of the last failed verification: `chain-id: wanted 0x1, the node says 0x5`. */
-  refusal = ''
-  /** Cause of the last failure, so that a cause shared by several calls counts once. */
-  failedBy: WeakRef<object> | null = null
-  /**
-   * When the URL last answered or timed out, on the clock's monotonic scale. A timeout of an
-   * earlier request is ignored.
-   */
-  lastResultMs = -Infinity
-
-  constructor(config: NodeUrlConfig, transport: Wire, cooldown: Cooldown) {
-    this.printable = config.url.toString()
-    this.transport = transport
-    this.cooldown = cooldown
-    this.limit = config.limits && new RateLimit(cooldown.clock, config.limits)
-    this.mask = new SecretMask(config)
-    this.timeoutMs = config.timeoutMs
-    this.takesTrace = config.traceContext
-    this.skipVerifications = config.skipVerifications
-    this.declaredAddons = config.addons
-    this.addons = new Set(config.addons)
-  }
-
-  /** Whether it can serve a call with these add-ons now. */
-  serves(addons: readonly string[]): boolean {
-    return !this.cooldown.active && this.isFor(addons)
-  }
-
-  /** Milliseconds until its limits allow a request; Infinity: once another one ends. */
-  get waitMs(): number {
-    return this.limit === null ? 0 : this.limit.waitMs
-  }
-
-  /** Like `serves`, but ignores the cooldown. */
-  isFor(addons: readonly string[]): boolean {
-    return this.verified === true && addons.every((addon) => this.addons.has(addon))
-  }
-}
-
-export interface CountedFailure {
-  /** `http-unavailable (HTTP 503: no healthy upstream)`. */
-  readonly reason: string
-  /** Number of failures that it counts as. */
-  readonly weight: number
-}
-
-/** One WebSocket URL of an upstream. */
-export type SocketUrl = NodeUrl<SocketTransport>
+import type { NodeUrl, SocketUrl, CountedFailure } from './node-url.ts'
 
 const anything: Read = { block: { kind: 'none' } }
 

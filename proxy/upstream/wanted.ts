@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockRef, DataKind } from '../chain/types.ts'
-import type { NodeUrl, Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
+import type { NodeUrl } from './node-url.ts'
 
 /** Requirements of an attempt on its upstream. */
 export interface Wanted {

@@ -7,7 +7,6 @@ import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Secret } from '../config/secret.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
-import type { NodeUrl } from './upstream.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
 import type { StateRecord } from './observer.ts'
 import { createPool, type Pool } from './pool.ts'
@@ -16,6 +15,7 @@ import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
 import { dialects } from './dialect.ts'
 import { Watch, type WatchOptions } from './watch.ts'
+import type { NodeUrl } from './node-url.ts'
 
 let chain: Chain
 let iface: ChainInterface

@@ -7,12 +7,13 @@ import type { Random } from '../clock/random.ts'
 import { History } from '../tracker/history.ts'
 import { toBlockNumber, type Dialect } from './dialect.ts'
 import { epochLeftMs } from './health.ts'
-import type { NodeUrl, Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { applyProbe, isTrouble, probe, verifyUrl, type ProbeOptions } from './probe.ts'
 import type { SharedHeads } from './shared-heads.ts'
 import { askStatus } from './status.ts'
+import type { NodeUrl } from './node-url.ts'
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** Heads are polled once per block within these limits. */

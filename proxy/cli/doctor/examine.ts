@@ -9,9 +9,10 @@ import { Availability, Cooldown } from '../../upstream/health.ts'
 import type { UrlVerification, ProbeTrouble } from '../../upstream/probe.ts'
 import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { askStatus } from '../../upstream/status.ts'
-import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
+import { Upstream } from '../../upstream/upstream.ts'
 import { type ServedChainContext, transportsOf } from '../../router/served-chain.ts'
 import { testNodeOf } from './test-node.ts'
+import { NodeUrl } from '../../upstream/node-url.ts'
 
 /** One URL of the config. */
 interface Subject {
