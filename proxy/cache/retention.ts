@@ -4,7 +4,13 @@ import type { FailureTable } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { MethodSpec } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
-import type { AttemptRecord, CacheWhy, Call, Journal } from '../relay/call.ts'
+import {
+  isCancelled,
+  type AttemptRecord,
+  type CacheWhy,
+  type Call,
+  type Journal,
+} from '../relay/call.ts'
 import type { ReplyContent, Reply } from '../relay/reply.ts'
 import { isNull, isEmptyResult, isRevert, shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
@@ -155,7 +161,7 @@ export function isDoubtful({ journal }: Call, reply: Reply): boolean {
 
 function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | undefined {
   return attempts.findLast(
-    ({ upstream: name, result }) => name === upstream && result !== 'aborted',
+    ({ upstream: name, result }) => name === upstream && !isCancelled(result),
   )
 }
 

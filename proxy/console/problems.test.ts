@@ -56,6 +56,13 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['odd | a | slow: 2.5s on average, the fastest one 50ms'],
   ],
+  [
+    'hanging in a third of its calls, which hedges hide',
+    first({ answer: 12, overtaken: 6 }),
+    {},
+    ['odd | a | hangs: another upstream overtook 33% of its first attempts'],
+  ],
+  ['overtaken twice', first({ answer: 8, overtaken: 2 }), {}, []],
   ['slow, seldom', { ...first({ answer: 4 }), latencyMs: 2_550 }, {}, []],
   ['not much slower', { ...first({ answer: 20 }), latencyMs: 290 }, {}, []],
   [

@@ -156,12 +156,15 @@ function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth
     hedges: totalOf(attempts, 'hedge'),
     /** Hedges that answered before the first request. */
     hedgesWon: totalOf(attempts, 'hedge answer') + totalOf(attempts, 'hedge node-error'),
+    /** First attempts that another upstream overtook, and their share. */
+    overtaken: attempts['first overtaken'] ?? 0,
+    overtakenRatio: ratio(attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')),
     /** Counts of disputed answers. */
     disputes: growth.of(`${key} disputes`),
   }
 }
 
-const notFailed = ['answer', 'aborted', 'running']
+const notFailed = ['answer', 'overtaken', 'aborted', 'running']
 
 /** @param table of finished calls; the last part of a key is the result */
 function trafficOf(key: string, table: string, { of, seconds }: Growth) {
@@ -236,12 +239,16 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
   const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
   const disputes = countsText(each.disputes)
+  const share = each.overtakenRatio ?? 0
+  const isHanging = each.overtaken >= failing.count && share >= failing.ofAttempts
+  const overtaken = `hangs: another upstream overtook ${percent(share)} of its first attempts`
   return [
     ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     ['odd', isEligible && why],
     [state === 'lagging' ? 'odd' : 'bad', !isEligible && standing, since],
     // The state of an upstream out of service already says so.
     ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
+    ['odd', isServing(state) && isHanging && overtaken],
     ['odd', isSlow && count >= slow.attempts && fault === null && slowness],
     ['odd', fault === null && disputes && `its answers are doubtful: ${disputes}`],
   ]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hopByHop } from '../config/fields/upstream-auth.ts'
-import type { CrossValidated, Journal } from '../relay/call.ts'
+import { isCancelled, type CrossValidated, type Journal } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Weighed } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
@@ -104,7 +104,7 @@ export class ResponseMetadata {
     }
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
-      if (result === null || result === 'answer' || result === 'aborted') continue
+      if (result === null || result === 'answer' || isCancelled(result)) continue
       if (result !== 'node-error' && result.origin === 'router') continue
       if (result === 'node-error' || result.origin !== 'upstream')
         this.#nodeErrors = joined(this.#nodeErrors, upstream)

@@ -7,7 +7,7 @@ import { isAt } from '../upstream/wanted.ts'
 import type { ChosenUrl } from '../upstream/candidates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { type Incoming, release, TransportError } from '../upstream/wire.ts'
-import { type AttemptKind, type Call, isRepeatable, maySendAgain } from './call.ts'
+import { type AttemptKind, type Call, isRepeatable, maySendAgain, type Cancelled } from './call.ts'
 import { ConcurrencySlot } from './concurrency-slot.ts'
 import { Exchange } from './exchange.ts'
 import { usualBudgetMs } from './hedge.ts'
@@ -137,10 +137,10 @@ export class Attempt implements Due {
    * Cancels the attempt: another one won, the client disconnected, or the call failed.
    * @param isSlowCall whether the winning answer was late as well
    */
-  abandon(nowMs: number, isSlowCall: boolean): void {
+  abandon(cause: Cancelled, nowMs: number, isSlowCall: boolean): void {
     if (this.#isOver) return
     this.#close()
-    this.exchange.abandon(isSlowCall, this.#giveUp(nowMs), nowMs)
+    this.exchange.abandon(cause, isSlowCall, this.#giveUp(nowMs), nowMs)
   }
 
   /** Aborts the exchange. @returns the time without an answer and the progress, for the log */

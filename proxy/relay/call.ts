@@ -119,6 +119,13 @@ export interface RelayObserver {
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
 export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
 
+/** `overtaken`: another attempt of the call answered first; `aborted`: nobody waits any more. */
+export type Cancelled = 'overtaken' | 'aborted'
+
+export function isCancelled(result: AttemptRecord['result']): result is Cancelled {
+  return result === 'overtaken' || result === 'aborted'
+}
+
 /** Record of one request to one upstream on behalf of a call. */
 export interface AttemptRecord {
   readonly upstream: string
@@ -136,7 +143,7 @@ export interface AttemptRecord {
   /** Null while it runs. For a streamed answer, the time when its head arrived. */
   endedMs: number | null
   /** Null while it runs; `node-error` is an error that the node itself returns. */
-  result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
+  result: 'answer' | 'node-error' | Cancelled | FailureClass | null
   /** Short text for the log, without payloads and keys. */
   detail: string | null
   /** Mismatch between the answer and the request; null if there is none. */

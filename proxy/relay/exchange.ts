@@ -9,7 +9,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { waitOf } from '../upstream/wait-of.ts'
 import { type Incoming, release, TransportError } from '../upstream/wire.ts'
 import type { ValidatedAnswer } from './answer-validator.ts'
-import { type AttemptKind, type AttemptRecord, type Call, isLight } from './call.ts'
+import { type AttemptKind, type AttemptRecord, type Call, isLight, type Cancelled } from './call.ts'
 import type { ConcurrencySlot } from './concurrency-slot.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { Reply, StreamValidator } from './reply.ts'
@@ -89,10 +89,10 @@ export class Exchange {
    * Another attempt won, the client disconnected, or the call failed.
    * @param isSlowCall whether the winning answer was late as well
    */
-  abandon(isSlowCall: boolean, silence: string, nowMs: number): void {
+  abandon(cause: Cancelled, isSlowCall: boolean, silence: string, nowMs: number): void {
     if (isSlowCall) this.#excuseLateness?.()
     if (this.isLate) this.#end(this.#timeout, silence, nowMs)
-    else this.#end('aborted', null, nowMs)
+    else this.#end(cause, null, nowMs)
     this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
   }
 

@@ -9,7 +9,15 @@ import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Exchange } from './exchange.ts'
 import { Broadcast } from './broadcast.ts'
-import { type AttemptKind, type Call, isRead, isRepeatable, isWhole, maySendAgain } from './call.ts'
+import {
+  type AttemptKind,
+  type Call,
+  isRead,
+  isRepeatable,
+  isWhole,
+  maySendAgain,
+  type Cancelled,
+} from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { learnHistory } from './learn-history.ts'
 import { LimitWait } from './limit-wait.ts'
@@ -350,22 +358,23 @@ class FailoverAttempts implements AttemptOwner {
 
   #answered(reply: Reply, nowMs: number, isLate = false): void {
     const { method, journal } = this.#call
-    if (this.#close(nowMs, isLate)) {
+    if (this.#close('overtaken', nowMs, isLate)) {
       if (!journal.mayStream) this.#context.hedging.answered(method, nowMs - this.#triedMs)
       this.#resolve(atLeastTip(reply, this.#call, this.#context))
     } else release(reply.incoming.body)
   }
 
   #fail(error: unknown, nowMs: number): void {
-    if (this.#close(nowMs)) this.#reject(error)
+    if (this.#close('aborted', nowMs)) this.#reject(error)
   }
 
-  #close(nowMs: number, isSlowCall = false): boolean {
+  /** @param cause of the end of running attempts */
+  #close(cause: Cancelled, nowMs: number, isSlowCall = false): boolean {
     if (this.#isOver) return false
     this.#isOver = true
     this.#call.signal.removeEventListener('abort', this.#leave)
     this.#cancelPause?.()
-    for (const attempt of this.#running) attempt.abandon(nowMs, isSlowCall)
+    for (const attempt of this.#running) attempt.abandon(cause, nowMs, isSlowCall)
     this.#suspects?.blame()
     return true
   }

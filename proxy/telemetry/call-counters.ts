@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Metric, Registry } from 'prom-client'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
-import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
+import { isCancelled, type AttemptRecord, type Call, type RelayObserver } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isBlamed } from '../upstream/outcome.ts'
 import { type Series, series } from './series.ts'
@@ -56,7 +56,7 @@ export function attemptCounter(
       const cells = cellsOf(upstream)
       const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
-      if (result !== 'aborted' && endedMs !== null)
+      if (!isCancelled(attempt.result) && endedMs !== null)
         cells.duration.observe((endedMs - startedMs) / 1_000)
     }
   }
@@ -80,7 +80,7 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string
   if (first === undefined && journal.cache) return refusal === null ? 'success' : 'node-error'
   if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
   const made = journal.attempts.filter(
-    (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
+    (attempt) => attempt.upstream === upstream && !isCancelled(attempt.result),
   )
   const hasNodeError = made.some(({ result }) => result === 'node-error')
   const isAgreed = !journal.attempts.some(hasFailed) && !(refusal && isBlamed(refusal))

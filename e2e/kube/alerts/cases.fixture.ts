@@ -29,6 +29,8 @@ const calls = (outcome: string, values: string) =>
   `router_requests_total${on({ ...fleet, method: 'eth_call', outcome })} ${values}`
 const took = (le: string, values: string) =>
   `router_request_duration_seconds_bucket${on({ ...fleet, method: 'eth_call', le })} ${values}`
+const attempts = (result: string, values: string) =>
+  `router_attempts_total${on({ ...fleet, upstream: 'alpha', kind: 'first', result })} ${values}`
 const lookups = (verdict: string, values: string) =>
   `router_cache_lookups_total${on({ ...fleet, class: 'latest', verdict })} ${values}`
 const claims = (outcome: string, values: string, instance = 'a:7779') =>
@@ -117,6 +119,17 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 15,
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our rate',
+  },
+  RouterUpstreamUnreliable: {
+    broken: [attempts('answer', '0+70x30'), attempts('overtaken', '0+30x30')],
+    well: [
+      attempts('answer', '0+70x30'),
+      attempts('aborted', '0+900x30'),
+      attempts('overtaken', '0+10x30'),
+    ],
+    at: 6,
+    labels: { ...fleet, upstream: 'alpha' },
+    says: 'alpha of ETH1 jsonrpc fails or hangs in 30% of its first attempts',
   },
   RouterOutOfResources: {
     broken: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1x20`],

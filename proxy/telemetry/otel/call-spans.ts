@@ -17,7 +17,7 @@ import { type IdGenerator, type Sampler, SamplingDecision } from '@opentelemetry
 import type { Clock } from '../../clock/clock.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import type { CallEnd } from '../../listener/listener.ts'
-import type { AttemptRecord, Call, Journal } from '../../relay/call.ts'
+import { isCancelled, type AttemptRecord, type Call, type Journal } from '../../relay/call.ts'
 import { headersOf, type TraceHeaders } from '../../relay/traced-request.ts'
 import { readStatus } from '../../upstream/dialect.ts'
 import { memo, outcomeOf, resultOf } from '../call-counters.ts'
@@ -120,7 +120,7 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
           if (!duration && !isSampled) return
           const described = describeAttempt(call, attempt, served)
           const { startMs, endMs, attributes } = described
-          if (attempt.result !== 'aborted') duration?.record((endMs - startMs) / 1_000, attributes)
+          if (!isCancelled(attempt.result)) duration?.record((endMs - startMs) / 1_000, attributes)
           if (isSampled) makeSpan(call, described, attempt)
         },
       }
@@ -206,7 +206,7 @@ function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served):
 function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
   const { upstream, origin, kind, startedMs: startMs, endedMs, detail } = attempt
   const result = resultOf(attempt)
-  const isError = result !== 'answer' && result !== 'aborted'
+  const isError = result !== 'answer' && !isCancelled(attempt.result)
   const errorType = !isError ? null : result === 'node-error' ? (detail ?? result) : result
   const status = served.interface === 'rest' ? attempt.httpStatus : attempt.code
   const at = { 'rpc_router.upstream': upstream, ...serverOf(origin) }
