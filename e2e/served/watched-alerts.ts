@@ -17,7 +17,10 @@ type Test = (labels: Sample['labels'], value: number) => boolean
 /** What raises an alert or blames an upstream, by series: samples that are not 0. */
 const bad: readonly (readonly [Series, Test])[] = [
   [series.requests, ({ outcome }) => !spared.split('|').includes(String(outcome))],
-  [series.attempts, ({ result }) => !['answer', 'node-error', 'overtaken', 'aborted'].includes(`${result}`)],
+  [
+    series.attempts,
+    ({ result }) => !['answer', 'node-error', 'overtaken', 'aborted'].includes(`${result}`),
+  ],
   [series.upstreamState, ({ state }) => state !== 'eligible'],
   [series.stateChanges, ({ to }) => to !== 'eligible'],
   ...[series.urlsInCooldown, series.cooldowns, series.breakerOpen, series.breakerTrips].map(always),
