@@ -10,7 +10,9 @@ export const silent: Readonly<
       'a constant, or a function of the request alone',
       `eth_chainId net_version web3_sha3 debug_traceBlock eth_supportedEntryPoints
       ots_getApiLevel debug_seedHash debug_traceTransactionInBlockByHash
-      debug_traceTransactionInBlockByIndex pm_supportedEntryPoints`,
+      debug_traceTransactionInBlockByIndex pm_supportedEntryPoints zks_L1ChainId
+      zks_getBaseTokenL1Address zks_getBridgeContracts zks_getBridgehubContract zks_getL2Multicall3
+      zks_getMainContract zks_getTestnetPaymaster zks_getTimestampAsserter`,
     ],
     [
       'the node itself, not its chain',
@@ -29,13 +31,17 @@ export const silent: Readonly<
       debug_standardTraceBlockToFile debug_startCPUProfile debug_startGoTrace
       debug_stopCPUProfile debug_stopGoTrace debug_traceBadBlock debug_traceBlockFromFile
       debug_verbosity debug_vmodule debug_writeBlockProfile debug_writeMemProfile
-      debug_writeMutexProfile erigon_cacheCheck erigon_forks erigon_nodeInfo eth_snapshot`,
+      debug_writeMutexProfile erigon_cacheCheck erigon_forks erigon_nodeInfo eth_snapshot
+      optimism_rollupConfig optimism_version bor_getVoteOnHash eth_health eth_getChainConfig
+      eth_getBadBlocks zks_getProtocolVersion`,
     ],
     [
       'accepts a transaction, which has no block yet',
       `eth_sendRawTransaction eth_sendRawTransactionConditional eth_sendPrivateTransaction
       eth_sendPrivateRawTransaction eth_cancelPrivateTransaction eth_sendBundle
-      eth_sendTransaction eth_resend eth_sendUserOperation eth_cancelBundle mev_sendBundle`,
+      eth_sendTransaction eth_resend eth_sendUserOperation eth_cancelBundle mev_sendBundle
+      zks_sendRawTransactionWithDetailedOutput sei_associate
+      linea_getTransactionExclusionStatusV1`,
     ],
     [
       'the pool of transactions: they have no block yet',
@@ -59,7 +65,13 @@ export const silent: Readonly<
       erigon_getBalanceChangesInBlock erigon_watchTheBurn eth_getBlockAccessListByNumber
       eth_getBlockAccessListRaw mev_simBundle overlay_callConstructor parity_listStorageKeys
       pimlico_getUserOperationGasPrice proof_call reth_getBalanceChangesInBlock
-      reth_getBlockExecutionOutcome trace_simulateV1`,
+      reth_getBlockExecutionOutcome trace_simulateV1 arbtrace_call arbtrace_callMany
+      arbtrace_replayBlockTransactions bor_getAuthor bor_getCurrentProposer
+      bor_getCurrentValidators bor_getSigners bor_getSnapshotProposer
+      bor_getSnapshotProposerSequence eth_suggestPriceOptions eth_callDetailed linea_estimateGas
+      linea_getProof scroll_estimateL1DataFee zks_getRawBlockTransactions zks_estimateFee
+      zks_estimateGasL1ToL2 zks_getFeeParams zks_getBatchFeeInput zks_getL1GasPrice
+      zks_getAllAccountBalances zks_getConfirmedTokens sei_getSeiAddress sei_getEVMAddress`,
     ],
     [
       'a relay or a paymaster, not the chain',
@@ -71,7 +83,19 @@ export const silent: Readonly<
       pm_getPaymasterData pm_getPaymasterStubData pm_sponsorUserOperation
       pm_validateSponsorshipPolicies`,
     ],
-    ['changes between two blocks that the request names', 'debug_getModifiedAccountsByNumber'],
+    [
+      'a result about two blocks that the request names',
+      'debug_getModifiedAccountsByNumber bor_getRootHash eth_getRootHash',
+    ],
+    [
+      'batches and proofs, whose numbers are not those of blocks',
+      `zks_L1BatchNumber zks_getL1BatchDetails zks_getL1BatchBlockRange zks_getProof
+      zks_getL2ToL1LogProof zks_getL2ToL1MsgProof`,
+    ],
+    [
+      'a message to another chain',
+      'warp_getMessageAggregateSignature warp_getBlockAggregateSignature',
+    ],
     [
       'pages of an index, which may be behind',
       `ots_getContractCreator ots_getTransactionBySenderAndNonce ots_searchTransactionsAfter
