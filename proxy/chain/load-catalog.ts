@@ -99,6 +99,8 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
 
 /** Adds the lists that the catalog's format lacks, from the first chain of the family. */
 function withNames(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
+  // Chains outside the families have nothing in common.
+  if (spec.family === 'other') return spec
   const kin = bundled?.natives.find((each) => each.spec.family === spec.family)?.spec
   for (const [name, own] of Object.entries(spec.interfaces ?? {}))
     for (const key of ['operator-only', 'read-names'] as const) {
