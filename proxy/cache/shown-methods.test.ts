@@ -34,6 +34,15 @@ const latestReads: Readonly<Record<string, readonly [method: string, params: rea
     'cosmos rest': ['GET /sdk/bank/v1beta1/supply', []],
     'cosmos grpc': ['sdk.bank.v1beta1.Query/TotalSupply', []],
     'aptos rest': ['GET /estimate_gas_price', []],
+    'evm rest': ['GET /wallet/getburntrx', []],
+    'BEACON rest': ['GET /eth/v1/beacon/states/head/fork', []],
+    'NEAR jsonrpc': ['gas_price', [null]],
+    'POLKADOT jsonrpc': ['state_getMetadata', []],
+    'STRK jsonrpc': ['starknet_getClassHashAt', ['latest', '0x1']],
+    'SUI jsonrpc': ['suix_getReferenceGasPrice', []],
+    'TON rest': ['GET /v2/getTransactions', []],
+    'XLM jsonrpc': ['getFeeStats', [{}]],
+    'XLM rest': ['GET /fee_stats', []],
   }
 
 /** A call, and how it names its block: `number`, `hash`, `latest`, `none`. */
@@ -45,6 +54,17 @@ interface Form {
 
 type Headers = Readonly<Record<string, string>>
 
+/** Names a family, or the base of chains outside the families, and the interface. */
+function keyOf({ id, family, interfaces }: Chain, { apiInterface }: ChainInterface): string {
+  const methods = JSON.stringify([...(interfaces.get(apiInterface)?.methods ?? [])])
+  const kin = chains.filter((chain) => {
+    const offered = chain.interfaces.get(apiInterface)
+    return offered && JSON.stringify([...offered.methods]) === methods
+  })
+  const [base = id] = kin.map((chain) => chain.id).toSorted((a, b) => a.length - b.length)
+  return `${family === 'other' ? base : family} ${apiInterface}`
+}
+
 /** A chain behind one interface. */
 class Offered {
   readonly key: string
@@ -55,7 +75,7 @@ class Offered {
   /** @param at the block that calls request and answers contain */
   constructor(chain: Chain, iface: ChainInterface, at = next) {
     this.#at = at
-    this.key = `${chain.family} ${iface.apiInterface}`
+    this.key = keyOf(chain, iface)
     this.chain = chain
     this.iface = iface
   }
@@ -110,8 +130,8 @@ class Offered {
   #restCalls(pattern: string): Form[] {
     const target = (block: number) =>
       pattern.replaceAll(/\{([^}]*)\}/g, (_, name: string) => {
-        if (/hash/.test(name)) return 'ab'.repeat(32)
-        return /height|version|block/.test(name) ? String(block) : 'aa'
+        if (/hash|root/.test(name)) return 'ab'.repeat(32)
+        return /height|version|block|state|sequence/.test(name) ? String(block) : 'aa'
       })
     return ['GET', 'POST'].flatMap((verb) => {
       const ahead = this.#restCall(`${verb} ${target(1)}`, {}).method.showsBlock?.ahead ?? 0
@@ -360,8 +380,8 @@ function placeOf({ tellsTip, showsBlock }: MethodSpec) {
 }
 
 test('each method in `silent` exists and is listed once', () => {
-  const known = offers.flatMap(({ chain: { family }, iface: { apiInterface, methods } }) =>
-    [...methods].map((method) => `${family} ${apiInterface} ${method}`),
+  const known = offers.flatMap(({ chain, iface }) =>
+    [...iface.methods].map((method) => `${keyOf(chain, iface)} ${method}`),
   )
   const named = Object.entries(silent).flatMap(([key, groups]) =>
     groups.flatMap(([, names]) => names.split(/\s+/).map((name) => `${key} ${name}`)),
