@@ -327,10 +327,13 @@ describe.each(
   /** A result about a block that the request names proves that the block exists. */
   const isSilent = ({ name, method }: Form) =>
     silentHere.includes(method.name) && name !== 'number' && name !== 'hash'
+  const own = new Map<Offered, readonly Form[]>()
   const forms = (of = offered) =>
-    [...iface.methods]
-      .flatMap((method) => of.formsOf(method))
-      .filter(({ method }) => method.kind !== 'subscribe' && isFirst(offered.key, iface, method))
+    own.getOrInsertComputed(of, () =>
+      [...iface.methods]
+        .flatMap((method) => of.formsOf(method))
+        .filter(({ method }) => method.kind !== 'subscribe' && isFirst(offered.key, iface, method)),
+    )
   const where = async (
     wanted: 'served' | 'ended',
     tried: readonly Form[],
