@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockPoint, BlockRef, Chain } from './types.ts'
 
-/** Age at which a block is final on chains with a finality tag. No known chain takes longer. */
+/**
+ * Age at which a block is final on chains with a finality tag. Some rollups are proven later, but
+ * no known chain replaces older blocks.
+ */
 const finalAfterMs = 30 * 60_000
 /** Minimum distance between a final block and the tip, on chains with a finality tag. */
 const minFinalBlocks = 128

@@ -6,6 +6,7 @@ import { nearest } from '../config/nearest.ts'
 import type { Problem } from '../config/problem.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { compileChain } from './compile/compile-chain.ts'
+import { bundledCatalog } from './bundled-catalog.ts'
 import { SpecError, fileProblem } from './document.ts'
 import type { FailureTable } from './failure-table.ts'
 import { compileFailures } from './failures/compile-failures.ts'
@@ -16,7 +17,7 @@ import { validateSpec } from './native/validate.ts'
 import { type Collections, convertSpec, expandCollections } from './public-catalog/convert-spec.ts'
 import type { CatalogSpec } from './public-catalog/schema.ts'
 import { readDocuments, type SourceDocuments } from './read-documents.ts'
-import { readSource, type SourceFiles } from './sources.ts'
+import { readSource, type SourceFiles, type SpecFile } from './sources.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
 /** The bundle contains the specs as JSON, which parses faster. */
@@ -48,7 +49,25 @@ export function loadBundledSpecs(): Promise<BundledSpecs> {
 }
 
 async function readBundledSpecs(): Promise<BundledSpecs> {
-  return specsOver(await readSource(bundledSpecs))
+  const source = await readSource(bundledSpecs)
+  if (source.problems.length > 0) throw new SpecError(source.problems)
+  const documents = new Map<SpecFile, SourceDocuments>()
+  const problems: Problem[] = []
+  const read = (file: SpecFile) => readDocuments({ ...source, files: [file] }, problems)
+  const catalog = bundledCatalog(source.files, (files) => {
+    const parts = files.map((file) => documents.getOrInsertComputed(file, read))
+    return layered([joined(parts)], problems)
+  })
+  let whole: BundledSpecs | undefined
+  return { catalog, over: (sources) => (whole ??= specsOver(source)).over(sources) }
+}
+
+function joined(parts: readonly SourceDocuments[]): SourceDocuments {
+  return {
+    natives: parts.flatMap(({ natives }) => natives),
+    catalog: parts.flatMap(({ catalog }) => catalog),
+    failures: parts.flatMap(({ failures }) => failures),
+  }
 }
 
 /** The specs of a source, as a base for other specs. @throws SpecError */
@@ -63,11 +82,12 @@ export function specsOver(bundled: SourceFiles): BundledSpecs {
 /**
  * Loads the bundled chain specs, then the sources on top. A source is a file, a directory tree, or
  * an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one with the same id, and
- * its names win. Failure rows of later sources come first. A chain is compiled on first use.
+ * its names win. Failure rows of later sources come first. A chain is compiled on first use, and
+ * without sources also parsed then.
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
-  // A router loads a catalog once per config, so it does not retain the documents in between.
+  // A router loads a catalog once per config, so catalogs share no documents.
   const [base, ...files] = await Promise.all([
     readBundledSpecs(),
     ...sources.map((source) => readSource(source)),
@@ -99,6 +119,8 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
 
 /** Adds the lists that the catalog's format lacks, from the first chain of the family. */
 function withNames(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
+  // Chains outside the families have nothing in common.
+  if (spec.family === 'other') return spec
   const kin = bundled?.natives.find((each) => each.spec.family === spec.family)?.spec
   for (const [name, own] of Object.entries(spec.interfaces ?? {}))
     for (const key of ['operator-only', 'read-names'] as const) {

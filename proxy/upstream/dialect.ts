@@ -99,12 +99,12 @@ interface ErrorBody {
 }
 
 /**
- * Message of a JSON-RPC error. Cosmos nodes call every error `Internal error` and put the cause in
- * `data`.
+ * Message of a JSON-RPC error. Cosmos nodes call every error `Internal error`, NEAR nodes
+ * `Server error`, and put the cause in `data`.
  */
 export function errorWords(code: number, message: string, data: unknown): string {
-  const isInData = code === internalError && typeof data === 'string' && data !== ''
-  return isInData ? `${message}: ${data}` : message
+  const isInData = code === internalError || message === 'Server error'
+  return isInData && typeof data === 'string' && data !== '' ? `${message}: ${data}` : message
 }
 
 /** The node's error with its own message; null without an error status or a JSON message. */

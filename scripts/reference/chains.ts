@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { Chain } from '../../proxy/chain/types.ts'
 import { fillIn } from '../generate/fill-in.ts'
 import { chainPage } from './chains/chain-page.ts'
+import { methodRows } from './chains/method-table.ts'
 import { tableRow, words } from './chains/table.ts'
 
 /** `docs/reference/chains.md`: the chains of the bundled specs. */
-export async function render(): Promise<string> {
-  const chains = await bundledChains()
+export function render(): string {
+  const chains = bundledChains()
   return fillIn('docs/reference/chains.md', {
     chains: [
       '| chain-id | also | name | interfaces | block time | allowed lag | final | identified by |',
       '|---|---|---|---|---|---|---|---|',
-      ...chains.map((chain) => chainRow(chain, twinOf(chain, chains) ?? chain)),
+      ...chains.map((chain) => chainRow(chain, pageOwner(chain))),
     ],
   })
 }
 
 /** `docs/reference/chains/*.md`: a page for each chain with distinct methods. */
 export async function renderMore(): Promise<ReadonlyMap<string, string>> {
-  const chains = await bundledChains()
-  const own = chains.filter((chain) => twinOf(chain, chains) === null)
+  const chains = bundledChains()
+  const ownerOf = new Map(chains.map((chain) => [chain, pageOwner(chain)]))
   return new Map(
-    own.map((chain) => [
-      `chains/${chain.id.toLowerCase()}`,
-      chainPage(chain, kinOf(chain, chains)),
-    ]),
+    [...new Set(ownerOf.values())].map((owner) => {
+      const kin = chains.filter((chain) => chain !== owner && ownerOf.get(chain) === owner)
+      const base = baseOf(owner)
+      return [
+        `chains/${owner.id.toLowerCase()}`,
+        chainPage(owner, kin, base === null ? null : pageOwner(base)),
+      ]
+    }),
   )
 }
 
-async function bundledChains(): Promise<readonly Chain[]> {
-  const catalog = await loadCatalog([])
+const catalog = await loadCatalog([])
+
+function bundledChains(): readonly Chain[] {
   return catalog.ids
     .toSorted()
     .map((id) => catalog.find(id))
@@ -59,20 +66,28 @@ function blocks(count: number): string {
   return count === 1 ? '1 block' : `${count} blocks`
 }
 
-/** The earlier chain with the same methods, whose page lists them. */
-function twinOf(chain: Chain, chains: readonly Chain[]): Chain | null {
-  const methods = methodsOf(chain)
-  const twin = chains.find((each) => methodsOf(each) === methods)
-  return twin === undefined || twin === chain ? null : twin
+/** Ids of the chains that bundled specs extend, by id. */
+const baseIds = new Map(
+  readdirSync('specs')
+    .filter((file) => file.endsWith('.yml'))
+    .map((file) => {
+      const text = readFileSync(`specs/${file}`, 'utf8')
+      return [/^id: (\S+)/m.exec(text)?.[1], /^extends: (\S+)/m.exec(text)?.[1]]
+    }),
+)
+
+function baseOf(chain: Chain): Chain | null {
+  return catalog.find(baseIds.get(chain.id) ?? '')
 }
 
-/** The chains that share the page of this chain. */
-function kinOf(chain: Chain, chains: readonly Chain[]): readonly Chain[] {
-  return chains.filter((each) => twinOf(each, chains) === chain)
+/** The chain whose page has the methods: the extended one, if they are the same there. */
+function pageOwner(chain: Chain): Chain {
+  const base = baseOf(chain)
+  return base !== null && methodsOf(base) === methodsOf(chain) ? pageOwner(base) : chain
 }
 
-function methodsOf({ interfaces, cacheable }: Chain): string {
-  return [[String(cacheable), { methods: [] }] as const, ...interfaces]
-    .map(([name, { methods }]) => [name, ...methods].join())
+function methodsOf({ interfaces }: Chain): string {
+  return [...interfaces]
+    .map(([name, offered]) => [name, ...methodRows(offered)].join('\n'))
     .join('\n')
 }

@@ -72,8 +72,10 @@ export class CacheFixture extends RelayFixture {
 
   constructor(answering: Answering, options: CacheFixtureOptions = {}) {
     const { nodes = 'a', policies = [], crossValidated = [], maxBytes = 1024 * 1024 } = options
+    const { chain, iface } = options.of ?? bundled
+    const addons = [...iface.addons].filter((addon) => addon !== 'archive')
     const script = (node: string) => ({
-      urls: [{ addons: ['debug', 'trace', 'bundler'] }],
+      urls: [{ addons }],
       script: (request: Outgoing): ScriptedAnswer => {
         if (options.script) return options.script(request)
         const { body } = request
@@ -83,7 +85,6 @@ export class CacheFixture extends RelayFixture {
         return { body: JSON.stringify({ jsonrpc: '2.0', id: question.id, result: answer }) }
       },
     })
-    const { chain, iface } = options.of ?? bundled
     super(chain, iface, Object.fromEntries([...nodes].map((name) => [name, script(name)])))
     this.#iface = iface
     this.answering = answering

@@ -87,6 +87,8 @@ it('a chain of the public catalog has the lists of its family', async () => {
   const question = { apiInterface: 'jsonrpc', method: 'admin_peers', params: [] } as const
   expect(classify(question).operatorOnly).toBe(true)
   expect(classify({ ...question, method: 'bor_getSigners' }).looksLikeRead).toBe(true)
+  const near = other.find('NEAR')!.interfaces.get('jsonrpc')!
+  expect(near.classify({ ...question, method: 'state_getPairs' }).looksLikeRead).toBe(false)
 })
 
 it.each([

@@ -127,6 +127,14 @@ const reads: Readonly<Record<string, readonly string[]>> = {
   BTC: ['getblock', 'getblockcount', 'getrawtransaction'],
   HUBCHAIN: ['status', 'block', 'abci_query'],
   MOVECHAIN: ['/accounts/{address}', '/view'],
+  STRK: ['starknet_call', 'starknet_getBlockWithTxs'],
+  NEAR: ['query', 'block'],
+  SUI: ['sui_getObject', 'sui_getCheckpoint'],
+  POLKADOT: ['state_getStorage', 'chain_getHeader'],
+  XLM: ['getEvents', '/ledgers/{sequence}'],
+  TON: ['/v2/getAddressInformation', '/v2/runGetMethod'],
+  TRX: ['eth_getBlockByNumber', '/wallet/getaccount'],
+  BEACON: ['/eth/v2/beacon/blocks/{block_id}'],
 }
 
 describe.each(Object.keys(reads))('%s', (id) => {

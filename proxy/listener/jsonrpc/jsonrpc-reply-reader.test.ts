@@ -103,6 +103,12 @@ describe("an answer that is the node's error", () => {
       -32603,
       'Internal error: tx (AB) not found',
     ],
+    [
+      'with the cause in its data',
+      '{"id":1,"error":{"code":-32000,"message":"Server error","data":"Chunk Missing"}}',
+      -32000,
+      'Server error: Chunk Missing',
+    ],
     ['without a code', '{"id":1,"error":{"message":"x"}}', null, 'x'],
     ['with a code that is a text', '{"id":1,"error":{"code":"3","message":"x"}}', null, 'x'],
     ['with a code that is a fraction', '{"id":1,"error":{"code":1.5,"message":"x"}}', null, 'x'],

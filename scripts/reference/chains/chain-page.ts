@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface, Verification } from '../../../proxy/chain/types.ts'
 import { subscriptionFormOf } from '../../../proxy/subscription/form-of.ts'
-import { methodTable } from './method-table.ts'
+import { methodRows, methodTable } from './method-table.ts'
 import { words } from './table.ts'
 
 const interfaceNames: Readonly<Record<ChainInterface['apiInterface'], string>> = {
@@ -12,28 +12,41 @@ const interfaceNames: Readonly<Record<ChainInterface['apiInterface'], string>> =
   grpc: 'gRPC',
 }
 
-/** The page of a chain and all chains with the same methods. */
-export function chainPage(chain: Chain, kin: readonly Chain[]): string {
+/**
+ * The page of a chain and all chains with the same methods.
+ * @param base the chain that it extends, whose page has the methods that both have
+ */
+export function chainPage(chain: Chain, kin: readonly Chain[], base: Chain | null): string {
   return [
     `# ${chain.id}: ${chain.name}`,
     '',
     'Generated from `specs/`; do not edit. All chains: [chains](../chains.md).',
     ...(kin.length === 0
       ? []
-      : ['', `This also applies to ${words(kin.map(({ id }) => id))}, except for the chain id.`]),
-    ...[...chain.interfaces.values()].flatMap((offered) => interfaceSection(chain, offered)),
+      : [
+          '',
+          `This also applies to ${words(kin.map(({ id }) => id))}, except for chain id, times and finality.`,
+        ]),
+    ...(base === null
+      ? []
+      : ['', `It extends [\`${base.id}\`](${base.id.toLowerCase()}.md). Other methods are there.`]),
+    ...[...chain.interfaces.values()].flatMap((offered) =>
+      interfaceSection(chain, offered, base?.interfaces.get(offered.apiInterface)),
+    ),
     '',
   ].join('\n')
 }
 
-function interfaceSection(chain: Chain, offered: ChainInterface): string[] {
+function interfaceSection(chain: Chain, offered: ChainInterface, base?: ChainInterface): string[] {
+  const inherited = new Set(base && methodRows(base))
+  const lacking = base ? base.methods.difference(offered.methods) : new Set<string>()
   return [
     '',
     `## ${interfaceNames[offered.apiInterface]}`,
     '',
     ...facts(chain, offered),
-    '',
-    ...methodTable(offered),
+    ...(lacking.size === 0 ? [] : [`- Without ${words(lacking)}.`]),
+    ...methodTable(methodRows(offered).filter((row) => !inherited.has(row))),
   ]
 }
 

@@ -13,18 +13,25 @@ interface Listed {
   ask(param?: string): MethodSpec
 }
 
-/** A table of the router's handling of each method of an interface. */
-export function methodTable(offered: ChainInterface): string[] {
-  const rows = [...offered.methods]
+/** The router's handling of each method of an interface, as rows of a table. */
+export function methodRows(offered: ChainInterface): readonly string[] {
+  return [...offered.methods]
     .flatMap((name) => listed(offered, name))
     .map((method) => ({ method, asked: method.ask() }))
     .toSorted((a, b) => (a.asked.addon ?? '').localeCompare(b.asked.addon ?? ''))
+    .map(({ method, asked }) => methodRow(method, asked))
+}
+
+/** A table of methods, or nothing if there are none. */
+export function methodTable(rows: readonly string[]): string[] {
+  if (rows.length === 0) return []
   return [
+    '',
     '[Integrity](../../concepts/integrity.md) explains each check.',
     '',
     '| method | kind | add-on | block when none is given | cost | timeout | cached | checks |',
     '|---|---|---|---|---|---|---|---|',
-    ...rows.map(({ method, asked }) => methodRow(method, asked)),
+    ...rows,
   ]
 }
 
