@@ -27,15 +27,27 @@ export function reasonOf({ name }: { readonly name: string }, evidence: Evidence
   return shown === null ? name : `${name} (${shown})`
 }
 
-/** A node's words, printable and short. Keys are masked before, since a cut key is not found. */
+/** A node's words, printable and short. Callers mask keys first: a truncated key matches no more. */
 export function quoteOf(words: string, maxLength = maxWordsLength): string {
   const short = words.length > maxLength ? `${words.slice(0, maxLength)}...` : words
   return short.replaceAll(/\s+/g, ' ').replaceAll(/[^\x20-\x7e]/g, '?')
 }
 
-/** The text of a page, such as a gateway's error, without its tags. */
-export function textOf(page: Uint8Array): string {
-  const start = Buffer.from(page.subarray(0, 1_024)).toString('latin1')
-  const plain = start.replaceAll(/<(style|script|title)[^]*?<\/\1>|<[^>]*>/gi, ' ')
-  return plain.replaceAll(/\s+/g, ' ').trim()
+/** Longer pages are not quoted. */
+const maxPageBytes = 64 * 1024
+/** Tags that may stand inside a word, and thus inside a key. */
+const inlineTags = /<\/?(?:wbr|b|i|u|em|strong|span|code|a)\b[^>]*>/gi
+
+/**
+ * The words of a page, such as a gateway's error.
+ * @param mask masks keys, in the whole page and in its text without tags
+ */
+export function pageWordsOf(page: Uint8Array, mask: (text: string) => string): string {
+  if (page.length > maxPageBytes) return ''
+  const start = mask(Buffer.from(page).toString('latin1')).slice(0, 4_096)
+  const text = start
+    .replaceAll(/<(style|script|title)[^]*?<\/\1>/gi, ' ')
+    .replaceAll(inlineTags, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+  return quoteOf(mask(text.replaceAll(/\s+/g, ' ').trim()))
 }

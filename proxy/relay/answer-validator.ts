@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import { textOf } from '../chain/failure-words.ts'
 import type { Chain, MethodSpec } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
@@ -81,11 +80,9 @@ export class AnswerValidator {
     const { failures } = chain
     const isHere = body instanceof Uint8Array
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
-    const text = isHere && status >= 400 ? textOf(body) : ''
-    const detail = text ? `${why}: ${text}` : why
     // Clients can invent methods that a gateway refuses, so the upstream is not blamed for those.
     const unblamed = { ...failure, weight: 0 }
-    if (status >= 400) return failed(method.known ? failure : unblamed, detail, 'as-it-is')
+    if (status >= 400) return failed(method.known ? failure : unblamed, why, 'as-it-is')
     if (isClientsFault) return failed(unblamed, why, 'as-it-is')
     // A malformed answer that claims success never reaches the client.
     return failed(failure, why, null, failure.cooldown ? null : { check: 'envelope', detail: why })

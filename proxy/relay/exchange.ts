@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import { quoteOf, reasonOf } from '../chain/failure-words.ts'
+import { pageWordsOf, quoteOf, reasonOf } from '../chain/failure-words.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import { limitOf, type Outcome, type OutcomeDetails, settle } from '../upstream/outcome.ts'
 import type { ChosenUrl } from '../upstream/candidates.ts'
@@ -122,8 +122,15 @@ export class Exchange {
     const isFallback = passOn !== null && incoming.body instanceof Uint8Array
     this.reply = isFallback ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
-    const { detail } = validated
-    this.#fail(failure, detail && quoteOf(this.url.mask.text(detail)), nowMs)
+    this.#fail(failure, this.#wordsOf(received, validated), nowMs)
+  }
+
+  /** The node's words, without keys. */
+  #wordsOf({ status, body }: Incoming, { detail, passOn }: ValidatedAnswer): string | null {
+    const mask = (text: string) => this.url.mask.text(text)
+    const isPage = passOn === 'as-it-is' && status >= 400 && body instanceof Uint8Array
+    const page = isPage ? pageWordsOf(body, mask) : ''
+    return detail && [quoteOf(mask(detail)), page].filter(Boolean).join(': ')
   }
 
   #note(status: number, { missedBlock, violation, code }: ValidatedAnswer): void {

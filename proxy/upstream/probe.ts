@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
-import { quoteOf, reasonOf, textOf } from '../chain/failure-words.ts'
+import { pageWordsOf, quoteOf, reasonOf } from '../chain/failure-words.ts'
 import type { ChainInterface, ProbeCall, ResultPath, Verification } from '../chain/types.ts'
 import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -145,7 +145,7 @@ function read(
   const { status: httpStatus, body } = answer
   const content = dialect.read(answer)
   if (content.kind === 'malformed') {
-    const text = httpStatus >= 400 ? quoteOf(mask.text(textOf(body))) : ''
+    const text = httpStatus >= 400 ? pageWordsOf(body, (words) => mask.text(words)) : ''
     const detail = [content.why, text].filter(Boolean).join(': ')
     const failure = failures.ofPage(httpStatus, body)
     return failed(answer, failure, reasonOf(failure, { httpStatus, code: null, detail }), options)
