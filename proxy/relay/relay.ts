@@ -86,10 +86,12 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   if (!breaker.admits(call, nowMs)) {
     const needs = new Needs(call)
     const message = 'no upstream is up; calls fail at once until one is'
-    if (!context.pool.nextInCooldown(needs))
+    if (!context.pool.nextInCooldown(needs)) {
+      context.pool.tryToVerify(needs)
       return reject(
         rateLimited(context.pool, needs) ?? new RelayError(errorKinds.breakerOpen, message),
       )
+    }
   }
   const answered = (reply: Reply) => {
     breaker.ended(call, !isTrouble(reply))
@@ -97,6 +99,7 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   }
   const failed = (error: unknown) => {
     breaker.ended(call, isUnanswered(error) ? false : null)
+    if (journal.attempts.length === 0) context.pool.tryToVerify(new Needs(call))
     reject(error)
   }
   if (method.kind === 'write' && isWhole(call))

@@ -178,6 +178,12 @@ export class Pool implements Members {
     )
   }
 
+  /** Verifies such a URL before its cooldown ends, so that calls are not refused for all of it. */
+  tryToVerify(wanted: Wanted): void {
+    const next = this.nextToVerify(wanted)
+    if (next?.url.cooldown.beginTrial()) this.onVerificationTrial?.(next.upstream, next.url)
+  }
+
   #firstInCooldown(wanted: Wanted, isAble: (url: NodeUrl, upstream: Upstream) => boolean) {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
@@ -190,6 +196,9 @@ export class Pool implements Members {
 
   /** Called when the head of a URL jumps, which disables the URL until it is verified again. */
   onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
+
+  /** Called to verify a URL in cooldown. */
+  onVerificationTrial: ((upstream: Upstream, url: NodeUrl) => void) | null = null
 
   /** Polls the heads of upstreams ahead of the usual schedule. */
   pollHeads: ((maxAgeMs?: number) => unknown) | null = null

@@ -227,7 +227,7 @@ export async function verifyUrl(
   const unknown = new Set<string>()
   for (const verification of wanted) {
     const { name, severity, addon } = verification
-    if (url.cooldown.active) return
+    if (url.cooldown.isClosed) return
     const answer = await probe(url, verification.call, options)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
@@ -245,7 +245,7 @@ export async function verifyUrl(
       (answer.kind === 'failed' ? unknown : lacking).add(addon)
   }
   if (wanted.length === 0 && iface.latestBlock) {
-    if (url.cooldown.active) return
+    if (url.cooldown.isClosed) return
     // Without verifications, any answer proves that the node is up.
     const answer = await probe(url, iface.latestBlock, options)
     if (isTrouble(answer)) return fail(answer)
@@ -253,6 +253,8 @@ export async function verifyUrl(
   // Results that cannot be verified now stay unchanged.
   const shown: ReadonlySet<string> = url.verified === true ? url.addons : new Set()
   url.openAddons = unknown.difference(lacking).difference(shown)
+  // A trial has shown that the cooldown is over.
+  url.cooldown.end()
   url.addons = new Set(url.declaredAddons).difference(lacking).difference(url.openAddons)
   url.verified = true
 }

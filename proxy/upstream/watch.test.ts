@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { anyUpstream } from './wanted.ts'
 import { afterEach, beforeAll, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
@@ -690,6 +691,23 @@ describe('the watch', () => {
     expect(Date.parse(shown!.until!)).toBeGreaterThan(fixture.clock.wallMs())
     delete state.fault
     await fixture.clock.advance(withinMs / 2)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('a refused call has a limited first verification tried before its time', async () => {
+    const state: NodeState = {
+      fault: { status: 429, headers: ['Retry-After', '60'], body: 'slow down' },
+    }
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(7_000)
+    const asked = fixture.asked(0)
+    for (let each = 0; each < 10; each++) fixture.pool.tryToVerify(anyUpstream)
+    await fixture.clock.advance(100)
+    expect(fixture.asked(0)).toBe(asked + 1)
+    delete state.fault
+    await fixture.clock.advance(6_000)
+    fixture.pool.tryToVerify(anyUpstream)
+    await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible'])
   })
 

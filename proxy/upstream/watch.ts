@@ -83,6 +83,7 @@ export class Watch {
     const { pool } = this.#options
     this.#failed = failed
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
+    pool.onVerificationTrial = (upstream, url) => this.#run(this.#verify(upstream, url), upstream)
     const polling = new Set<Upstream>()
     pool.pollHeads = (maxAgeMs = 0) => {
       const probes: Promise<void>[] = []
@@ -137,6 +138,7 @@ export class Watch {
 
   stop(): void {
     this.#options.pool.onJump = null
+    this.#options.pool.onVerificationTrial = null
     this.#options.pool.pollHeads = null
     this.#options.pool.onRise = null
     this.#stop.abort()
