@@ -222,7 +222,7 @@ export function validateProvider(
   bundled: BundledSpecs | null,
   allowLinkLocal: boolean,
 ): ProviderValidation {
-  const collector = new ValueCollector(data)
+  const collector = new ValueCollector(data, provider)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
   const { unresolvedRefs } = collector
   const notes = notesOfProvider(provider)
