@@ -85,6 +85,7 @@ export function translate(input: TranslateInput): Translation {
     })),
     endpoints: listeners.map((listener) => ({
       endpoint: listener.endpoint,
+      serves: listener.serves,
       upstreams: upstreams.filter((upstream) => serves(upstream, listener)).length,
       served: opened.includes(listener),
     })),
