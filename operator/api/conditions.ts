@@ -46,6 +46,7 @@ export const rpcRouterConditions = {
     MinimumReplicasAvailable: 'True',
     MinimumReplicasUnavailable: 'False',
     RedisUnavailable: 'False',
+    ListenersDark: 'False',
     ScaledToZero: 'False',
     NotProgrammed: 'False',
   },
@@ -54,6 +55,7 @@ export const rpcRouterConditions = {
     RolloutComplete: 'False',
     ReplicaFailure: 'False',
     RolloutStalled: 'False',
+    RolloutStopped: 'False',
     NotProgrammed: 'False',
   },
   Ready: {

@@ -41,6 +41,7 @@ export const eventReasons = {
   LastGoodRestored: warn('Rollout'),
   ReplicaFailure: warn('Rollout'),
   RolloutStalled: warn('Rollout'),
+  RolloutStopped: warn('Rollout'),
 } as const satisfies Readonly<Record<string, EventMeaning>>
 
 export type EventReason = keyof typeof eventReasons

@@ -47,6 +47,12 @@ const listener = object('A configured listener.', {
   apiInterface: text('Interface of the endpoint.', { max: 32 }),
   url: text('URL for clients in the cluster.', { max: 512 }).optional(),
   providers: count('Accepted providers that serve it.'),
+  serving: text('Upstreams that serve, of those that the pods have, such as 1/2.', {
+    max: 16,
+  }).optional(),
+  message: text('Why the other upstreams do not serve, as the pods report it.', {
+    max: 2048,
+  }).optional(),
 })
 
 export const rpcRouterStatus = object('Observed state. Only the operator writes it.', {
@@ -71,6 +77,7 @@ export const rpcRouterStatus = object('Observed state. Only the operator writes 
     replicas: text('Ready pods of those wanted.', { max: 16 }).optional(),
     providers: text('Providers in use of those selected.', { max: 16 }).optional(),
     listeners: count('Number of open listeners.').optional(),
+    serving: text('Listeners that serve of those configured.', { max: 16 }).optional(),
   }).optional(),
 })
 

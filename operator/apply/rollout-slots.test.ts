@@ -5,12 +5,14 @@ import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
 import {
   configMaps,
+  type Deployment,
   deployments,
   horizontalPodAutoscalers,
   rpcRouters,
   services,
   upstreamProviders,
 } from '../resources/kinds.ts'
+import { withoutNewPods } from './rollout-slots.ts'
 
 const names = ['r1', 'r2', 'r3', 'r4', 'r5']
 
@@ -186,4 +188,17 @@ test('a change that replaces no pod waits for no slot', async () => {
   await harness.pass(6_000)
   expect(harness.get(deployments, `${rolling}-router`).spec.replicas).toBe(5)
   expect(generationOf(harness, other)).toBe(1)
+})
+
+test('a stopped rollout stays stopped while the next one waits for a slot', () => {
+  const template = { metadata: {} }
+  const present: Deployment = {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'r' } },
+    spec: { selector: {}, template },
+  }
+  const wanted = { fixedHash: 'b', current: 'a', objects: [present] }
+  const pausedOf = (of: Deployment) =>
+    (withoutNewPods(wanted, of).objects[0] as Deployment).spec.paused
+  expect(pausedOf(present)).toBeUndefined()
+  expect(pausedOf({ ...present, spec: { ...present.spec, paused: true } })).toBe(true)
 })

@@ -63,7 +63,12 @@ export function withoutNewPods(wanted: WantedObjects, present: Deployment): Want
     return {
       ...rest,
       metadata: { ...metadata, ...(!isSame && named) },
-      spec: { ...spec, template: present.spec.template },
+      // The present rollout stays stopped while the next one waits.
+      spec: {
+        ...spec,
+        template: present.spec.template,
+        ...(present.spec.paused && { paused: true }),
+      },
     }
   }
   const objects = wanted.objects

@@ -82,6 +82,8 @@ function isRouter({ apiVersion, kind }: OwnerReference): boolean {
 /** The parts of a ReplicaSet or Deployment that say what its pods need. */
 export interface Revision extends KubeObject {
   readonly fixedHash: string | null
+  /** Number of the rollout that created it; undefined before Kubernetes has observed it. */
+  readonly revision: string | undefined
   readonly ports: PodPorts
   readonly pods: number
   /** Names of the Secrets in its containers' environment. */
@@ -99,6 +101,7 @@ export function revisionOf(object: KubeObject): Revision {
     kind,
     metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
     fixedHash: annotations?.[fixedHashAnnotation] ?? null,
+    revision: metadata.annotations?.['deployment.kubernetes.io/revision'],
     ports: portsIn(annotations),
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],

@@ -8,7 +8,7 @@ import { Reflector, type ReflectorOptions, synced } from '../kube/reflector.ts'
 import { Store } from '../kube/store.ts'
 import { type Pod, pods } from '../resources/kinds.ts'
 import { childSelector, componentOf, instanceKeys } from '../resources/labels.ts'
-import { type FleetView, type PodView, podView } from '../status/fleet-view.ts'
+import { type FleetView, isDarkForLong, type PodView, podView } from '../status/fleet-view.ts'
 import { healthIn, type Observations, upstreamOf } from '../status/provider-health.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import type { ClusterCache } from './cluster-cache.ts'
@@ -27,7 +27,10 @@ export interface FleetObserverOptions extends Pick<
   readonly chainIdOf: ChainIdOf
   /** Called with a provider whose health changed. */
   readonly onChange: (provider: string) => void
-  /** Called with a router after its first observation, and when its pods serve other configs. */
+  /**
+   * Called with a router after its first observations, and after the two that differ from those
+   * before: in configs, listeners or stores.
+   */
   readonly onServing: (router: string) => void
 }
 
@@ -123,20 +126,23 @@ export class FleetObserver {
       silent: answers.flatMap((answer) => answer.silent),
     }
     if (cache.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
-    const before = this.observations(key).at(-1)
-    this.#observations.set(key, [...this.observations(key), view].slice(-2))
+    const all = [...this.observations(key), view]
+    this.#observations.set(key, all.slice(-2))
     this.#report(router)
-    if (!isDeepStrictEqual(before && servedBy(before), servedBy(view))) this.#options.onServing(key)
+    const [first, ...others] = all.map(servedBy)
+    if (all.length < 3 || others.some((each) => !isDeepStrictEqual(first, each)))
+      this.#options.onServing(key)
     return { requeueAfterMs: everyMs }
   }
 
   async #observePod(
-    { metadata: { name }, ip }: RunningPod,
+    { metadata: { name, labels }, ip }: RunningPod,
     signal: AbortSignal,
   ): Promise<FleetView> {
     const page = await this.#options.readPodPage(ip ?? '', signal)
     const view: PodView | null = 'text' in page ? podView(name, page.text) : null
-    if (view !== null) return { pods: [view], silent: [] }
+    const template = labels?.['pod-template-hash']
+    if (view !== null) return { pods: [{ ...view, template }], silent: [] }
     const problem = 'problem' in page ? page.problem : 'the answer is not that of a router'
     return { pods: [], silent: [{ pod: name, problem }] }
   }
@@ -155,8 +161,13 @@ export class FleetObserver {
   }
 }
 
+/** What a router's status says about its pods. */
 function servedBy({ pods: views }: FleetView): ReadonlySet<string> {
-  return new Set(views.map(({ configSha256, isRefusing }) => `${configSha256} ${isRefusing}`))
+  const facts = views.map(({ configSha256, isRefusing, template, listeners, stores }) => {
+    const seen = listeners?.map((each) => ({ ...each, darkMs: isDarkForLong(each) }))
+    return JSON.stringify([configSha256, isRefusing, template, seen, stores])
+  })
+  return new Set(facts)
 }
 
 function runningPodOf(object: KubeObject): RunningPod {

@@ -335,7 +335,7 @@ test('a missing Redis for answers makes no condition False', async () => {
   await harness.pass()
   expect(harness.conditions(rpcRouters, 'r')).toMatchObject({
     Available: expect.stringMatching(
-      /^True.* The Redis for cached answers is not available/,
+      /^True.* The store of cached answers is not available/,
     ) as string,
     Ready: expect.stringMatching(/^True/) as string,
   })

@@ -36,7 +36,8 @@ import {
 } from '../status/condition-set.ts'
 import type { PodView } from '../status/fleet-view.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { isRolling } from '../status/rollout.ts'
+import { isObserved, isRolling } from '../status/rollout.ts'
+import { type RolloutStop, rolloutStop } from '../status/rollout-stop.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { type Component, objectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
@@ -127,7 +128,9 @@ export class RouterReconciler {
     const translated = await translateRouter(this.#options, router, openPorts, signal)
     const { config } = translated.translation
     const exchanged = config && this.#exchange(key, router, config, present)
-    const wanted = this.#wanted(router, translated, present, exchanged)
+    const built = this.#wanted(router, translated, present, exchanged)
+    const stop = isPaused(router) ? null : this.#stop(key, present, deploymentIn(built))
+    const wanted = built && stop ? withStop(built) : built
     const delayMs = this.#delayMs(key, wanted, present)
     if (delayMs > 0) return { requeueAfterMs: delayMs }
 
@@ -154,6 +157,8 @@ export class RouterReconciler {
       ...troubles,
       behind: this.#behind(key, exchanged),
       refusedBy: exchanged?.refusedBy ?? null,
+      stop,
+      observations: this.#options.fleets?.observations(key) ?? null,
     })
     const occurrences = conditionOccurrences('NotAccepted', router.status, status)
     this.#report(key, router, translated, deployment)
@@ -212,6 +217,19 @@ export class RouterReconciler {
       ?.pods.filter((each) => !each.configSha256.startsWith(config.contentHash))
     if (behind !== undefined && behind.length > 0) fleets.observeSoon(key)
     return behind ?? null
+  }
+
+  /** Decides whether the rollout stops. A changed template begins another, which does not. */
+  #stop(key: string, present: Deployment | null, wanted: Deployment | null): RolloutStop | null {
+    const { fleets, cache } = this.#options
+    if (fleets === null || present === null || replacesPods(present, wanted)) return null
+    // A Deployment that Kubernetes has not observed still has the number of the rollout before.
+    const revision = isObserved(present) ? revisionOf(present).revision : undefined
+    const newest = cache.replicaSets
+      .byIndex('instance', key)
+      .find((each) => revision !== undefined && each.revision === revision)
+    const template = newest?.metadata.labels?.['pod-template-hash']
+    return rolloutStop(fleets.observations(key).at(-1), template, present.spec.paused === true)
   }
 
   /** Returns an object of the router; null if it does not exist or has another owner. */
@@ -303,6 +321,16 @@ export class RouterReconciler {
 function deploymentIn(wanted: WantedObjects | null): Deployment | null {
   const found = wanted?.objects.find(({ kind }) => kind === deployments.kind)
   return (found as Deployment | undefined) ?? null
+}
+
+/** Pauses the Deployment, so that Kubernetes replaces no more pods. */
+function withStop(wanted: WantedObjects): WantedObjects {
+  const objects = wanted.objects.map((each) =>
+    each.kind === deployments.kind
+      ? { ...each, spec: { ...(each as Deployment).spec, paused: true } }
+      : each,
+  )
+  return { ...wanted, objects }
 }
 
 function replacesPods(present: Deployment, wanted: Deployment | null): boolean {

@@ -31,6 +31,8 @@ function before(reason: string, message: string, status: Condition['status'] = '
 }
 const failed = before('Disabled', 'Since a while ago.')
 
+const disabledText = 'Too many consecutive failures: calls go elsewhere until it answers'
+
 const up = observe(['eligible', 1], ['eligible', 2])
 const down = observe(['disabled', 3], ['disabled', 2])
 const half = observe(['eligible', 1], ['disabled', 2])
@@ -57,7 +59,19 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
     undefined,
     'Disabled: Too many consecutive failures: calls go elsewhere until it answers. Since 2026-01-01T00:02:00Z.',
   ],
-  ['the same reason as before', [down, down], failed, 'Disabled: Since a while ago.'],
+  [
+    'the same reason as before in the same words',
+    [down, down],
+    before('Disabled', `${disabledText}. Since 2025-12-31T00:00:00Z.`),
+    'Since 2025-12-31T00:00:00Z.',
+  ],
+  ['the same reason in other words', [down, down], failed, `Disabled: ${disabledText}. Since 2026`],
+  [
+    'words that change with each observation',
+    [observe(['disabled', 2, 'after 3 s']), observe(['disabled', 2, 'after 4 s'])],
+    failed,
+    'Disabled: Since a while ago.',
+  ],
   ['different observations', [up, down], failed, 'Disabled: Since a while ago.'],
   [
     'different first observations',
@@ -185,7 +199,8 @@ const page = { config: { sha256 }, upstreams: [{ ...upstream, state: 'eligible',
 test('a page is parsed, including one with unknown fields', () => {
   const more = { ...page, upstreams: page.upstreams.map((each) => ({ ...each, tip: 1 })), x: 1 }
   const upstreams = page.upstreams
-  const view = { pod: 'p', configSha256: sha256, isRefusing: false, refusedSha256: null, upstreams }
+  const config = { configSha256: sha256, isRefusing: false, refusedSha256: null }
+  const view = { pod: 'p', ...config, upstreams, listeners: [], stores: [] }
   expect(podView('p', JSON.stringify(more))).toEqual(view)
   const refused = { why: '2 errors, see the log', at: at(1), sha256: 'c0ffee' }
   const refusing = { ...page, config: { ...page.config, refused } }

@@ -23,11 +23,8 @@ const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = ne
     ['InCooldown', 'All of its URLs are in cooldown: the node limits the rate or is unavailable'],
   ],
   ['disabled', ['Disabled', 'Too many consecutive failures: calls go elsewhere until it answers']],
-  ['rejected', ['Rejected', 'None of its URLs passes verification: see the log of a pod']],
-  [
-    'unverified',
-    ['Unverified', 'None of its URLs has been verified yet: it is probably unreachable'],
-  ],
+  ['rejected', ['Rejected', 'None of its URLs passes verification: the pods give no reason']],
+  ['unverified', ['Unverified', 'None of its URLs has been verified yet: the pods give no reason']],
 ])
 
 /** Reasons that mean that a provider cannot serve calls. */
@@ -67,8 +64,15 @@ export function healthIn(
           : 'the first check is still running',
       )
   const isSame = before?.reason === found.reason && before.message === found.message
-  // The times change with each replaced pod, so the message stays as long as the reason does.
-  return isSame || before?.reason === newer?.key ? (before ?? found) : found
+  // The times change with each replaced pod, so the message stays as long as the reason and its
+  // words do, and while the words differ from one observation to the next.
+  const [wasWords, olderWords, newerWords] = [before, older?.finding, newer?.finding].map(wordsOf)
+  const isUnchanged = wasWords === newerWords || olderWords !== newerWords
+  return isSame || (before?.reason === newer?.key && isUnchanged) ? (before ?? found) : found
+}
+
+function wordsOf(condition: Pick<ObservedCondition, 'message'> | undefined): string | undefined {
+  return condition?.message.replace(/ Since \S+$/, '')
 }
 
 function unobserved(why: string): ObservedCondition {

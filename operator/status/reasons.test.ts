@@ -124,6 +124,18 @@ function invalid(): readonly Situation[] {
   ]
 }
 
+const dark = {
+  pods: [
+    {
+      ...{ pod: 'p', configSha256: '', isRefusing: false, upstreams: [] },
+      listeners: [
+        { chain: 'ETH1', interface: 'jsonrpc', serving: 0, total: 1, why: 'why', darkMs: 1 },
+      ],
+    },
+  ],
+  silent: [],
+}
+
 /** Situations that follow from the result of applying, and from the pods. */
 const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: complete }),
@@ -138,6 +150,8 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: deployment({ ready: 0 }) }),
   ofRouter('minimal', { deployment: deployment({ wanted: 0, updated: 0, ready: 0 }) }),
   ofRouter('minimal', { deployment: complete, lost: [{ component: 'redis', problem: null }] }),
+  ofRouter('minimal', { deployment: complete, observations: [dark, dark] }),
+  ofRouter('minimal', { deployment: complete, stop: { problem: 'why' } }),
   ofRouter('minimal', { applied: applied('conflict') }),
   ofRouter('minimal', { applied: applied('waiting') }),
   ofRouter('minimal', { applied: applied('refused') }),

@@ -8,6 +8,7 @@ import { portsIn } from '../resources/ports.ts'
 import type { RedisComponent } from '../translate/object-names.ts'
 import { type ObservedCondition, routerFinding, sentences } from './condition-set.ts'
 import { counted } from '../../proxy/words/counted.ts'
+import type { RolloutStop } from './rollout-stop.ts'
 
 /** Returns a Deployment's own counts of its pods. */
 function countsOf(deployment: Deployment | null) {
@@ -33,10 +34,10 @@ export function fleetFigures(deployment: Deployment | null) {
   } satisfies RpcRouterStatus
 }
 
-/** Returns the number of open listeners: those in the pods' config, if a pod is available. */
-export function openListeners(deployment: Deployment | null): number {
-  if (deployment === null || countsOf(deployment).availableReplicas === 0) return 0
-  return portsIn(deployment.spec.template.metadata?.annotations).listen.length
+/** Returns the open ports: those in the pods' config, if a pod is available. */
+export function openPorts(deployment: Deployment | null): readonly number[] {
+  if (deployment === null || countsOf(deployment).availableReplicas === 0) return []
+  return portsIn(deployment.spec.template.metadata?.annotations).listen
 }
 
 /** Whether the Deployment exceeded its progress deadline. */
@@ -78,30 +79,34 @@ export function readyOfWanted(deployment: Deployment | null): string {
   return `${countsOf(deployment).readyReplicas}/${wantedBy(deployment)}`
 }
 
-/** An unavailable Redis of a router. */
-export interface LostRedis {
+/** A store that pods cannot use: a Redis of the router or an external one, or a cache service. */
+export interface LostStore {
   readonly component: RedisComponent
+  /** Whether other pods can use it. */
+  readonly isPartial?: boolean
   readonly problem: string | null
 }
 
 const losses = {
-  redis: 'The Redis for sessions is not available: until it is, calls with a session id fail',
+  redis: 'The store of sessions is not available: until it is, calls with a session id fail',
   'redis-cache':
-    'The Redis for cached answers is not available: until it is, replicas share no answers',
+    'The store of cached answers is not available: until it is, replicas share no answers',
 } as const satisfies Readonly<Record<RedisComponent, string>>
 
 /**
- * Reports whether enough pods of any revision are available, as a node drain would leave, and the
- * Redis without which sessions fail.
+ * Reports whether enough pods of any revision are available, as a node drain would leave, the store
+ * without which sessions fail, and an upstream for each listener.
  * @param isValid whether the current config is valid
  * @param problem why a pod is not ready, if known
+ * @param dark a sentence for each listener that no upstream serves
  */
 export function availability(
   spec: Disruptable,
   deployment: Deployment | null,
   isValid = true,
   problem: string | null = null,
-  lost: readonly LostRedis[] = [],
+  lost: readonly LostStore[] = [],
+  dark: readonly string[] = [],
 ): ObservedCondition<'Available'> {
   if (deployment === null) {
     const message = isValid ? 'Nothing runs yet: see Programmed.' : 'No config has been valid yet.'
@@ -117,13 +122,16 @@ export function availability(
   const texts = [
     isEnough ? counts : `${counts}, and at least ${minimum} must be`,
     isShort(deployment) ? problem : null,
-    ...lost.flatMap((redis) => [losses[redis.component], redis.problem]),
+    ...dark,
+    ...lost.flatMap((store) => [losses[store.component], store.problem]),
   ]
   const message = sentences(texts.filter((text) => text !== null))
   if (!isEnough) return routerFinding('Available', 'MinimumReplicasUnavailable', message)
-  // Without the Redis for answers, the router is only slower.
-  return lost.some(({ component }) => component === 'redis')
-    ? routerFinding('Available', 'RedisUnavailable', message)
+  // Without the store of answers, the router is only slower.
+  if (lost.some(({ component, isPartial }) => component === 'redis' && !isPartial))
+    return routerFinding('Available', 'RedisUnavailable', message)
+  return dark.length > 0
+    ? routerFinding('Available', 'ListenersDark', message)
     : routerFinding('Available', 'MinimumReplicasAvailable', message)
 }
 
@@ -156,7 +164,7 @@ function maxUnavailableOf(count: number | string, wanted: number): number {
 }
 
 /** Whether Kubernetes' controller has observed the current generation. */
-function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
+export function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
@@ -166,15 +174,18 @@ function isObserved({ status, metadata }: Deployment | StatefulSet): boolean {
  * @param before the last condition; valid until the Deployment reports more, unless `isNew`
  * @param isNew whether the template just changed
  * @param problem why a pod is not ready, if known
+ * @param stop why the rollout is stopped; null if it is not
  */
 export function progress(
   deployment: Deployment | null,
   before: ObservedCondition | undefined,
   isNew: boolean,
   problem: string | null = null,
+  stop: RolloutStop | null = null,
 ): ObservedCondition {
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing has been applied yet.')
+  if (stop !== null) return stopped(stop, before)
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
   const counts = `${updatedReplicas} of ${counted(wantedBy(deployment), 'pod has', 'pods have')} the newest revision`
   const because = problem === null ? [] : [problem]
@@ -206,6 +217,15 @@ export function progress(
     default:
       return routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
+}
+
+/** @param before stays while no pod of the newest revision answers */
+function stopped({ problem }: RolloutStop, before: ObservedCondition | undefined) {
+  if (problem === null && before?.reason === 'RolloutStopped') return before
+  const why = problem ?? 'No pod of the newest revision answers'
+  const next =
+    'Older pods serve it, so the rollout is stopped. It continues when all pods of the newest revision serve it, or with a change that replaces the pods'
+  return routerFinding('Progressing', 'RolloutStopped', sentences([why, next]))
 }
 
 /** Maximum length of a message. Its start is cut: the end of a log says why a process exited. */

@@ -8,17 +8,20 @@ import { selectorLabels } from '../resources/labels.ts'
 import { objectName } from '../translate/object-names.ts'
 import { type ProviderOutcome, type Translation, violationText } from '../translate/translation.ts'
 import { type ObservedCondition, routerFinding, sentences, settle } from './condition-set.ts'
+import { isDark, listenerIn, lostStoresIn } from './fleet-health.ts'
 import type { PodView } from './fleet-view.ts'
+import type { Observations } from './provider-health.ts'
 import {
   availability,
   fleetFigures,
   isRolledOut,
-  type LostRedis,
-  openListeners,
+  type LostStore,
+  openPorts,
   progress,
   readyOfWanted,
 } from './rollout.ts'
 import { counted } from '../../proxy/words/counted.ts'
+import type { RolloutStop } from './rollout-stop.ts'
 
 /** Result of applying a router's objects. */
 export type Applied =
@@ -54,12 +57,15 @@ export interface RouterObservation {
   readonly rollsOut: boolean
   /** Why a pod is not ready, if known. */
   readonly podProblem?: string | null
-  /** Unavailable managed Redis instances. */
-  readonly lost?: readonly LostRedis[]
+  /** Unavailable Redis instances of the operator. */
+  readonly lost?: readonly LostStore[]
   /** Pods last observed with another config; null before the first observation. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
   /** Pods whose refusal made the operator restore the last good config; null if it did not. */
   readonly refusedBy?: readonly string[] | null
+  readonly observations?: Observations
+  /** Why its rollout is stopped; null if it is not. */
+  readonly stop?: RolloutStop | null
   /** RFC 3339. */
   readonly now: string
 }
@@ -75,33 +81,46 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 
 /** Returns the status of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
-  const { router, translation, deployment, isCutOff = false, autoscaler, now } = observation
+  const { router, deployment, isCutOff = false, autoscaler, now } = observation
   const { metadata, status } = router
   const { desiredReplicas, conditions } = autoscaler?.status ?? {}
   const selector = Object.entries(selectorLabels(router, 'router'))
+  const listeners = listenersOf(observation)
+  const ports = isCutOff ? [] : openPorts(deployment)
+  const serving = listeners.filter((each) => ports.includes(each.port) && !isDark(each))
+  const found = findings(observation, listeners)
   return {
     observedGeneration: metadata.generation,
-    conditions: settle(findings(observation), status?.conditions, metadata.generation, now),
+    conditions: settle(found, status?.conditions, metadata.generation, now),
     ...fleetFigures(deployment),
     ...(conditions && { autoscaling: { desiredReplicas, conditions } }),
     selector: selector.map(([key, value]) => `${key}=${value}`).join(','),
-    listeners: translation.endpoints.map(({ endpoint, upstreams, served }) => ({
-      name: endpoint.name,
-      port: endpoint.port,
-      chainId: endpoint.chainId,
-      apiInterface: endpoint.apiInterface,
-      ...(served &&
-        !isCutOff && {
-          url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${objectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
-        }),
-      providers: upstreams,
-    })),
+    listeners,
     summary: {
       replicas: readyOfWanted(deployment),
       providers: providersSummary(observation),
-      listeners: isCutOff ? 0 : openListeners(deployment),
+      listeners: ports.length,
+      serving: `${serving.length}/${listeners.length}`,
     },
   }
+}
+
+type Listeners = NonNullable<RpcRouterStatus['listeners']>
+
+function listenersOf(observation: RouterObservation): Listeners {
+  const { router, translation, isCutOff = false, observations = null } = observation
+  const host = `${objectName(router)}.${router.metadata.namespace}.svc`
+  return translation.endpoints.map(({ endpoint, serves, upstreams, served }) => {
+    const { name, port, chainId, apiInterface } = endpoint
+    const before = router.status?.listeners?.find((each) => each.name === name)
+    const scheme = apiInterface === 'grpc' ? 'grpc' : 'http'
+    return {
+      ...{ name, port, chainId, apiInterface },
+      ...(served && !isCutOff && { url: `${scheme}://${host}:${port}` }),
+      providers: upstreams,
+      ...listenerIn(observations, serves, before),
+    }
+  })
 }
 
 /** `5/6`: providers in use, out of those with an endpoint. A blocked router keeps its own. */
@@ -118,19 +137,23 @@ function isElsewhere({ refusals }: ProviderOutcome): boolean {
   return refusals.some(({ reason }) => reason === 'ChainNotServed')
 }
 
-function findings(observation: RouterObservation): readonly ObservedCondition[] {
-  const { router, translation, deployment, rollsOut, podProblem = null, lost } = observation
+function findings(
+  observation: RouterObservation,
+  listeners: Listeners,
+): readonly ObservedCondition[] {
+  const { router, translation, deployment, rollsOut, podProblem, stop = null } = observation
   const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
-  const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem)
+  const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem, stop)
   const conditions = [
     acceptance(translation),
     resolution(translation),
     programming(observation),
-    availability(router.spec, deployment, translation.config !== null, podProblem, lost),
+    availabilityOf(observation, listeners, before('Available')),
   ]
   const ready = before('Ready')
   const wasReady = ready?.status === 'True'
-  const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
+  const isReached =
+    stop === null && (isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut))
   // While a rollout of this generation is queued, such as after an upgrade, its pods still serve.
   const serveOn =
     observation.applied.result === 'queued' &&
@@ -138,6 +161,32 @@ function findings(observation: RouterObservation): readonly ObservedCondition[] 
     (wasReady || ready.reason === 'NotAvailable')
   const needed = serveOn ? conditions.filter(({ type }) => type !== 'Programmed') : conditions
   return [...conditions, progressing, readiness(needed, isReached ? null : progressing)]
+}
+
+/** @param before stays until two observations of the stores agree */
+function availabilityOf(
+  {
+    router,
+    translation,
+    deployment,
+    podProblem,
+    lost = [],
+    observations = null,
+  }: RouterObservation,
+  listeners: Listeners,
+  before: ObservedCondition | undefined,
+): ObservedCondition<'Available'> {
+  const dark = listeners.filter(isDark).map(({ name, message }) => {
+    return `No upstream of the listener ${name} serves${message ? `: ${message}` : ''}`
+  })
+  const stores = lostStoresIn(observations)
+  const all = [...lost, ...(stores ?? [])]
+  const isValid = translation.config !== null
+  const found = availability(router.spec, deployment, isValid, podProblem, all, dark)
+  const isUnsettled = stores === null && found.status === 'True'
+  return isUnsettled && before?.reason === 'RedisUnavailable'
+    ? { ...before, type: 'Available' }
+    : found
 }
 
 function acceptance({ refusals, providers, notes }: Translation): ObservedCondition<'Accepted'> {

@@ -70,7 +70,7 @@ export function planRouter(
   allowLinkLocal: boolean,
 ): RouterPlan {
   const { spec } = router
-  const collector = new ValueCollector(data)
+  const collector = new ValueCollector(data, router)
   const stores = storeSections(router, collector)
   const specs = readSpecSources(spec.specSources, collector)
   const hasOwnSpecs = specs.section.length > 0

@@ -71,12 +71,28 @@ export function notesOfRouter(
     notes.push(
       `The NetworkPolicy lets the pods connect to any address and port, since a URL of ${hiding.join(', ')} hides its port in a Secret: write scheme, host and port into the url itself`,
     )
+  notes.push(...sharedUrls(upstreams))
   const unscaled = resourcesWithoutRequest(spec)
   if (unscaled.length > 0)
     notes.push(
       `The HorizontalPodAutoscaler cannot scale by ${unscaled.join(' and ')}: pod.resources.requests must be more than 0`,
     )
   return notes
+}
+
+/** Names providers of one chain and interface that have a URL in common, but not the URL. */
+function sharedUrls(upstreams: readonly UpstreamPlan[]): readonly string[] {
+  const urls = upstreams.flatMap(({ entry, provider, serves }) =>
+    entry['node-urls'].map(({ url }) => ({ provider, serves, url: url.replace(/\/+$/, '') })),
+  )
+  const notes = Map.groupBy(urls, ({ serves, url }) => `${serves} ${url}`)
+    .values()
+    .flatMap(([first, ...others]) => {
+      const names = new Set([first, ...others].map((each) => each?.provider))
+      const text = `${[...names].join(', ')} have the same URL for ${first?.serves}: they count as ${names.size} upstreams, but are one node`
+      return names.size > 1 ? [`The UpstreamProviders ${text}`] : []
+    })
+  return [...new Set(notes)]
 }
 
 /** Returns the resources that autoscaling needs but pods do not request. */

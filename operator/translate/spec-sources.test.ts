@@ -17,7 +17,10 @@ function compiled(texts: Readonly<Record<string, string>>, ...others: readonly o
     configMap: () => ({ keys: Object.keys(texts), get: (key: string) => texts[key] ?? null }),
   }
   const sources = [{ type: 'ConfigMap', configMap: { name: 'own' } }, ...others]
-  const read = readSpecSources(sources as never, new ValueCollector(data))
+  const read = readSpecSources(
+    sources as never,
+    new ValueCollector(data, { metadata: { name: 'r', namespace: 'rpc' } }),
+  )
   return compileSpecs(read, bundled)
 }
 

@@ -87,6 +87,7 @@ export function translate(input: TranslateInput): Translation {
     })),
     endpoints: listeners.map((listener) => ({
       endpoint: listener.endpoint,
+      serves: listener.serves,
       upstreams: upstreams.filter((upstream) => serves(upstream, listener)).length,
       served: opened.includes(listener),
     })),
@@ -224,7 +225,7 @@ export function validateProvider(
   bundled: BundledSpecs | null,
   allowLinkLocal: boolean,
 ): ProviderValidation {
-  const collector = new ValueCollector(data)
+  const collector = new ValueCollector(data, provider)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
   const { unresolvedRefs } = collector
   const notes = notesOfProvider(provider)

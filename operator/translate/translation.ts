@@ -20,6 +20,8 @@ export interface ProviderOutcome extends ProviderFaults {
 /** Result for one endpoint. */
 export interface EndpointOutcome {
   readonly endpoint: Endpoint
+  /** `ETH1 jsonrpc`, with the chain's name in the config. */
+  readonly serves: string
   /** Upstreams of both tiers that serve it. */
   readonly upstreams: number
   readonly served: boolean

@@ -71,7 +71,7 @@ function planUpstream(
   data: ReferenceData,
 ): Candidate {
   const { spec, metadata } = provider
-  const collector = new ValueCollector(data)
+  const collector = new ValueCollector(data, provider)
   const chainId = chainIdOf(spec.chainId)
   const { entry, refusals } = upstreamEntry(provider, chainId, collector)
   const { variables, files, copies, unresolvedRefs } = collector

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ConfigMapKeyRef, SecretKeyRef, Tls, ValueFrom } from '../api/refs.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { type Piece, type TlsEntry, variableName } from './config-text.ts'
 import { digest, configDirectory, secretDirectory } from './object-names.ts'
 import {
@@ -32,9 +33,12 @@ export class ValueCollector {
   readonly #names = new Set<string>()
   readonly #unresolvedRefs: UnresolvedRef[] = []
   readonly #data: ReferenceData
+  readonly #namespace: string
 
-  constructor(data: ReferenceData) {
+  /** @param object that has the references */
+  constructor(data: ReferenceData, { metadata: { namespace = '' } }: Pick<KubeObject, 'metadata'>) {
     this.#data = data
+    this.#namespace = namespace
   }
 
   /** Returns each missing object or key once, with the fields that refer to it. */
@@ -100,7 +104,7 @@ export class ValueCollector {
   ): readonly (readonly [key: string, text: string])[] {
     const data = this.#data.configMap(name)
     if (data === null) {
-      this.#unresolvedRefs.push(missing('ConfigMap', field, name, '', data))
+      this.#unresolvedRefs.push(this.#missing('ConfigMap', field, { name, key: '' }, data))
       return []
     }
     return (keys ?? data.keys).map((key) => {
@@ -109,33 +113,35 @@ export class ValueCollector {
     })
   }
 
-  #checkSecret({ field }: ValueSource, { name, key }: SecretKeyRef): void {
+  #checkSecret({ field }: ValueSource, ref: SecretKeyRef): void {
+    const { name, key } = ref
     const data = this.#data.secret(name)
-    if (!data?.get(key)) this.#unresolvedRefs.push(missing('Secret', field, name, key, data))
+    if (!data?.get(key)) this.#unresolvedRefs.push(this.#missing('Secret', field, ref, data))
   }
 
   #configMapText({ field }: ValueSource, { name, key }: ConfigMapKeyRef): string | null {
     const data = this.#data.configMap(name)
     const text = data?.get(key)
     if (text) return text
-    this.#unresolvedRefs.push(missing('ConfigMap', field, name, key, data))
+    this.#unresolvedRefs.push(this.#missing('ConfigMap', field, { name, key }, data))
     return null
   }
-}
 
-/** Describes a missing object, key or value. */
-function missing(
-  kind: 'Secret' | 'ConfigMap',
-  field: string,
-  name: string,
-  key: string,
-  data: KeyedData | null,
-): UnresolvedRef {
-  if (data === null)
-    return { reason: `${kind}NotFound`, field, message: `there is no ${kind} ${name}` }
-  const why =
-    data.get(key) === null ? `has no key ${key}` : `has an empty value under the key ${key}`
-  return { reason: `${kind}KeyNotFound`, field, message: `the ${kind} ${name} ${why}` }
+  /** Describes a missing object, key or value. */
+  #missing(
+    kind: 'Secret' | 'ConfigMap',
+    field: string,
+    { name, key }: SecretKeyRef,
+    data: KeyedData | null,
+  ): UnresolvedRef {
+    const what = `${kind} ${name}`
+    const where = `in the namespace ${this.#namespace}`
+    if (data === null)
+      return { reason: `${kind}NotFound`, field, message: `there is no ${what} ${where}` }
+    const why =
+      data.get(key) === null ? `has no key ${key}` : `has an empty value under the key ${key}`
+    return { reason: `${kind}KeyNotFound`, field, message: `the ${what} ${where} ${why}` }
+  }
 }
 
 const namedFields = 3

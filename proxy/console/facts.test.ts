@@ -78,7 +78,8 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
 
 test('a failing store is reported, by kind and address', async () => {
   const { health, read } = make()
-  const trouble = { name: '127.0.0.1:6379 (resp-cache)', why: 'no answer', since: 'now' }
+  const store = { name: '127.0.0.1:6379 (resp-cache)', feature: 'sessions' } as const
+  const trouble = { ...store, why: 'no answer', since: 'now' }
   health.stores.set('sessions', trouble)
   expect((await read()).stores).toEqual([trouble])
 })

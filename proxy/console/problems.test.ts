@@ -112,8 +112,12 @@ test.each<[string, Upstream, Chain, string[]]>([
 test('a fault, a state and a failing store name their replicas unless all share them', () => {
   const fault = 'all 8 sessions are taken (max-sessions-per-provider) since 03:01:30'
   const store = { name: '127.0.0.1:6379 (resp-cache)', since: at(60) }
-  const sticky = { ...store, why: 'requests with rpc-stickiness may fail: no answer' }
-  const answers = { ...store, why: 'answers are not shared: no answer' }
+  const sticky = {
+    ...store,
+    feature: 'sessions' as const,
+    why: 'requests with rpc-stickiness may fail: no answer',
+  }
+  const answers = { ...store, feature: 'cache' as const, why: 'answers are not shared: no answer' }
   const full = someFacts(100, [someChain([someUpstream('a', { fault })])], {
     stores: [answers, sticky],
   })

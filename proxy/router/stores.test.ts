@@ -33,7 +33,7 @@ test('a store is named by its kind and address', async () => {
 
 test('a failed store is known, with its start time, until it answers again', async () => {
   const clock = new VirtualClock()
-  const stores = new Map<string, StoreTrouble>()
+  const stores = new Map<StoreTrouble['feature'], StoreTrouble>()
   let options: StoreOptions | null = null
   const answers = {
     name: '10.0.0.7:6379 (resp-cache)',
@@ -57,7 +57,9 @@ test('a failed store is known, with its start time, until it answers again', asy
   change(new StoreError('unauthorized'))
   const why =
     'answers are not shared between replicas: the store failed: it refuses the user name or the password'
-  expect([...stores.values()]).toEqual([{ name: '10.0.0.7:6379 (resp-cache)', why, since }])
+  expect([...stores.values()]).toEqual([
+    { name: '10.0.0.7:6379 (resp-cache)', feature: 'cache', why, since },
+  ])
   change(null)
   expect([...stores.values()]).toEqual([])
 })

@@ -10,7 +10,7 @@ import type { RouterConfig, StoreConfig } from '../config/types.ts'
 import type { SharedStore } from '../store/shared-store.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import { timeOf } from '../telemetry/config-state.ts'
-import type { Health } from '../telemetry/health.ts'
+import type { Health, StoreTrouble } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
@@ -71,18 +71,20 @@ export interface SharingOptions {
 function open(
   { logger, health, ...options }: SharingOptions,
   store: Store,
+  feature: StoreTrouble['feature'],
   commandTimeoutMs: number,
   down: string,
   up: string,
 ): SharedStore | null {
   const onChange = (error: Error | null) => {
     if (error === null) {
-      health?.stores.delete(down)
+      health?.stores.delete(feature)
       return logger.info(up)
     }
     logger.warn(down, { error })
-    const since = health?.stores.get(down)?.since ?? timeOf(options.clock.wallMs())
-    health?.stores.set(down, { name: store?.name ?? '', why: `${down}: ${error.message}`, since })
+    const since = health?.stores.get(feature)?.since ?? timeOf(options.clock.wallMs())
+    const why = `${down}: ${error.message}`
+    health?.stores.set(feature, { name: store?.name ?? '', feature, why, since })
   }
   return store?.open({ ...options, commandTimeoutMs, onChange }) ?? null
 }
@@ -95,7 +97,8 @@ export function createCache(
   if (cache.maxBytes === 0) return null
   const down = 'answers are not shared between replicas'
   const up = 'answers are shared between replicas again'
-  const keys = cache.isShared ? open(deps, deps.stores.answers, lookupTimeoutMs, down, up) : null
+  const { answers } = deps.stores
+  const keys = cache.isShared ? open(deps, answers, 'cache', lookupTimeoutMs, down, up) : null
   const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
   return { store: new MemoryStore(cache.maxBytes, deps.budget), shared }
 }
@@ -111,7 +114,9 @@ export function createSessions(
   const { clock, logger, metrics, stores } = deps
   const down = 'requests with rpc-stickiness may fail'
   const up = 'the store of sticky sessions answers'
-  const keys = sharedState ? open(deps, stores.sessions, claimTimeoutMs, down, up) : null
+  const keys = sharedState
+    ? open(deps, stores.sessions, 'sessions', claimTimeoutMs, down, up)
+    : null
   const figures = metrics.registerSticky(stickyOutcomes, () => sessions.size)
   const sessions = new Sessions({
     clock,

@@ -23,7 +23,7 @@ async function healthOf(answered: UpstreamState[], never: UpstreamState[], isGra
   for (const [at, state] of never.entries()) health.register(`DARK${at} jsonrpc`, () => pool(state))
   health.readiness()
   isBefore = false
-  if (isGraceOver) await clock.advance(30_000)
+  if (isGraceOver) await clock.advance(90_000)
   return health
 }
 
@@ -110,7 +110,7 @@ test('the body says which listener is dark, and why', async () => {
       '',
     ].join('\n'),
   )
-  await clock.advance(30_000)
+  await clock.advance(90_000)
   expect(health.readiness().body).toMatch(/^ready\nETH1 .*\nBTC jsonrpc: dark/)
   health.drain()
   expect(health.readiness().body).toMatch(/^not ready: draining\nETH1 /)
@@ -126,7 +126,7 @@ test('from start to stop: dark, one up, grace over, all down, draining', async (
   expect(statuses()).toEqual([503, 503])
   pools.eth = pool('eligible')
   expect(statuses()).toEqual([503, 503])
-  await clock.advance(29_999)
+  await clock.advance(89_999)
   expect(statuses()).toEqual([503, 503])
   await clock.advance(1)
   expect(statuses()).toEqual([200, 200])
@@ -170,12 +170,57 @@ test('the status has each listener, and the state of each upstream, since when a
   await clock.advance(60_000)
   config.applied('cd34')
   expect(JSON.parse(health.status())).toEqual({
+    at: at(),
     config: { sha256: 'cd34', since: at(), refused: null },
+    listeners: [
+      { chain: 'ETH1', interface: 'jsonrpc', serving: 2, total: 2, darkSince: null, why: null },
+    ],
     upstreams: [
       { ...upstream, name: 'node-a', state: 'eligible', since: started, why: null },
       { ...upstream, name: 'node-b', ...shown },
     ],
+    stores: [],
   })
+})
+
+test('status and verbose readiness say since when a listener is dark, why, and which store fails', () => {
+  const clock = new VirtualClock()
+  const health = new Health(clock, new ConfigState(clock, 'ab12'))
+  const since = (minute: number) => `2026-01-31T03:0${minute}:00.000Z`
+  const refused = (minute: number, why: string | null) => {
+    return { ...aRecord('rejected', why), since: since(minute) }
+  }
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const reasons = ['http-unauthorized (HTTP 401)', null, 'x'.repeat(900), 'd', 'e', 'f']
+  const lost = names.map((name, at) => {
+    return anUpstream(name, 'rejected', refused(at, reasons[at] ?? null))
+  })
+  health.register('ETH1 jsonrpc', () => aPool(lost))
+  health.register('BTC jsonrpc', () => aPool([...lost.slice(0, 1), anUpstream('g', 'eligible')]))
+  const store = {
+    name: '10.0.0.7:6379 (resp-cache)',
+    feature: 'sessions',
+    since: since(9),
+  } as const
+  health.stores.set('sessions', { ...store, why: 'it refuses the password' })
+  const { listeners, stores } = JSON.parse(health.status())
+  expect(listeners).toEqual([
+    {
+      ...{ chain: 'ETH1', interface: 'jsonrpc', serving: 0, total: 6, darkSince: since(5) },
+      why: `a: http-unauthorized (HTTP 401); b: rejected; c: ${'x'.repeat(200)}; d: d; and 2 more`,
+    },
+    {
+      ...{ chain: 'BTC', interface: 'jsonrpc', serving: 1, total: 2, darkSince: null },
+      why: 'a: http-unauthorized (HTTP 401)',
+    },
+  ])
+  expect(stores).toEqual([{ ...store, why: 'it refuses the password' }])
+  const lines = health.readiness(true).body.split('\n')
+  expect(lines[1]).toMatch(/^ETH1 jsonrpc: dark since 2026-01-31T03:05:00.000Z, 0 of 6 upstreams/)
+  expect(lines[2]).toMatch(/^BTC jsonrpc: 1 of 2 upstreams serving; a rejected/)
+  expect(lines.at(-3)).toBe(
+    `store ${store.name} fails since ${store.since}: it refuses the password`,
+  )
 })
 
 test('verbose readiness and the status say why a newer config is not active, until one is', () => {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import type { ConfigState } from './config-state.ts'
+import { type ConfigState, timeOf } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 import { Resources } from './resources.ts'
 import { counted } from '../words/counted.ts'
 
-/** How long listeners without any upstream may delay readiness. */
-const graceMs = 30_000
+/**
+ * How long listeners without any upstream may delay readiness. An operator looks every 30 s and
+ * stops a rollout when a listener has been dark for 20 s; the rest is for a change of its leader.
+ */
+const graceMs = 90_000
+/** Bounds of the reasons that a listener lists. */
+const most = { upstreams: 4, characters: 200 }
 
 /** The answer to a health request: HTTP status and plain text. */
 export interface HealthAnswer {
@@ -24,10 +29,11 @@ interface Listener {
   isAnswered: boolean
 }
 
-/** A failing store, and the features that fail without it. */
+/** A failing store, and the feature that fails without it. */
 export interface StoreTrouble {
   /** `127.0.0.1:6379 (resp-cache)` */
   readonly name: string
+  readonly feature: 'sessions' | 'cache'
   readonly why: string
   readonly since: string
 }
@@ -38,8 +44,8 @@ export class Health {
   readonly #config: Pick<ConfigState, 'facts'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
-  /** Failing stores by name; empty while all stores answer. */
-  readonly stores = new Map<string, StoreTrouble>()
+  /** Failing stores by feature; empty while all stores answer. */
+  readonly stores = new Map<StoreTrouble['feature'], StoreTrouble>()
   readonly resources: Resources
   #isDraining = false
 
@@ -55,14 +61,23 @@ export class Health {
     this.#listeners.push({ name, snapshot, isAnswered: false })
   }
 
-  /** Every chain and interface with its upstreams. */
+  /** Every chain and interface with its upstreams, how many serve, and why the others do not. */
   look() {
     return this.#listeners.map((listener) => {
       const { name } = listener
       const [chain = '', iface = ''] = name.split(' ')
       const pool = listener.snapshot()
-      listener.isAnswered ||= servingIn(pool) > 0
-      return { name, chain, interface: iface, pool }
+      const others = pool.upstreams.filter(({ state }) => !isServing(state))
+      const total = pool.upstreams.length
+      const serving = total - others.length
+      const lost = others.map(({ since }) => since).toSorted()
+      listener.isAnswered ||= serving > 0
+      return {
+        ...{ name, chain, interface: iface, pool, serving, total },
+        /** When the last upstream stopped serving, in ISO 8601; null while one serves. */
+        darkSince: serving > 0 ? null : (lost.at(-1) ?? null),
+        why: whyOf(others),
+      }
     })
   }
 
@@ -73,7 +88,7 @@ export class Health {
 
   /** `/readyz`: whether to send clients here. `?verbose` adds the config, and what is wrong. */
   readiness(isVerbose = false): HealthAnswer {
-    const lines = this.look().map(({ name, pool }) => lineOf(name, pool, isVerbose))
+    const lines = this.look().map((each) => lineOf(each, isVerbose))
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
       ? 'draining'
@@ -82,7 +97,7 @@ export class Health {
     const body = [
       isReady ? 'ready' : `not ready: ${why}`,
       ...lines,
-      ...(isVerbose ? [...this.#shortageLines, this.#configLine] : []),
+      ...(isVerbose ? [...this.#shortageLines, ...this.#storeLines, this.#configLine] : []),
       '',
     ].join('\n')
     return { status: isReady ? 200 : 503, body }
@@ -90,25 +105,35 @@ export class Health {
 
   /** `/metrics/overall-health`: started, not draining, and with an upstream that serves now. */
   overall(): HealthAnswer {
-    const isServed = this.look().some(({ pool }) => servingIn(pool) > 0)
+    const isServed = this.look().some(({ serving }) => serving > 0)
     return this.#isStarted && !this.#isDraining && isServed
       ? { status: 200, body: 'Health status OK' }
       : { status: 503, body: 'Unhealthy' }
   }
 
-  /** `/status` as JSON for programs: the active config, and the state of each upstream. */
+  /** `/status` as JSON for programs: the active config, listeners, upstreams and failing stores. */
   status(): string {
-    const upstreams = this.look().flatMap(({ chain, interface: iface, pool }) =>
+    const all = this.look()
+    const listeners = all.map((each) => ({ ...each, name: undefined, pool: undefined }))
+    const upstreams = all.flatMap(({ chain, interface: iface, pool }) =>
       pool.upstreams.map(({ name, tier, state, since, why, lagBlocks }) => {
         const rest = { since, why, lagBlocks, tip: pool.tip }
         return { chain, interface: iface, name, tier, state, ...rest }
       }),
     )
-    return JSON.stringify({ config: this.#config.facts, upstreams })
+    const at = timeOf(this.#clock.wallMs())
+    const stores = [...this.stores.values()]
+    return JSON.stringify({ at, config: this.#config.facts, listeners, upstreams, stores })
   }
 
   get #shortageLines(): readonly string[] {
     return this.resources.shortages.map(({ why, since }) => `the router has ${why}; since ${since}`)
+  }
+
+  get #storeLines(): readonly string[] {
+    return [...this.stores.values()].map(({ name, why, since }) =>
+      clean(`store ${name} fails since ${since}: ${why}`),
+    )
   }
 
   get #configLine(): string {
@@ -130,16 +155,23 @@ export class Health {
   }
 }
 
+type Seen = ReturnType<Health['look']>[number]
+
 /** @returns `ETH1 jsonrpc: 2 of 3 upstreams serving; node-c disabled` */
-function lineOf(listener: string, pool: PoolSnapshot, isVerbose: boolean): string {
-  const serving = servingIn(pool)
+function lineOf({ name, pool, serving, total, darkSince }: Seen, isVerbose: boolean): string {
   const others = pool.upstreams
     .filter(({ state }) => state !== 'eligible')
     .map((each) => `; ${each.name} ${isVerbose ? stateText(each) : each.state}`)
-  const count = `${serving} of ${counted(pool.upstreams.length, 'upstream')} serving`
-  return clean(`${listener}: ${serving === 0 ? 'dark, ' : ''}${count}${others.join('')}`)
+  const dark = isVerbose && darkSince !== null ? `dark since ${darkSince}` : 'dark'
+  const count = `${serving} of ${counted(total, 'upstream')} serving`
+  return clean(`${name}: ${serving === 0 ? `${dark}, ` : ''}${count}${others.join('')}`)
 }
 
-function servingIn(pool: PoolSnapshot): number {
-  return pool.upstreams.filter(({ state }) => isServing(state)).length
+/** @returns `node-a: http-unauthorized (HTTP 401); node-b: disabled`; null without upstreams */
+function whyOf(others: PoolSnapshot['upstreams']): string | null {
+  const reasons = others
+    .slice(0, most.upstreams)
+    .map(({ name, state, why }) => `${name}: ${(why ?? state).slice(0, most.characters)}`)
+  const left = others.length - reasons.length
+  return clean([...reasons, ...(left > 0 ? [`and ${left} more`] : [])].join('; ')) || null
 }

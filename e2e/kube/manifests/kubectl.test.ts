@@ -126,17 +126,17 @@ describe('kubectl get', () => {
       conditions: [condition],
       configHash: '0123456789ab',
       image: 'rpc-router:1.2.0',
-      summary: { replicas: '3/3', providers: '5/6', listeners: 8 },
+      summary: { replicas: '3/3', providers: '5/6', serving: '7/8' },
     }
     await writeStatus('rpcr/fixed', status)
     expect(columnsOf(await run('get', 'rpcr', 'fixed'))).toEqual([
       ['NAME', 'READY', 'REPLICAS', 'PROVIDERS', 'LISTENERS', 'AGE'],
-      ['fixed', 'True', '3/3', '5/6', '8', expect.any(String)],
+      ['fixed', 'True', '3/3', '5/6', '7/8', expect.any(String)],
     ])
     expect(columnsOf(await run('get', 'rpcr', 'fixed', '-o', 'wide'))).toEqual([
       ['NAME', 'READY', 'REPLICAS', 'PROVIDERS', 'LISTENERS', 'REASON', 'CONFIG', 'IMAGE', 'AGE'],
       [
-        ...['fixed', 'True', '3/3', '5/6', '8', 'Ready', '0123456789ab', 'rpc-router:1.2.0'],
+        ...['fixed', 'True', '3/3', '5/6', '7/8', 'Ready', '0123456789ab', 'rpc-router:1.2.0'],
         expect.any(String),
       ],
     ])

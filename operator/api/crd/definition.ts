@@ -95,7 +95,7 @@ export function rpcRouterDefinition() {
       ['Ready', 'string', readyPath, 'Whether the newest generation serves.'],
       ['Replicas', 'string', summaryOf('replicas'), 'Ready pods of those wanted.'],
       ['Providers', 'string', summaryOf('providers'), 'Accepted providers of those selected.'],
-      ['Listeners', 'integer', summaryOf('listeners'), 'Number of open listeners.'],
+      ['Listeners', 'string', summaryOf('serving'), 'Listeners that serve of those configured.'],
       reason,
       ['Config', 'string', '.status.configHash', 'Hash of the last applied config.', 'wide'],
       ['Image', 'string', '.status.image', 'Image of the pods.', 'wide'],
