@@ -91,7 +91,7 @@ export class FleetScript {
         : { replicas: pick([1, 2], random) }),
       ...(chance(0.3) && { sharedState: { mode: 'Managed', managed: {} } }),
       ...(chance(0.3) && { networkPolicy: { enabled: false } }),
-      logging: { level: pick(['info', 'debug'], random) },
+      upstreams: { epochDuration: pick(['10m', '20m'], random) },
       pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 0 } },
     })
   }

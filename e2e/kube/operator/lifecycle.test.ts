@@ -310,8 +310,8 @@ describe('configs', () => {
       pod: { rollout: { revisionHistoryLimit: 1, minReadySeconds: 0 } },
     })
     await fleet.routerIs('kept', 'Ready', 'Ready')
-    for (const level of ['debug', 'warn', 'error']) {
-      await fleet.patch(rpcRouters, 'kept', { spec: { logging: { level } } })
+    for (const epochDuration of ['10m', '20m', '30m']) {
+      await fleet.patch(rpcRouters, 'kept', { spec: { upstreams: { epochDuration } } })
       await fleet.routerIs('kept', 'Progressing', 'RolloutComplete')
     }
     await eventually(async () => {

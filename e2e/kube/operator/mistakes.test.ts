@@ -18,7 +18,7 @@ import { useOperatedFleet } from './operated-fleet.ts'
  * settings.
  */
 
-const unknownToTheImage = /max-relay-attempts: 3|log-level: debug/
+const unknownToTheImage = /max-relay-attempts: 3|epoch-duration: 10m/
 
 const texts = new Store<ConfigMap>()
 /** The config that each pod serves, by pod uid. */
@@ -113,8 +113,8 @@ test.each([
   {
     router: 'fixed',
     mistake: 'what new pods refuse',
-    bad: { logging: { level: 'debug' } },
-    right: { logging: { level: 'warn' } },
+    bad: { upstreams: { epochDuration: '10m' } },
+    right: { upstreams: { epochDuration: '20m' } },
     says: ['Progressing', 'RolloutInProgress'],
   },
   {

@@ -116,7 +116,7 @@ test('the only provider is unreachable: Available says so, and why', async () =>
   await fleet.router('gone', { replicas: 1 })
   await eventually(async () => {
     const { message } = await fleet.routerIs('gone', 'Available', 'MinimumReplicasUnavailable')
-    expect(message).toMatch(/^0 of 1 pods are available.* listener eth1 serves: gone-a: .*refused/)
+    expect(message).toMatch(/^0 of 1 pod is available.* listener eth1 serves: gone-a: .*refused/)
   })
   await fleet.providerIs('gone-a', 'Ready', 'NotHealthy')
 })
