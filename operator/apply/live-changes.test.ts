@@ -95,7 +95,10 @@ const another = { name: 'other', port: 3361, chainId: 'ETH1', apiInterface: 'jso
 test.each<[string, (harness: OperatorHarness) => void]>([
   ['another port of a node', (harness) => harness.provider('b', 'https://b.example:8443')],
   ['a key of another Secret', (harness) => harness.provider('a')],
-  ['a setting of the process', (harness) => harness.router('r', { upstreams: { epochDuration: '10m' } })],
+  [
+    'a setting of the process',
+    (harness) => harness.router('r', { upstreams: { epochDuration: '10m' } }),
+  ],
   ['another image', (harness) => harness.router('r', { pod: { image: 'router:other' } })],
   ['a listener', (harness) => harness.router('r', { endpoints: [another] })],
 ])('%s replaces pods, and the old pods keep their config', async (_, change) => {
