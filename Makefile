@@ -202,6 +202,25 @@ node-image: install ## build localhost/node:26 from FROM_IMAGE and the Node of n
 package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and rpc-operator (SOURCE=URL of the repository)
 	@$(NODE) scripts/package.ts $(SOURCE)
 
+# The links of the README lead out of the packaged chart, so they become URLs or plain text.
+HELM ?= helm
+.PHONY: chart
+chart: ## dist/rpc-router-chart-VERSION.tgz, the chart (SOURCE=URL of the repository; needs helm)
+	@rm -rf dist/chart && mkdir -p dist/chart && cp -R charts/rpc-router dist/chart/source
+	@if [ -n "$(SOURCE)" ]; then \
+	  links='s#](../../#]($(SOURCE)/blob/v$(VERSION)/#g'; \
+	  printf 'home: %s\nsources: [%s]\n' $(SOURCE) $(SOURCE) >> dist/chart/source/Chart.yaml; \
+	else links='s#\[\([^]]*\)\](../../[^)]*)#\1#g'; fi; \
+	sed "$$links" charts/rpc-router/README.md > dist/chart/source/README.md
+	@$(HELM) package dist/chart/source --destination dist/chart >/dev/null
+	@mv dist/chart/rpc-router-*.tgz dist/rpc-router-chart-$(VERSION).tgz
+
+.PHONY: krew
+krew: package ## dist/rpc.yaml, the krew manifest of kubectl rpc for that package (SOURCE=URL of the repository)
+	@[ -n "$(SOURCE)" ] || { echo 'make krew needs SOURCE, the URL of the repository with the release.' >&2; exit 1; }
+	@sum=$$(openssl dgst -sha256 -r dist/rpc-router-$(VERSION).tgz | cut -d' ' -f1) && \
+	  sed -e 's#{SOURCE}#$(SOURCE)#g' -e 's#{VERSION}#$(VERSION)#g' -e "s#{SHA256}#$$sum#g" deploy/krew/rpc.yaml > dist/rpc.yaml
+
 ##@ On a cluster that runs pods: kind, or another in KUBECONFIG
 
 # Loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
