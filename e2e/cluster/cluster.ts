@@ -47,6 +47,7 @@ export const programValues = [
 export const imageValues = [
   ...programValues,
   ...['--set', `redisImage.repository=${images}rpc-router-redis,redisImage.tag=e2e`],
+  ...['--set', 'rbac.managedRedis=true,rbac.monitors=true'],
 ]
 
 /** Installs the operator of this version, or upgrades another version to it. */
