@@ -202,18 +202,44 @@ node-image: install ## build localhost/node:26 from FROM_IMAGE and the Node of n
 package: build ## dist/rpc-router-VERSION.tgz, the npm package with router and rpc-operator (SOURCE=URL of the repository)
 	@$(NODE) scripts/package.ts $(SOURCE)
 
+# The links of the README lead out of the packaged chart, so they become URLs or plain text.
+HELM ?= helm
+.PHONY: chart
+chart: ## dist/rpc-router-chart-VERSION.tgz, the chart (SOURCE=URL of the repository; needs helm)
+	@rm -rf dist/chart && mkdir -p dist/chart && cp -R charts/rpc-router dist/chart/source
+	@if [ -n "$(SOURCE)" ]; then \
+	  links='s#](../../#]($(SOURCE)/blob/v$(VERSION)/#g'; \
+	  printf 'home: %s\nsources: [%s]\n' $(SOURCE) $(SOURCE) >> dist/chart/source/Chart.yaml; \
+	else links='s#\[\([^]]*\)\](../../[^)]*)#\1#g'; fi; \
+	sed "$$links" charts/rpc-router/README.md > dist/chart/source/README.md
+	@$(HELM) package dist/chart/source --destination dist/chart >/dev/null
+	@mv dist/chart/rpc-router-*.tgz dist/rpc-router-chart-$(VERSION).tgz
+
+.PHONY: krew
+krew: package ## dist/rpc.yaml, the krew manifest of kubectl rpc for that package (SOURCE=URL of the repository)
+	@[ -n "$(SOURCE)" ] || { echo 'make krew needs SOURCE, the URL of the repository with the release.' >&2; exit 1; }
+	@sum=$$(openssl dgst -sha256 -r dist/rpc-router-$(VERSION).tgz | cut -d' ' -f1) && \
+	  sed -e 's#{SOURCE}#$(SOURCE)#g' -e 's#{VERSION}#$(VERSION)#g' -e "s#{SHA256}#$$sum#g" deploy/krew/rpc.yaml > dist/rpc.yaml
+
 ##@ On a cluster that runs pods: kind, or another in KUBECONFIG
 
 # Loads images. For another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
 LOAD ?= kind load docker-image --name $(or $(KIND_CLUSTER),rpc-router)
 
 .PHONY: e2e
-e2e: ## images, chart and fleets under load, in half an hour (TEST_ARGS=path, KEEP=1 skips the cleanup; needs docker, kind, Go)
-	@for tool in docker $(firstword $(LOAD)); do \
-	  command -v $$tool >/dev/null || { echo "make e2e needs $$tool." >&2; exit 1; }; done
+e2e: ## images, chart and fleets under load, in half an hour (TEST_ARGS=path, KEEP=1 skips the cleanup; needs docker and Go)
+	@for tool in docker go; do command -v $$tool >/dev/null || { echo "make e2e needs $$tool." >&2; exit 1; }; done
 	@docker version >/dev/null 2>&1 || { echo 'make e2e needs the daemon of docker in reach (DOCKER_HOST).' >&2; exit 1; }
-	@[ -n "$$KUBECONFIG" ] || { echo 'make e2e needs a cluster: kind create cluster --name rpc-router, and its file in KUBECONFIG.' >&2; exit 1; }
-	@$(MAKE) kube-assets images e2e-images IMAGES=$(or $(IMAGES),localhost/)
+	@for image in $(or $(NODE_IMAGE),$(shell sed -n 's/^ARG NODE=//p' Dockerfile)) $(or $(DEBIAN_IMAGE),$(BASE_IMAGE),debian:bookworm-slim); do \
+	  docker image inspect $$image >/dev/null 2>&1 || docker pull --quiet $$image >/dev/null 2>&1 || \
+	  { echo "make e2e cannot pull $$image: set BASE_IMAGE to an image of Debian, and NODE_IMAGE to one with Node 26 (make node-image builds it)." >&2; exit 1; }; done
+	@$(MAKE) kube-assets
+	@$(if $(KUBECONFIG),,sh scripts/with-kind.sh) $(MAKE) e2e-tests
+
+.PHONY: e2e-tests
+e2e-tests:
+	@command -v $(firstword $(LOAD)) >/dev/null || { echo 'make e2e needs $(firstword $(LOAD)), or LOAD.' >&2; exit 1; }
+	@$(MAKE) images e2e-images IMAGES=$(or $(IMAGES),localhost/)
 	@E2E_IMAGES=$(or $(IMAGES),localhost/) E2E_LOAD='$(LOAD)' $(BIN)/vitest run --config vitest.cluster.config.ts \
 	  $(or $(TEST_ARGS),--exclude e2e/cluster/custom-metrics.test.ts)
 
@@ -230,7 +256,7 @@ e2e-images:
 	  --banner:js="import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 	@for name in pods anvil redis; do \
 	  docker build $(DOCKER_ARGS) --quiet --network host --target $$name --file e2e/cluster/Dockerfile \
-	    --build-arg ROUTER=$(IMAGES)rpc-router:$(VERSION) $(if $(DEBIAN_IMAGE),--build-arg BASE=$(DEBIAN_IMAGE)) \
+	    --build-arg ROUTER=$(IMAGES)rpc-router:$(VERSION) $(if $(or $(DEBIAN_IMAGE),$(BASE_IMAGE)),--build-arg BASE=$(or $(DEBIAN_IMAGE),$(BASE_IMAGE))) \
 	    --tag $(IMAGES)rpc-router-$$name:e2e dist/e2e || exit 1; \
 	done
 

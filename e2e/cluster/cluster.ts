@@ -14,6 +14,7 @@ export const kubeconfig = process.env['KUBECONFIG'] ?? ''
 const images = process.env['E2E_IMAGES'] ?? 'localhost/'
 /** The reference of an image that `make e2e` builds. */
 export const imageOf = (name: string, tag = packageJson.version) => `${images}${name}:${tag}`
+export const kinds = ['rpcrouters.rpcrouter.dev', 'upstreamproviders.rpcrouter.dev']
 /** Namespace of the operator. */
 export const system = 'rpc-router-system'
 const operatorPods = 'app.kubernetes.io/component=operator'
@@ -39,6 +40,13 @@ export const onSystem = placeIn(system)
 export const release = (...args: string[]) =>
   printed(helm([...args, '--namespace', system], kubeconfig))
 
+/** Deletes what an uninstall leaves: the kinds, and the policy that guards them. */
+export async function removeKinds(): Promise<void> {
+  const policy = 'validatingadmissionpolicy,validatingadmissionpolicybinding'
+  await onSystem.run('delete', '--ignore-not-found', policy, 'rpc-router-crd-downgrade')
+  await onSystem.run('delete', '--ignore-not-found', 'crd', ...kinds)
+}
+
 /** Values that every release of the chart supports. */
 export const programValues = [
   ...['--set', `image.repository=${images}rpc-router-operator`],
@@ -47,6 +55,7 @@ export const programValues = [
 export const imageValues = [
   ...programValues,
   ...['--set', `redisImage.repository=${images}rpc-router-redis,redisImage.tag=e2e`],
+  ...['--set', 'rbac.managedRedis=true,rbac.monitors=true'],
 ]
 
 /** Installs the operator of this version, or upgrades another version to it. */

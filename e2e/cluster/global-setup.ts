@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { helm } from '../kube/kubectl.ts'
-import { imageOf, kubeconfig, makeNamespace, onSystem, system } from './cluster.ts'
+import { imageOf, kubeconfig, makeNamespace, onSystem, removeKinds, system } from './cluster.ts'
 
 const needs = [
   [['get', '--raw', '/readyz'], 'a cluster that answers: KUBECONFIG names none'],
@@ -11,13 +11,7 @@ const needs = [
     ['auth', 'can-i', '*', '*', '--all-namespaces'],
     'the rights of an administrator on the cluster',
   ],
-  [
-    ['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes'],
-    'metrics-server in the cluster: the test of autoscaling reads the use of CPU from it',
-  ],
 ] as const
-
-const kinds = ['rpcrouters.rpcrouter.dev', 'upstreamproviders.rpcrouter.dev']
 
 /** Copies images from Docker into the cluster. */
 export async function loadImages(...names: readonly string[]): Promise<void> {
@@ -40,6 +34,6 @@ export async function setup(): Promise<() => Promise<void>> {
     if (process.env['KEEP']) return
     await helm(['uninstall', 'rpc-router', '--namespace', system, '--wait'], kubeconfig)
     await onSystem.kubectl(['delete', 'namespace', system])
-    await onSystem.kubectl(['delete', 'crd', ...kinds])
+    await removeKinds()
   }
 }

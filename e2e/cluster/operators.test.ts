@@ -8,10 +8,12 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { eventually } from '../processes/eventually.ts'
 import {
   installOperator,
+  kinds,
   onSystem,
   programValues,
   provider,
   release,
+  removeKinds,
   router,
   startNode,
   usePlace,
@@ -25,7 +27,8 @@ import { Load, settled, stateOf } from './load.ts'
 const place = usePlace('operators')
 const { run, apply } = place
 const fleet = [provider(place, 'alpha', 'node'), router('mainnet', { replicas: 2 })]
-const kinds = ['rpcrouters.rpcrouter.dev', 'upstreamproviders.rpcrouter.dev']
+const previous = join(import.meta.dirname, 'rpc-router-previous.tgz')
+const wait = ['--wait', '--timeout', '2m']
 let load: Load
 
 const patch = (strategy: string) => {
@@ -75,7 +78,7 @@ test('a frozen leader is replaced, and writes nothing after it resumes', async (
   expect([await leader(), await stateOf(place, 'mainnet')]).toEqual([after, state])
 })
 
-test('an uninstall leaves the kinds, the routers and their pods, and nothing else', async () => {
+test('an uninstall leaves the kinds with their policy, the routers and their pods, and nothing else', async () => {
   const pods = await run('get', 'pods', '-l', 'app.kubernetes.io/component=router', '-o', 'name')
   await load.during('uninstalled', async () => {
     await release('uninstall', 'rpc-router', '--wait', '--ignore-not-found')
@@ -85,9 +88,13 @@ test('an uninstall leaves the kinds, the routers and their pods, and nothing els
       const resources = await run('api-resources', '--verbs=list', '-o', 'name')
       for (const resource of resources.trim().split('\n'))
         left.push(await run('get', resource, '-A', '-l', ofRelease, '-o', 'name'))
-      expect(left.join('').trim().split('\n').toSorted()).toEqual(
-        kinds.map((kind) => `customresourcedefinition.apiextensions.k8s.io/${kind}`),
-      )
+      expect(left.join('').trim().split('\n').toSorted()).toEqual([
+        ...kinds.map((kind) => `customresourcedefinition.apiextensions.k8s.io/${kind}`),
+        ...['policy', 'policybinding'].map(
+          (kind) =>
+            `validatingadmission${kind}.admissionregistration.k8s.io/rpc-router-crd-downgrade`,
+        ),
+      ])
     }, 60_000)
     expect(await run('get', 'rpc', '-o', 'name')).toContain('mainnet')
   })
@@ -104,12 +111,10 @@ test('an uninstall leaves the kinds, the routers and their pods, and nothing els
 test('an upgrade from the previous chart updates the kinds without loss', async () => {
   await load.stop()
   await release('uninstall', 'rpc-router', '--wait', '--ignore-not-found')
-  await run('delete', 'crd', ...kinds)
-  const previous = join(import.meta.dirname, 'rpc-router-previous.tgz')
+  await removeKinds()
   const tags = ['image.tag', 'routerImage.tag'].flatMap((name) => [
     ...['--set', `${name}=${packageJson.version}`],
   ])
-  const wait = ['--wait', '--timeout', '2m']
   await release('install', 'rpc-router', previous, ...programValues, ...tags, ...wait)
   await eventually(() => apply(...fleet))
   await settled(place, 'mainnet')
@@ -129,6 +134,18 @@ test('an upgrade from the previous chart updates the kinds without loss', async 
     expect(metadata.annotations['rpcrouter.dev/version']).toBe(packageJson.version)
   }
   expect(await run('explain', 'rpcrouter.status.autoscaling')).toContain('desiredReplicas')
+
+  // Older definitions are refused, on the documented way back too.
+  const back = ['upgrade', 'rpc-router', previous, ...programValues, ...tags, ...wait]
+  const lost = /fields that objects use would be lost/
+  await load.during('gone back', async () => {
+    await expect(release(...back)).rejects.toThrow(lost)
+    await release(...back, '--set', 'crds.enabled=false')
+    await settled(place, 'mainnet')
+  })
+  const older = ['annotate', '--overwrite', `crd/${kinds[0]}`, 'rpcrouter.dev/version=0.0.9']
+  await expect(onSystem.run(...older)).rejects.toThrow(lost)
+  await installOperator()
 })
 
 /** Signals the processes of a pod from its node, which is a kind container. */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import packageJson from '../../package.json' with { type: 'json' }
 
 /*
@@ -17,6 +19,8 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const home = mkdtempSync(join(tmpdir(), 'rpc-router-home-'))
 const tarball = join(root, `dist/rpc-router-${packageJson.version}.tgz`)
+
+const source = 'https://git.example.com/rpc-router'
 
 /** The PATH without the Node of this checkout. */
 const path = (process.env['PATH'] ?? '')
@@ -29,7 +33,7 @@ function inHome(command: string, args: readonly string[], env: NodeJS.ProcessEnv
 }
 
 beforeAll(async () => {
-  await run('make', ['package'], { cwd: root })
+  await run('make', ['krew', `SOURCE=${source}`], { cwd: root })
   // The registry is a setting of the machine, which the empty home lacks.
   const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: root })
   const args = ['install', '--global', '--no-audit', '--no-fund', tarball]
@@ -103,6 +107,22 @@ test('the operator prints its rights', async () => {
 test('the kubectl plugin prints its help', async () => {
   const { stdout } = await inHome(join(home, 'bin/kubectl-rpc'), [])
   expect(stdout).toContain('kubectl rpc explain <guid>')
+})
+
+test('the krew manifest fits the package', async () => {
+  const { spec, metadata } = parse(await readFile(join(root, 'dist/rpc.yaml'), 'utf8'))
+  const [{ uri, sha256, bin }] = spec.platforms
+  expect(spec.version).toBe(`v${packageJson.version}`)
+  expect(uri).toBe(`${source}/releases/download/${spec.version}/${basename(tarball)}`)
+  expect(sha256).toBe(
+    createHash('sha256')
+      .update(await readFile(tarball))
+      .digest('hex'),
+  )
+  // kubectl finds a plugin by the name of its program, and krew by that of its manifest.
+  expect(basename(bin as string)).toBe(`kubectl-${metadata.name}`)
+  const { stdout } = await run('tar', ['-tzf', tarball])
+  expect(stdout.split('\n')).toContain(`package/${bin}`)
 })
 
 test('each program has an SBOM with hashes and licences', async () => {

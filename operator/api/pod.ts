@@ -45,7 +45,14 @@ const schedulingFields = {
   topologySpreadConstraints: list(
     'Spread of the pods. Unset: over nodes and zones, where possible.',
     topologySpreadConstraint,
-    { max: 8, kind: ['topologyKey', 'whenUnsatisfiable'] },
+    {
+      max: 8,
+      kind: 'atomic',
+      rules: {
+        'topologySpreadConstraints must have different pairs of topologyKey and whenUnsatisfiable':
+          "self.all(a, self.exists_one(b, a.topologyKey == b.topologyKey && (a.?whenUnsatisfiable.orValue('') == 'DoNotSchedule') == (b.?whenUnsatisfiable.orValue('') == 'DoNotSchedule')))",
+      },
+    },
   ).optional(),
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
@@ -107,7 +114,7 @@ const rollout = object(
     ),
     'maxSurge must be more than 0, since no pod stops before its successor is ready': at(
       '.maxSurge',
-      "!(string(self.maxSurge) in ['0', '0%'])",
+      "!has(self.maxSurge) || !(string(self.maxSurge) in ['0', '0%'])",
     ),
   },
 )

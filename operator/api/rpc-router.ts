@@ -45,12 +45,15 @@ const endpoint = object('A listener.', {
   relay: endpointRelay.optional(),
 })
 
+/** The port of an endpoint in a rule. */
+const portOf = (endpoint: string) => `${endpoint}.?port.orValue(${defaultPort})`
+
 const endpoints = list(described('endpoints'), endpoint, {
   min: 1,
   max: 64,
   kind: ['name'],
   rules: {
-    'endpoints must have different ports': 'self.all(a, self.exists_one(b, a.port == b.port))',
+    'endpoints must have different ports': `self.all(a, self.exists_one(b, ${portOf('a')} == ${portOf('b')}))`,
   },
 })
 
@@ -148,15 +151,15 @@ const spec = object(
     ),
     'ports must be 3360 to 3367, unless portRange is Custom': at(
       '.endpoints',
-      "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
+      `self.portRange == 'Custom' || self.endpoints.all(e, ${portOf('e')} >= 3360 && ${portOf('e')} <= 3367)`,
     ),
     'cacheService must be the same in cache and in sharedState': at(
       '.sharedState',
-      '!has(self.sharedState.cacheService) || self.?cache.cacheService.address.orValue(self.sharedState.cacheService.address) == self.sharedState.cacheService.address',
+      '!self.?cache.cacheService.hasValue() || !self.?sharedState.cacheService.hasValue() || self.cache.cacheService.address == self.sharedState.cacheService.address',
     ),
     'ports must not be 7779, where metrics are served': at(
       '.endpoints',
-      'self.endpoints.all(e, e.port != 7779)',
+      `self.endpoints.all(e, ${portOf('e')} != 7779)`,
     ),
   },
 )
@@ -173,6 +176,6 @@ export const rpcRouterSchema = kindSchema(
   },
 )
 
-/** An RpcRouter as the API server returns it, with defaults. */
+/** An RpcRouter as the operator reads it, with defaults. */
 export type RpcRouter = z.output<typeof rpcRouterSchema>
 export type RpcRouterSpec = RpcRouter['spec']

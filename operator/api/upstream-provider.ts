@@ -151,5 +151,5 @@ export const upstreamProviderSchema = kindSchema(
   },
 )
 
-/** An UpstreamProvider as the API server returns it, with defaults. */
+/** An UpstreamProvider as the operator reads it, with defaults. */
 export type UpstreamProvider = z.output<typeof upstreamProviderSchema>

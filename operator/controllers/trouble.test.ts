@@ -265,7 +265,7 @@ describe('a monitor of a missing kind', () => {
     harness.router('plain')
     await harness.pass()
     expect(harness.conditions(rpcRouters, 'r')['Programmed']).toBe(
-      'True/ProgrammedWithoutMonitor@1: All objects except the PodMonitor are applied: the cluster does not have this kind. The operator checks for it every minute.',
+      'True/ProgrammedWithoutMonitor@1: All objects except the PodMonitor are applied: the cluster does not have this kind, or the operator may not list it (rbac.monitors of the chart). It checks every minute.',
     )
     await harness.pass(600_000)
     expect(harness.names(podMonitors)).toEqual([])
@@ -301,11 +301,14 @@ describe('a monitor of a missing kind', () => {
   test('blocks nothing if listing it is forbidden', async () => {
     await using harness = new OperatorHarness()
     harness.provider('a')
-    harness.router('r')
+    harness.router('r', { monitoring: { type: 'PodMonitor' } })
     harness.api.refuse = ({ plural }) =>
       plural.endsWith('monitors') ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
     await harness.pass()
-    expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+    expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(
+      /^True.* the operator may not list it/,
+    )
+    expect(harness.failures).toEqual([])
   })
 
   const uninstall = ({ api }: OperatorHarness, status: number) => {

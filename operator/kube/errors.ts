@@ -22,6 +22,10 @@ export interface Status {
   }
 }
 
+/** The authorizer's message, which names only the object. */
+const missingRight =
+  /^secrets (?:"[^"]*" )?is forbidden: User "[^"]*" cannot \w+ resource "secrets"/
+
 /** Any failure of the API server or of the connection to it. `code` is stable. */
 export abstract class KubeError extends Error {
   abstract readonly code: string
@@ -48,8 +52,8 @@ export class ApiError extends KubeError {
 
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
     const reason = body.reason || `HTTP ${status}`
-    // A message about a Secret may quote its data.
-    const isSecret = /\/secrets(\/|$)/.test(request)
+    // A message about a Secret may quote its data, but not the one about a missing right.
+    const isSecret = /\/secrets(\/|$)/.test(request) && !missingRight.test(body.message ?? '')
     const message = isSecret ? '' : (body.message ?? '')
     super(`${request}: ${reason}${message && `: ${message}`}`)
     this.status = status

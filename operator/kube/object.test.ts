@@ -67,6 +67,15 @@ test('an error about a Secret does not contain its data', () => {
   expect(JSON.stringify([error, error.causes, error.message, error.stack])).not.toContain('hunter2')
 })
 
+test('an error about a Secret names a missing right', () => {
+  const message =
+    'secrets "s" is forbidden: User "operator" cannot patch resource "secrets" in API group ""'
+  const error = new ApiError('PATCH /api/v1/namespaces/ns/secrets/s', 403, {
+    ...{ reason: 'Forbidden', message },
+  })
+  expect(error.message).toContain(message)
+})
+
 test('a version that is too new counts as expired, like one that is too old', () => {
   const details = { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 }
   const error = new ApiError('GET', 504, { reason: 'Timeout', details })

@@ -91,8 +91,7 @@ export class Reflector<T extends KubeObject> {
         if (isOptional) this.#forget(isUnknownKind(error))
         if (isExpired(error)) this.#version = null
         const retryMs = isOptional ? relistAfterMs : this.#retryMs(error)
-        if (!isOptional || isForbidden(error))
-          observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
+        if (!isOptional) observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
         await sleep(clock, retryMs, signal).catch(() => {})
       }
     }

@@ -252,7 +252,7 @@ function programming({
   }
   if (missingMonitor === null)
     return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
-  const message = `All objects except the ${missingMonitor} are applied: the cluster does not have this kind. The operator checks for it every minute.`
+  const message = `All objects except the ${missingMonitor} are applied: the cluster does not have this kind, or the operator may not list it (rbac.monitors of the chart). It checks every minute.`
   return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
 }
 

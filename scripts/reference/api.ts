@@ -79,13 +79,8 @@ function objectInside(field: StructuralSchema): {
 }
 
 function row(name: string, field: StructuralSchema, required: readonly string[]): string {
-  const { meaning, example } = textOf(field)
-  const value = field.default
-  const defaultText = required.includes(name)
-    ? '**required**'
-    : value === undefined || typeof value === 'object'
-      ? ''
-      : code(JSON.stringify(value).replaceAll('"', ''))
+  const { meaning, example, usual } = textOf(field)
+  const defaultText = required.includes(name) ? '**required**' : usual && code(usual)
   const own = field.properties === undefined ? rulesOf(field) : []
   const text = [meaning, ...own.map(sentence), ...(example ? [`Example: ${code(example)}.`] : [])]
   return `| \`${name}\` | ${typeOf(field)} | ${defaultText} | ${text.join(' ').replaceAll('|', '\\|')} |`
@@ -95,11 +90,12 @@ function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Splits a description into its meaning without the default, and the example. */
-function textOf({ description = '' }: StructuralSchema): { meaning: string; example: string } {
-  const lines = description.split('\n')
-  const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length)
-  return { meaning: lines[0] ?? '', example: example ?? '' }
+/** Splits a description into its meaning, the example and the default. */
+function textOf({ description = '' }: StructuralSchema) {
+  const [meaning = '', ...lines] = description.split('\n')
+  const after = (label: string) =>
+    lines.find((line) => line.startsWith(label))?.slice(label.length) ?? ''
+  return { meaning, example: after('Example: '), usual: after('Default: ') }
 }
 
 function rulesOf(field: StructuralSchema): readonly string[] {

@@ -140,6 +140,8 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   expect(rollback.stderr).toContain('fields that objects use would be lost')
   await printed(onCluster('upgrade', 'rpc-router', chart, '--set', 'crds.enabled=false'))
   expect(await run('get', crd, '-o', 'jsonpath={.metadata.annotations}')).toContain('0.10.0')
+  // The way back leaves the policy in place.
+  expect((await versioned('0.0.9')).stderr).toContain('fields that objects use would be lost')
 
   // The kinds and their objects outlive the release, and the next release adopts them.
   await printed(onCluster('uninstall', 'rpc-router'))
@@ -155,7 +157,10 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   const roles = await run('get', 'clusterroles,clusterrolebindings', '-o', 'name')
   expect(roles).not.toContain('rpc-router')
   await run('-n', 'team-a', 'get', 'rpcr/minimal', 'upp/minimal-public')
-  // The API server enforces a deleted policy until its watch reports the deletion.
-  await eventually(() => printed(versioned('0.1.0')))
+  // So does the policy, unless a user allows the downgrade.
+  expect((await versioned('0.1.0')).stderr).toContain('fields that objects use would be lost')
+  await run('annotate', crd, 'rpcrouter.dev/allow-downgrade=0.10.0')
+  await printed(versioned('0.1.0'))
+  await run('annotate', crd, 'rpcrouter.dev/allow-downgrade-')
   await printed(onCluster('install', 'rpc-router', chart))
 })

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -203,6 +211,24 @@ describe('values', () => {
     await expect(template('--set', 'global.storageClass=fast')).resolves.toContain('Deployment')
   })
 
+  test('a parent chart switches it on and off by its condition', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'parent-'))
+    onTestFinished(() => rmSync(parent, { recursive: true }))
+    const { version } = packageJson
+    const about = { apiVersion: 'v2', name: 'parent', version: '1.0.0' }
+    const dependency = { name: 'rpc-router', version, condition: 'rpc-router.enabled' }
+    writeFileSync(join(parent, 'Chart.yaml'), stringify({ ...about, dependencies: [dependency] }))
+    cpSync(chart, join(parent, 'charts/rpc-router'), { recursive: true })
+    const kinds = async (isEnabled: boolean) => {
+      const set = ['--set', `rpc-router.enabled=${isEnabled},global.team=a`]
+      return objectsOf(await printed(helm(['template', 'x', parent, ...set]))).map(
+        ({ kind }) => kind,
+      )
+    }
+    expect(await kinds(true)).toContain('Deployment')
+    expect(await kinds(false)).toEqual([])
+  })
+
   test.each([
     ['replicas=many', '/replicas'],
     ['image.pullPolicy=Sometimes', '/image/pullPolicy'],
@@ -250,14 +276,16 @@ describe('values', () => {
       'routerImage.digest': `sha256:${'0'.repeat(64)}`,
       'crds.enabled': false,
       'rbac.create': false,
-      'rbac.managedRedis': false,
       'rbac.userRoles': false,
       'serviceAccount.create': false,
       'podDisruptionBudget.enabled': false,
       'networkPolicy.enabled': false,
       'metrics.service.enabled': false,
     }
-    const checked = leaves(schema).filter(([, { properties }]) => !properties)
+    // Only a parent chart reads `enabled`.
+    const checked = leaves(schema).filter(
+      ([path, { properties }]) => !properties && path[0] !== 'enabled',
+    )
     const unused = await Promise.all(
       checked.map(async ([path]) => {
         const name = path.join('.')
@@ -305,6 +333,7 @@ test('labels of users neither replace nor duplicate labels of the chart', async 
 describe('RBAC rules', () => {
   const lease = { namespace: 'rpc-router-system', name: 'rpc-router-operator' }
   const serviceAccount = { namespace: 'rpc-router-system', name: 'rpc-router-operator' }
+  const everyRight = 'rbac.userRoles=false,rbac.managedRedis=true,rbac.monitors=true'
   const isRole = ({ kind }: Rendered) => /^(?:Cluster)?Role$/.test(kind)
   const shown = ({ kind, metadata, rules }: Rendered) => {
     return { kind, name: metadata.name, namespace: metadata.namespace, rules }
@@ -312,7 +341,7 @@ describe('RBAC rules', () => {
 
   test("equal the operator's table, for the whole cluster", async () => {
     const wanted = rbacManifests({ namespaces: null, serviceAccount, lease })
-    const roles = await render('--set', 'rbac.userRoles=false')
+    const roles = await render('--set', everyRight)
     expect(roles.filter(isRole).map(shown)).toEqual(
       (wanted as readonly Rendered[]).filter(isRole).map(shown),
     )
@@ -322,7 +351,7 @@ describe('RBAC rules', () => {
     const namespaces = ['a', 'b']
     const own = { ...lease, name: 'rpc-router-operator.a.b' }
     const wanted = rbacManifests({ namespaces, serviceAccount, lease: own }) as readonly Rendered[]
-    const objects = await render('--set', 'rbac.userRoles=false,namespaces={b,a}')
+    const objects = await render('--set', `${everyRight},namespaces={b,a}`)
     const rulesOf = (list: readonly Rendered[]) =>
       list
         .filter(isRole)
@@ -332,23 +361,25 @@ describe('RBAC rules', () => {
     expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
   })
 
-  test('without managed Redis, only access to Secrets and StatefulSets becomes read-only', async () => {
-    const rulesWith = async (value: boolean) => {
-      const args = ['--set', `rbac.managedRedis=${value},rbac.userRoles=false`]
+  test('by default, Secrets and StatefulSets are read-only, and monitors out of reach', async () => {
+    const rulesWith = async (...args: string[]) => {
       return only(await render(...args), 'ClusterRole')['rules'] as {
         resources: string[]
         verbs: string[]
       }[]
     }
-    const isOfRedis = ({ resources }: { resources: string[] }) =>
-      resources.some((name) => ['secrets', 'statefulsets'].includes(name))
-    const [most, least] = await Promise.all([rulesWith(true), rulesWith(false)])
-    expect(least.filter(isOfRedis).map(({ verbs }) => verbs)).toEqual(
-      [1, 2].map(() => ['get', 'list', 'watch']),
-    )
-    expect(least.filter((rule) => !isOfRedis(rule))).toEqual(
-      most.filter((rule) => !isOfRedis(rule)),
-    )
+    const [most, least] = await Promise.all([
+      rulesWith('--set', everyRight),
+      rulesWith('--set', 'rbac.userRoles=false'),
+    ])
+    const expected = most
+      .filter(({ resources }) => !resources.join().endsWith('monitors'))
+      .map((rule) =>
+        /^(?:secrets|statefulsets)$/.test(rule.resources.join())
+          ? { ...rule, verbs: ['get', 'list', 'watch'] }
+          : rule,
+      )
+    expect(least).toEqual(expected)
   })
 
   test('the name of the lease is bounded for any number of namespaces', async () => {
@@ -421,7 +452,8 @@ test('each dashboard has a ConfigMap, as Grafana imports it', async () => {
 })
 
 describe('Chart.yaml', () => {
-  const { version, appVersion, annotations } = parse(read('Chart.yaml')) as {
+  const { version, appVersion, icon, annotations } = parse(read('Chart.yaml')) as {
+    icon: string
     version: string
     appVersion: string
     annotations: Record<string, string>
@@ -438,6 +470,11 @@ describe('Chart.yaml', () => {
     // The operator has the same default without the chart.
     const { redisImage } = parse(read('values.yaml')) as { redisImage: Record<string, string> }
     expect(part('images')[2].image).toBe(`${redisImage['repository']}:${redisImage['tag']}`)
+  })
+
+  test('has the icon of its folder', () => {
+    const data = Buffer.from(read('icon.svg').trim()).toString('base64')
+    expect(icon).toBe(`data:image/svg+xml;base64,${data}`)
   })
 
   test('lists the kinds, with valid examples', () => {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { accountManifests, rbacManifests, userRoles } from '../../../operator/rbac/rules.ts'
 import { eventually } from '../../processes/eventually.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
@@ -105,7 +104,7 @@ describe('kubectl get', () => {
     ['spec.chainId=ETH1', ['alpha', 'gamma']],
     ['spec.chainId=BTC,spec.apiInterface=jsonrpc', ['beta']],
     ['spec.tier=backup', ['gamma']],
-    ['spec.tier=primary', ['alpha', 'beta']],
+    ['spec.tier!=backup', ['alpha', 'beta']],
     ['spec.groupLabel=external', ['alpha']],
   ])('selects providers by %s', async (selector, names) => {
     const output = await run('get', 'upp', '--field-selector', selector, '-o', 'name')
@@ -189,11 +188,10 @@ describe('kubectl scale', () => {
   })
 })
 
-test('an empty spec gets its defaults from the API server, as from our own schema', async () => {
+test('the API server stores what was applied, without defaults', async () => {
   const stored = JSON.parse(await run('get', 'rpcr', 'scaled', '-o', 'json')) as object
-  const ours = rpcRouterSchema.parse(router('scaled', { autoscaling: { maxReplicas: 5 } }))
-  expect(stored).toMatchObject({ spec: ours.spec })
-  expect(rpcRouterSchema.parse(stored).spec).toEqual(ours.spec)
+  const { spec } = router('scaled', { autoscaling: { maxReplicas: 5 } })
+  expect((stored as { spec: unknown }).spec).toEqual(spec)
 })
 
 test('other fields of an object that predates a rule can be changed', async () => {

@@ -9,7 +9,6 @@ export interface StructuralSchema {
   description?: string
   type?: string
   format?: string
-  default?: unknown
   enum?: readonly unknown[]
   pattern?: string
   maxLength?: number
@@ -35,6 +34,7 @@ export interface StructuralSchema {
 interface ZodJsonSchema extends StructuralSchema {
   $schema?: string
   example?: unknown
+  default?: unknown
   propertyNames?: unknown
 }
 
@@ -84,18 +84,25 @@ function shape(schema: ZodJsonSchema, name: string): void {
     if (inner !== undefined) shape(inner, name)
   const rules = schema[rulesKeyword]
   if (rules !== undefined)
-    schema[rulesKeyword] = rules.map((rule) => ({ ...rule, message: withName(rule.message, name) }))
-  if (schema.default !== undefined) schema.default = withInnerDefaults(schema, schema.default)
+    schema[rulesKeyword] = rules.map((each) => ({
+      ...{ ...each, rule: withDefaults(each.rule, schema) },
+      message: withName(each.message, name),
+    }))
+  // The operator fills in defaults when it reads an object, so that the API server stores what the
+  // user applied, and a repeated apply changes nothing.
+  for (const field of Object.values<ZodJsonSchema>(schema.properties ?? {})) delete field.default
   orderKeys(schema)
 }
 
-/** Adds nested defaults to a default: the API server validates it before filling them in. */
-function withInnerDefaults(schema: StructuralSchema, value: unknown): unknown {
-  if (schema.type !== 'object' || typeof value !== 'object') return value
-  const inner = Object.entries(schema.properties ?? {})
-    .filter(([, field]) => field.default !== undefined)
-    .map(([name, field]) => [name, field.default] as const)
-  return { ...Object.fromEntries(inner), ...value }
+/** Lets a rule read the default of an unset field: `self.port` is then `self.?port.orValue(1)`. */
+function withDefaults(rule: string, schema: ZodJsonSchema): string {
+  const properties: Readonly<Record<string, ZodJsonSchema>> = schema.properties ?? {}
+  return rule.replaceAll(/\bself\.(\w+)\b/g, (read, name: string) => {
+    const value = properties[name]?.default
+    const isChecked = rule.includes(`has(self.${name})`)
+    if (isChecked || value === undefined || typeof value === 'object') return read
+    return `self.?${name}.orValue(${JSON.stringify(value)})`
+  })
 }
 
 const maxInt32 = 2 ** 31 - 1
@@ -123,7 +130,7 @@ function inline(value: unknown): string {
 }
 
 /** Order for readers: description, type, then nested fields. */
-const first = ['description', 'type', 'format', 'enum', 'default']
+const first = ['description', 'type', 'format', 'enum']
 const last = ['required', 'properties', 'items', 'additionalProperties']
 
 function orderKeys(schema: StructuralSchema): void {
