@@ -27,7 +27,7 @@ export function reasonOf({ name }: { readonly name: string }, evidence: Evidence
   return shown === null ? name : `${name} (${shown})`
 }
 
-/** A node's words, printable and short. Callers mask keys first: a truncated key matches no more. */
+/** Prints a node's words, shortened. Callers mask keys first: a truncated key matches no more. */
 export function quoteOf(words: string, maxLength = maxWordsLength): string {
   const short = words.length > maxLength ? `${words.slice(0, maxLength)}...` : words
   return short.replaceAll(/\s+/g, ' ').replaceAll(/[^\x20-\x7e]/g, '?')
