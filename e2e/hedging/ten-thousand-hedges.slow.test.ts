@@ -98,6 +98,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
           // No attempt may time out, even on a busy machine.
           timeoutMs: 60_000,
           maxBatch: 100,
+          maxLogBlocks: null,
           addons: [],
           skipVerifications: ['*'],
           authHeaders: new Map(),

@@ -205,6 +205,8 @@ function buildNodeUrl(entry: NodeUrlEntry) {
     timeoutMs: entry.timeout ?? null,
     /** Batch items per request, for JSON-RPC over HTTP; 1 sends them singly. */
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
+    /** Blocks in one request for logs; null: learned. */
+    maxLogBlocks: entry['max-log-blocks'] ?? null,
     /** Whether to request gzip answers. */
     compression: entry.compression ?? scheme === 'https',
     /** Whether calls to this URL carry their trace context. */

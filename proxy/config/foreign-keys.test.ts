@@ -26,7 +26,7 @@ test.each<[text: string, problem: string]>([
   ],
   [
     url('internal-path: /C/rpc'),
-    '11:9 error direct-rpc[0].node-urls[0].internal-path: unknown key "internal-path" | Known here: url, timeout, max-batch, compression, trace-context, addons, skip-verifications, auth-config, grpc-config.',
+    '11:9 error direct-rpc[0].node-urls[0].internal-path: unknown key "internal-path" | Known here: url, timeout, max-batch, max-log-blocks, compression, trace-context, addons, skip-verifications, auth-config, grpc-config.',
   ],
   [
     auth('use-tls: true'),

@@ -45,6 +45,9 @@ const nodeUrlSchema = z.strictObject({
   'max-batch': optional(integer(1, 1_000), '100').describe(
     'JSON-RPC over HTTP: batch items sent to this URL in one request; 1 sends them singly. The router lowers it when the node refuses a batch.',
   ),
+  'max-log-blocks': optional(integer(1, 100_000_000)).describe(
+    'Largest range of blocks that this URL accepts in one request for logs. Unset: the router learns it from the errors of the node.',
+  ),
   compression: optional(boolean, 'true for https').describe('Request gzip answers from this URL.'),
   'trace-context': optional(boolean, 'false').describe(
     'Send the trace context of a call (W3C: `traceparent`, `tracestate`) to this URL, over HTTP and gRPC. Enable it for nodes and gateways that you trace.',

@@ -24,6 +24,7 @@ import type { Listener, ListenerOptions, SubscriptionServing } from '../listener
 import { withMethodRule } from '../listener/served-methods.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
+import { withLogs } from '../logs/logs.ts'
 import { KnownTransactions, type SentStore } from '../relay/known-transactions.ts'
 import { createRelay, type Relay, withWake } from '../relay/relay.ts'
 import type { TraceHeaders } from '../relay/traced-request.ts'
@@ -236,7 +237,8 @@ function serveChain(
       traceHeaders,
       known: new KnownTransactions(context.sent, `${chainId}:${apiInterface}`),
     })
-    const filtered = withFilters(relay, { chain, pool })
+    const split = withLogs(relay, { chain, pool, clock, budget, config })
+    const filtered = withFilters(split, { chain, pool })
     const sticky = withStickiness(filtered, {
       ...{ chainId, apiInterface, pool, config, clock },
       sessions: context.sessions,

@@ -27,6 +27,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   filters: words('json chain bytes upstream relay'),
   store: words('config clock bytes'),
   cache: [...engine, ...words('integrity relay store')],
+  logs: [...engine, ...words('integrity relay store cache')],
   sticky: words('config json chain clock bytes upstream relay store'),
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
@@ -38,7 +39,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   console: words('clock upstream telemetry'),
   router: [
     ...engine,
-    ...words('integrity relay filters cache store sticky'),
+    ...words('integrity relay filters cache logs store sticky'),
     ...words('cross-validation subscription listener console telemetry validation'),
   ],
   cli: [
@@ -132,7 +133,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders whose callers inject the clock and random numbers. */
 export const deterministicFolders = [
-  ...words('integrity relay filters cache store sticky tracker cross-validation'),
+  ...words('integrity relay filters cache logs store sticky tracker cross-validation'),
   ...words('upstream subscription operator/kube operator/api operator/translate'),
   ...words('operator/manifests operator/resources operator/status operator/cache'),
   ...words('operator/apply operator/controllers operator/rbac'),

@@ -10,6 +10,7 @@ export function nodeUrlConfig(url: string, different: Partial<NodeUrlConfig> = {
     scheme: new URL(url).protocol.slice(0, -1) as NodeUrlConfig['scheme'],
     timeoutMs: null,
     maxBatch: 100,
+    maxLogBlocks: null,
     compression: url.startsWith('https:'),
     traceContext: false,
     addons: [],

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { nodeLimits } from '../bytes/limits.ts'
+import { memberOf } from '../json/scanner.ts'
+import { spliced } from '../json/place.ts'
+import type { Call } from '../relay/call.ts'
+import { RelayError } from '../relay/errors.ts'
+import type { Reply } from '../relay/reply.ts'
+import { type BodyStream, TransportError } from '../upstream/wire.ts'
+import { comma, type LogRun } from './log-run.ts'
+import { Refused, type SplitQuery } from './split-query.ts'
+
+/** The answer to a split query: in memory if it is short, otherwise a stream. */
+export async function answerOf(
+  query: SplitQuery,
+  runs: AsyncGenerator<LogRun, void>,
+): Promise<Reply> {
+  const first: Buffer[] = []
+  let length = 0
+  let isWhole = false
+  try {
+    while (!isWhole && length <= nodeLimits.collectedBytes) {
+      const { done, value } = await runs.next()
+      isWhole = done === true
+      if (!value) continue
+      if (length > 0) first.push(comma)
+      first.push(value.bytes)
+      length += value.bytes.length + 1
+    }
+  } catch (error) {
+    if (error instanceof Refused) return error.reply
+    throw error
+  }
+  const [start, end] = shellOf(query.call, !isWhole)
+  query.isStreaming = !isWhole
+  const { upstream, latestBlock } = query
+  return {
+    incoming: {
+      status: 200,
+      headers: ['content-type', 'application/json'],
+      body: isWhole
+        ? Buffer.concat([start, ...first, end])
+        : streamOf(query, runs, [start, ...first], end),
+      trailers: () => [],
+    },
+    upstream: upstream ?? '',
+    refusal: null,
+    latestBlock: latestBlock === Infinity ? null : latestBlock,
+  }
+}
+
+/** The bytes before and after the logs. @param isOwn whether the client's id is needed */
+function shellOf({ reader }: Call, isOwn: boolean): readonly [Uint8Array, Uint8Array] {
+  const empty = reader.write([])
+  const id = isOwn && reader.ownId ? memberOf(empty, 'id') : null
+  const shell = id && reader.ownId ? spliced(empty, id, reader.ownId) : empty
+  // It ends with the empty list and the brace.
+  return [shell.subarray(0, -2), shell.subarray(-2)]
+}
+
+function streamOf(
+  query: SplitQuery,
+  runs: AsyncGenerator<LogRun, void>,
+  first: readonly Uint8Array[],
+  end: Uint8Array,
+): BodyStream {
+  const { held } = query
+  async function* bytes() {
+    try {
+      for (const each of first) yield* chunksOf(each)
+      for await (const run of runs) {
+        held.hold(-run.bytes.length)
+        yield comma
+        yield* chunksOf(run.bytes)
+      }
+      yield end
+    } catch (cause) {
+      if (!(cause instanceof RelayError || cause instanceof Refused)) throw cause
+      throw new TransportError('truncated', cause.message, true, { cause })
+    } finally {
+      query.end()
+    }
+  }
+  const source = bytes()
+  const stop = () => {
+    // A generator that never ran has no `finally`.
+    query.end()
+    return source.return()
+  }
+  return { head: [], [Symbol.asyncIterator]: () => ({ next: () => source.next(), return: stop }) }
+}
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  const { unreadBytes } = nodeLimits
+  for (let at = 0; at < bytes.length; at += unreadBytes) yield bytes.subarray(at, at + unreadBytes)
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockPoint } from '../chain/types.ts'
+import type { Call, Journal } from '../relay/call.ts'
+import { withHeight } from '../relay/pin.ts'
+
+/** A range of blocks, both ends included. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+export function sizeOf({ from, to }: Range): number {
+  return to - from + 1
+}
+
+/**
+ * The blocks of a query, up to the head. Null if only the node can tell them: another tag, an empty
+ * range, or blocks above the head.
+ */
+export function rangeOf({ method: { block } }: Call, head: number): Range | null {
+  if (block.kind !== 'range') return null
+  const from = heightOf(block.from, head)
+  const to = heightOf(block.to, head)
+  if (from === null || to === null || from > to || from > head) return null
+  return { from, to: Math.min(to, head) }
+}
+
+function heightOf(point: BlockPoint, head: number): number | null {
+  if (point.kind === 'number') return point.number
+  if (point.kind !== 'tag') return null
+  return point.tag === 'latest' ? head : point.tag === 'earliest' ? 0 : null
+}
+
+/** The call for a part of the range, with its own journal. Null if the request cannot carry it. */
+export function pieceOf(
+  call: Call,
+  { from, to }: Range,
+  own: { readonly only: readonly string[] | null; readonly journal: Journal } & Pick<
+    Call,
+    'signal'
+  >,
+): Call | null {
+  const { method, directives } = call
+  const [first, last] = method.blockPlaces?.places ?? []
+  const { batch: _, ...request } = call.request
+  const begun = first ? withHeight(request, first, hex(from)) : null
+  const changed = begun && last ? withHeight(begun, last, hex(to)) : null
+  if (changed === null) return null
+  const number = (block: number) => ({ kind: 'number', number: block }) as const
+  return {
+    ...call,
+    request: changed,
+    payload: undefined,
+    method: {
+      ...method,
+      block: { kind: 'range', from: number(from), to: number(to) },
+      // A node without the last block may return fewer logs instead of an error.
+      floor: { block: Math.max(method.floor?.block ?? 0, to), shown: null },
+    },
+    directives: { ...directives, only: own.only },
+    journal: own.journal,
+    signal: own.signal,
+  }
+}
+
+export function hex(block: number): string {
+  return `0x${block.toString(16)}`
+}
