@@ -29,11 +29,12 @@ describe('a range that no upstream accepts at once', () => {
   it('is cut again when the upstream with the highest limit fails', async () => {
     const fixture = new LogsFixture(three)
     const { relays, chain } = fixture
-    for (let each = 0; each < 4; each++) await fixture.ask(1, 60_000)
+    const filter = { topics: [null, null, topics[2]!] }
+    for (let each = 0; each < 4; each++) await fixture.ask(1, 60_000, filter)
     relays.transport('a').play(() => ({ fault: 'reset' }))
-    const { logs, error } = await fixture.ask(60_001, 90_000)
+    const { logs, error } = await fixture.ask(60_001, 90_000, filter)
     expect(error).toBe(null)
-    expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(60_001, 90_000)))
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(60_001, 90_000, filter)))
   })
 
   it('passes the filter on', async () => {
@@ -91,6 +92,35 @@ describe('a range that no upstream accepts at once', () => {
     const fixture = new LogsFixture({ a: { results: 0 } })
     const { error } = await fixture.ask(1, 64)
     expect(error).toContain('query returned more than 0 results')
+  })
+})
+
+describe('a limit that the node names in its error', () => {
+  const hex = (block: number) => `0x${block.toString(16)}`
+  it.each([
+    (blocks: number) => `exceed maximum block range: ${blocks}`,
+    (blocks: number) => `eth_getLogs is limited to a ${blocks.toLocaleString('en-US')} range`,
+    (blocks: number) => `eth_getLogs is limited to 0 - ${blocks} blocks range`,
+    (blocks: number) => `range 1000000 exceeds limit of ${blocks}`,
+    (blocks: number, from: number) =>
+      `You can make eth_getLogs requests with up to a ${blocks} block range. Based on your parameters, this block range should work: [${hex(from)}, ${hex(from + blocks - 1)}]`,
+    (blocks: number) => `ranges over ${blocks} blocks are not supported on freetier`,
+  ])('is learned once: %s', async (tooMany) => {
+    const fixture = new LogsFixture({ a: { blocks: 300, tooMany } })
+    const { chain } = fixture
+    const filter = { address: addresses[0]! }
+    for (const from of [1, 10_001]) {
+      const { logs } = await fixture.ask(from, from + 1_999, filter)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(from, from + 1_999, filter)))
+    }
+    expect(chain.refused).toEqual([{ node: 'a', from: 1, to: 2_000 }])
+    expect(chain.answered.length).toBe(14)
+  })
+
+  it('is configured instead', async () => {
+    const fixture = new LogsFixture({ a: { blocks: 50, maxLogBlocks: 50 } })
+    await fixture.ask(1, 200, { address: addresses[0]! })
+    expect([fixture.chain.refused.length, fixture.chain.answered.length]).toEqual([0, 4])
   })
 })
 

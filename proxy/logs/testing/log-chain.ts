@@ -31,6 +31,8 @@ export interface Limits {
   /** Error for a range that is too long. */
   readonly tooMany?: (blocks: number, from: number) => string
   readonly afterMs?: number
+  /** The limit as configured. */
+  readonly maxLogBlocks?: number
   /** Changes the logs of an answer. */
   readonly alter?: (logs: readonly Log[]) => readonly Log[]
 }

@@ -31,7 +31,8 @@ export class LogsFixture {
   constructor(nodes: Readonly<Record<string, Limits>>, head = 100_000, own: Chain = chain) {
     this.chain = new LogChain(head)
     const upstreams = Object.entries(nodes).map(([name, limits]) => {
-      return [name, { script: this.chain.node(name, limits) }] as const
+      const { maxLogBlocks = null } = limits
+      return [name, { script: this.chain.node(name, limits), urls: [{ maxLogBlocks }] }] as const
     })
     this.relays = new RelayFixture(own, iface, Object.fromEntries(upstreams))
     const { pool, clock, relay } = this.relays
