@@ -106,3 +106,30 @@ export function joinRuns(runs: readonly LogRun[]): LogRun {
   }
   return { bytes: Buffer.concat(pieces, length), blocks, starts }
 }
+/** The logs of some of the blocks. Shares the bytes. */
+export function partOf(run: LogRun, from: number, to: number): LogRun {
+  const { blocks, starts, bytes } = run
+  const first = lowerBound(blocks, from)
+  const end = lowerBound(blocks, to + 1)
+  if (first === end) return noLogs
+  if (first === 0 && end === blocks.length) return run
+  const start = starts[first] ?? 0
+  // The comma before the next block's first log is no part.
+  const next = starts[end]
+  return {
+    bytes: bytes.subarray(start, next === undefined ? bytes.length : next - 1),
+    blocks: blocks.slice(first, end),
+    starts: starts.slice(first, end).map((each) => each - start),
+  }
+}
+
+/** Index of the first block that is not below the number. */
+function lowerBound(blocks: readonly number[], number: number): number {
+  let [low, high] = [0, blocks.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((blocks[middle] ?? 0) < number) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { hash } from 'node:crypto'
 import type { BlockPoint } from '../chain/types.ts'
+import { parseJson } from '../json/scanner.ts'
 import type { Call, Journal } from '../relay/call.ts'
 import { withHeight } from '../relay/pin.ts'
 
@@ -30,6 +32,38 @@ function heightOf(point: BlockPoint, head: number): number | null {
   if (point.kind === 'number') return point.number
   if (point.kind !== 'tag') return null
   return point.tag === 'latest' ? head : point.tag === 'earliest' ? 0 : null
+}
+
+const ownFields: ReadonlySet<string> = new Set(['address', 'topics', 'fromBlock', 'toBlock'])
+/** A longer filter is split, but not cached. */
+const maxFilterBytes = 256 * 1024
+
+/**
+ * Digest of the addresses and topics of a query, equal for filters that select the same logs. Null
+ * for a filter with other members, or in an unusual form.
+ */
+export function filterOf({ request: { body, path, headers } }: Call): string | null {
+  if (!(body instanceof Uint8Array) || body.length > maxFilterBytes) return null
+  // Other headers or a path may select another node's view.
+  if (headers.length > 2 || path !== '') return null
+  const { params } = (parseJson(body) ?? {}) as { params?: unknown }
+  const [filter, ...others] = Array.isArray(params) ? (params as unknown[]) : []
+  if (typeof filter !== 'object' || filter === null || others.length > 0) return null
+  if (!Object.keys(filter).every((name) => ownFields.has(name))) return null
+  const { address = null, topics = null } = filter as Record<string, unknown>
+  const addresses = canonical(address)
+  const positions = topics === null ? [] : Array.isArray(topics) ? topics.map(canonical) : null
+  if (addresses === null || !positions?.every((each) => each !== null)) return null
+  // A trailing position that accepts any topic still demands that the log has one.
+  return hash('sha256', JSON.stringify([addresses, positions]), 'base64url')
+}
+
+/** A set of alternatives in one spelling; empty for any. Null in an unknown form. */
+function canonical(value: unknown): readonly string[] | null {
+  const all: unknown[] = Array.isArray(value) ? value : value === null ? [] : [value]
+  const isHex = (each: unknown) => typeof each === 'string' && /^0x[0-9a-f]+$/i.test(each)
+  if (!all.every(isHex)) return null
+  return [...new Set(all.map((each) => (each as string).toLowerCase()))].toSorted()
 }
 
 /** The call for a part of the range, with its own journal. Null if the request cannot carry it. */

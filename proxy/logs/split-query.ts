@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ByteBudget, Reservation } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
-import { Cancellation } from '../clock/cancellation.ts'
+import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { bufferOf, memberOf } from '../json/scanner.ts'
-import { type Call, Journal } from '../relay/call.ts'
+import { type Call, Journal, type LogsNote } from '../relay/call.ts'
 import { CallAborted, errorKinds, isUnanswered, overloaded, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
@@ -15,6 +15,7 @@ import { release, wholeBody } from '../upstream/wire.ts'
 import type { RangeLimits } from './limits.ts'
 import { joinRuns, type LogRun, readRun } from './log-run.ts'
 import { pieceOf, type Range, sizeOf } from './query.ts'
+import type { Slices } from './slices.ts'
 
 /** Requests of one query in flight, and parts of its answer that wait to be read. */
 const atOnce = 4
@@ -34,7 +35,18 @@ export class Refused extends Error {
   }
 }
 
+/** Where the logs of final blocks are cached. */
+export interface Place {
+  readonly slices: Slices
+  readonly filter: string
+  readonly ttlMs: number
+}
+
 export interface SplitContext {
+  /** Null if they are not cached. */
+  readonly place: Place | null
+  /** Logs up to this block can no longer change. */
+  readonly finalTo: number
   readonly relay: Relay
   readonly tracker: ChainTracker
   readonly limits: RangeLimits
@@ -59,6 +71,8 @@ export class SplitQuery {
   /** Whether the client already reads, so that the deadline of the call is over. */
   isStreaming = false
   readonly call: Call
+  /** What happened so far. */
+  readonly note: LogsNote
   readonly held: Reservation
   readonly #range: Range
   readonly #context: SplitContext
@@ -73,6 +87,8 @@ export class SplitQuery {
 
   constructor(call: Call, range: Range, context: SplitContext) {
     this.call = call
+    this.note = call.journal.logs = noteOf(range)
+    this.note.isStored = context.place !== null && range.to <= context.finalTo
     this.#range = range
     this.#context = context
     this.held = new Reservation(context.budget)
@@ -95,16 +111,17 @@ export class SplitQuery {
    * The logs in order. Blocks up to `finalTo` can no longer change; later ones are read in one view
    * of the chain.
    */
-  async *runs(finalTo: number): AsyncGenerator<LogRun, void> {
+  async *runs(): AsyncGenerator<LogRun, void> {
     const { from, to } = this.#range
+    const { finalTo } = this.#context
     const ahead: Promise<LogRun>[] = []
     try {
       for (let at = from; at <= to || ahead.length > 0;) {
         while (at <= to && ahead.length < atOnce) {
           const isFinal = at <= finalTo
-          const end = isFinal ? Math.min(at + this.size - 1, to, finalTo) : to
+          const end = isFinal ? this.#endOf({ from: at, to: Math.min(to, finalTo) }) : to
           const part = { from: at, to: end }
-          const run = isFinal ? this.#fetch(part) : this.#fetchRecent(part)
+          const run = isFinal ? this.#fetchFinal(part) : this.#fetchRecent(part)
           // The loop may end before it awaits this one.
           run.catch(() => {})
           ahead.push(run)
@@ -126,10 +143,50 @@ export class SplitQuery {
     this.held.finish()
   }
 
-  async #fetch(range: Range): Promise<LogRun> {
-    const run = await this.#fetchParts(range)
+  /** The last block to request, or to read from the cache, with the first block of the range. */
+  #endOf(range: Range): number {
+    const { place } = this.#context
+    const cached = place?.slices.at(place.filter, range)
+    if (cached) return cached.to
+    const next = place?.slices.next(place.filter, range) ?? Infinity
+    return Math.min(range.from + this.size - 1, range.to, next - 1)
+  }
+
+  async #fetchFinal({ from, to }: Range): Promise<LogRun> {
+    const { place } = this.#context
+    const runs: LogRun[] = []
+    for (let at = from; at <= to;) {
+      const rest = { from: at, to }
+      const cached = place?.slices.at(place.filter, rest)
+      const pending = cached ? null : place?.slices.pending(place.filter, rest)
+      if (cached) {
+        this.note.cachedBlocks += sizeOf(cached)
+        this.upstream ??= cached.upstream
+        runs.push(cached.run)
+        at = cached.to + 1
+      } else if (pending)
+        // Another query has asked for some of the blocks.
+        await unlessAborted(pending, this.#cancellation, () => new CallAborted())
+      else {
+        const end = place ? place.slices.next(place.filter, rest) - 1 : to
+        runs.push(await this.#fetchShared({ from: at, to: end }))
+        at = end + 1
+      }
+    }
+    const run = joinRuns(runs)
     this.held.hold(run.bytes.length)
     return run
+  }
+
+  /** Requests blocks that are not cached. Other queries wait meanwhile. */
+  async #fetchShared(range: Range): Promise<LogRun> {
+    const { place } = this.#context
+    const end = place?.slices.begin(place.filter, range)
+    try {
+      return await this.#fetchParts(range)
+    } finally {
+      end?.()
+    }
   }
 
   /** Repeats the requests once if the chain changed between them. */
@@ -198,10 +255,14 @@ export class SplitQuery {
     const piece = pieceOf(this.call, range, { only, journal, signal: this.#cancellation })
     if (piece === null) throw new RelayError(errorKinds.invalidParams, 'the range has no place')
     this.#requests += 1
+    this.note.requests += 1
+    this.note.requestedBlocks += size
     try {
       const reply = await relay(piece)
       timed(clock.nowMs() - startedMs)
-      return await this.#outcomeOf(reply, range)
+      const outcome = await this.#outcomeOf(reply, range)
+      if ('run' in outcome) this.#store(range, outcome.run, reply, journal)
+      return outcome
     } catch (error) {
       const tried = [...failed, ...able.map(({ name }) => name)]
       const others = serving.filter(({ name }) => !tried.includes(name))
@@ -212,6 +273,13 @@ export class SplitQuery {
       limits.learn(journal.attempts, range)
       this.#note(journal, range)
     }
+  }
+
+  #store(range: Range, run: LogRun, reply: Reply, journal: Journal): void {
+    const { place, finalTo } = this.#context
+    if (!place || range.to > finalTo) return
+    const isStored = isSure(range, reply, journal) && store(place, range, run, reply)
+    this.note.isStored &&= isStored
   }
 
   /** Shows the attempts in the journal of the whole query, each with its range. */
@@ -255,6 +323,26 @@ export class SplitQuery {
     if (size === this.#span) this.#span = Math.ceil(this.#span * 1.25)
     return { run }
   }
+}
+
+export function noteOf(range: Range): LogsNote {
+  const counts = { cachedBlocks: 0, requestedBlocks: 0, requests: 0 }
+  return { blocks: sizeOf(range), ...counts, isStored: false }
+}
+
+/** Whether the upstream had all of the blocks, and its answer passed every check. */
+export function isSure({ to }: Range, { latestBlock, upstream }: Reply, journal: Journal): boolean {
+  const attempt = journal.attempts.findLast(
+    (each) => each.upstream === upstream && each.result !== 'aborted',
+  )
+  const isAccepted = attempt?.result === 'answer' && !attempt.isDoubted && !attempt.violation
+  return isAccepted && (latestBlock ?? -1) >= to
+}
+
+/** @returns whether the logs are cached */
+export function store(place: Place, range: Range, run: LogRun, { upstream }: Reply): boolean {
+  const { slices, filter, ttlMs } = place
+  return slices.add(filter, range, { run, upstream, ttlMs })
 }
 
 function broken(cause: unknown): never {

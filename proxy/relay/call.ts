@@ -185,6 +185,19 @@ export interface CacheNote {
   readonly why: CacheWhy | null
 }
 
+/** How a query for the logs of a range of blocks was answered. */
+export interface LogsNote {
+  /** Blocks of the query. */
+  readonly blocks: number
+  /** Blocks whose logs were cached. */
+  cachedBlocks: number
+  /** Blocks of all requests to upstreams. */
+  requestedBlocks: number
+  requests: number
+  /** Its logs are all cached in slices, so the answer itself is not. */
+  isStored: boolean
+}
+
 /** Why an answer is not cached. */
 export type CacheWhy =
   | 'pending'
@@ -195,6 +208,7 @@ export type CacheWhy =
   | 'empty'
   | 'error'
   | 'too-large'
+  | 'slices'
   | 'store-down'
   | 'session'
   | 'cross-validation'
@@ -220,6 +234,8 @@ export class Journal {
   crossValidation: CrossValidated | null = null
   /** Null without a cache. */
   cache: CacheNote | null = null
+  /** Null unless the call is a query for the logs of a range. */
+  logs: LogsNote | null = null
   /**
    * The answer may be a stream, which the client may leave open and idle. It has no relay budget,
    * and no attempt is late.

@@ -92,7 +92,11 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['proxy/store/grpc/**'],
   '@grpc/proto-loader': ['proxy/store/grpc/wire.ts'],
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
-  'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/store/grpc/cache-store.ts'],
+  'lru-cache': [
+    'proxy/cache/memory-store.ts',
+    'proxy/logs/slices.ts',
+    'proxy/store/grpc/cache-store.ts',
+  ],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
   ink: ['proxy/console/screen.ts', 'proxy/cli/ask.ts'],

@@ -41,7 +41,7 @@ const hex = (number: number) => `0x${number.toString(16)}`
 const word = (text: string) => `0x${hash('sha256', text, 'hex')}`
 export const addresses = [1, 2, 3, 4].map((at) => word(`address ${at}`).slice(0, 42))
 /** Logs by branch and block, which all chains share. */
-const made = new Map<string, readonly Log[]>()
+const made = new Map<number, readonly Log[]>()
 export const topics = [1, 2, 3].map((at) => word(`topic ${at}`))
 
 /** A chain with up to four logs per block, as a function of its branches. */
@@ -75,7 +75,8 @@ export class LogChain {
 
   #logsIn(block: number): readonly Log[] {
     const branch = this.#branches.findLastIndex((first) => first <= block)
-    return made.getOrInsertComputed(`${branch} ${block}`, () => this.#make(branch, block))
+    const key = branch * 1e9 + block
+    return made.getOrInsertComputed(key, () => this.#make(branch, block))
   }
 
   #make(branch: number, block: number): readonly Log[] {
@@ -103,7 +104,8 @@ export class LogChain {
     const { params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
       params: readonly [Filter]
     }
-    const [from, to] = [Number(params[0].fromBlock), Number(params[0].toBlock)]
+    const heightOf = (text?: string) => (text === 'latest' ? this.head : Number(text))
+    const [from, to] = [heightOf(params[0].fromBlock), heightOf(params[0].toBlock)]
     const size = to - from + 1
     const { tooMany = (blocks: number) => `exceed maximum block range: ${blocks}` } = limits
     const refuse = (message: string) => {

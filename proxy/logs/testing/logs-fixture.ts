@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ByteBudget } from '../../bytes/byte-budget.ts'
+import type { SharedCache } from '../../cache/shared-cache.ts'
 import type { Chain } from '../../chain/types.ts'
 import {
   type CallResult,
@@ -9,7 +10,9 @@ import {
   type TestCall,
 } from '../../relay/testing/relay-fixture.ts'
 import { wholeBody } from '../../upstream/wire.ts'
+import { RangeLimits } from '../limits.ts'
 import { withLogs } from '../logs.ts'
+import { type SliceMemory, Slices } from '../slices.ts'
 import { type Filter, type Limits, type Log, LogChain } from './log-chain.ts'
 
 const { chain, iface } = await ethereum()
@@ -22,22 +25,38 @@ export interface Answered {
   readonly result: CallResult
 }
 
+export interface FixtureOptions {
+  readonly head?: number
+  readonly chain?: Chain
+  /** Default: logs are not cached. */
+  readonly memory?: SliceMemory
+  readonly shared?: SharedCache
+}
+
+const lifetimes = { finalized: 86_400_000, 'near-head': 0, latest: 0 }
+
 /** Limited nodes of one chain behind the engine, in virtual time. */
 export class LogsFixture {
   readonly relays: RelayFixture
   readonly chain: LogChain
   readonly budget = new ByteBudget(Infinity)
 
-  constructor(nodes: Readonly<Record<string, Limits>>, head = 100_000, own: Chain = chain) {
-    this.chain = new LogChain(head)
+  constructor(nodes: Readonly<Record<string, Limits>>, options: FixtureOptions = {}) {
+    const { chain: own = chain, memory = null, shared = null } = options
+    this.chain = new LogChain(options.head ?? 100_000)
     const upstreams = Object.entries(nodes).map(([name, limits]) => {
       const { maxLogBlocks = null } = limits
       return [name, { script: this.chain.node(name, limits), urls: [{ maxLogBlocks }] }] as const
     })
     this.relays = new RelayFixture(own, iface, Object.fromEntries(upstreams))
     const { pool, clock, relay } = this.relays
-    const config = { now: { processingTimeoutMs: 30_000 } }
-    this.relays.relay = withLogs(relay, { chain: own, pool, clock, budget: this.budget, config })
+    const policies = { now: { lifetimes: () => lifetimes } }
+    this.relays.relay = withLogs(relay, {
+      ...{ chain: own, pool, clock, budget: this.budget, policies },
+      config: { now: { processingTimeoutMs: 30_000 } },
+      limits: new RangeLimits(pool, clock),
+      slices: memory && new Slices({ memory, shared, clock, scope: 'test' }),
+    })
     this.see()
   }
 
