@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { nodeLimits } from '../bytes/limits.ts'
-import { memberOf } from '../json/scanner.ts'
 import { spliced } from '../json/place.ts'
+import { arrayBytes, memberOf } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { type BodyStream, TransportError } from '../upstream/wire.ts'
-import { comma, type LogRun } from './log-run.ts'
+import { bytesOf, lengthOf, type LogList } from './log-list.ts'
 import { Refused, type SplitQuery } from './split-query.ts'
 
+type Parts = AsyncGenerator<LogList, void>
+
 /** The answer to a split query: in memory if it is short, otherwise a stream. */
-export async function answerOf(
-  query: SplitQuery,
-  runs: AsyncGenerator<LogRun, void>,
-): Promise<Reply> {
-  const first: Buffer[] = []
+export async function answerOf(query: SplitQuery, parts: Parts): Promise<Reply> {
+  const logs: LogList[] = []
   let length = 0
   let isWhole = false
   try {
     while (!isWhole && length <= nodeLimits.collectedBytes) {
-      const { done, value } = await runs.next()
-      isWhole = done === true
-      if (!value) continue
-      if (length > 0) first.push(comma)
-      first.push(value.bytes)
-      length += value.bytes.length + 1
+      const part = await parts.next()
+      if (part.done) isWhole = true
+      else logs.push(part.value)
+      length += part.done ? 0 : lengthOf(part.value)
     }
   } catch (error) {
     if (error instanceof Refused) return error.reply
     throw error
   }
-  const [start, end] = shellOf(query.call, !isWhole)
+  const [start, end] = shellOf(query.query.call, !isWhole)
+  const first = bytesOf(logs.flat())
   query.isStreaming = !isWhole
   const { upstream, latestBlock } = query
   return {
@@ -39,11 +37,11 @@ export async function answerOf(
       status: 200,
       headers: ['content-type', 'application/json'],
       body: isWhole
-        ? Buffer.concat([start, ...first, end])
-        : streamOf(query, runs, [start, ...first], end),
+        ? Buffer.concat([start, first, end])
+        : streamOf(query, parts, start, first, end),
       trailers: () => [],
     },
-    upstream: upstream ?? '',
+    upstream,
     refusal: null,
     latestBlock: latestBlock === Infinity ? null : latestBlock,
   }
@@ -60,18 +58,17 @@ function shellOf({ reader }: Call, isOwn: boolean): readonly [Uint8Array, Uint8A
 
 function streamOf(
   query: SplitQuery,
-  runs: AsyncGenerator<LogRun, void>,
-  first: readonly Uint8Array[],
-  end: Uint8Array,
+  parts: Parts,
+  ...[start, first, end]: readonly [Uint8Array, Uint8Array, Uint8Array]
 ): BodyStream {
-  const { held } = query
   async function* bytes() {
     try {
-      for (const each of first) yield* chunksOf(each)
-      for await (const run of runs) {
-        held.hold(-run.bytes.length)
-        yield comma
-        yield* chunksOf(run.bytes)
+      yield start
+      yield* chunksOf(first)
+      for await (const logs of parts) {
+        query.held.hold(-lengthOf(logs))
+        yield arrayBytes.comma
+        yield* chunksOf(bytesOf(logs))
       }
       yield end
     } catch (cause) {

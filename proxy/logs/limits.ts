@@ -5,7 +5,7 @@ import type { AttemptRecord, Call } from '../relay/call.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import { isPermitted } from '../upstream/wanted.ts'
-import { type Range, sizeOf } from './query.ts'
+import { type Range, sizeOf } from './log-list.ts'
 
 /** Blocks per request to a URL whose limit is unknown. Most providers accept this many. */
 const firstBlocks = 2_000
@@ -58,15 +58,6 @@ export class RangeLimits {
   /** Blocks that one request to the upstream may have. */
   of({ urls }: Upstream): number {
     return Math.max(...urls.map((url) => this.#of(url).blocks))
-  }
-
-  /** The limit that a node named or showed; null if it is configured or still unknown. */
-  learnedOf({ urls }: Upstream): number | null {
-    const fixed = urls.flatMap((url) => {
-      const own = this.#learned.get(url)
-      return own && own.fixedUntilMs > -Infinity && url.maxLogBlocks === null ? [own.blocks] : []
-    })
-    return fixed.length === 0 ? null : Math.max(...fixed)
   }
 
   #of(url: NodeUrl): Learned {

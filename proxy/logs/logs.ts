@@ -6,7 +6,6 @@ import { finalDistance } from '../chain/finality.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Live, RelayConfig } from '../config/types.ts'
-import { bufferOf, memberOf } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import { errorKinds, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -15,10 +14,10 @@ import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import { answerOf } from './answer.ts'
 import type { RangeLimits } from './limits.ts'
-import { type LogRun, readRun } from './log-run.ts'
-import { filterOf, hex, type Range, rangeOf, sizeOf } from './query.ts'
+import { readLogs, sizeOf } from './log-list.ts'
+import { filterOf, hex, isSure, type LogsQuery, type Place, rangeOf, store } from './query.ts'
 import type { Slices } from './slices.ts'
-import { isSure, noteOf, type Place, type SplitContext, SplitQuery, store } from './split-query.ts'
+import { atOnce, SplitQuery } from './split-query.ts'
 
 export interface LogsOptions {
   readonly chain: Chain
@@ -43,8 +42,6 @@ export function withLogs(relay: Relay, options: LogsOptions): Relay {
 const indexingBlocks = 128
 /** Time per request until it is known, and the weight of a new one. */
 const usual = { requestMs: 50, weight: 0.1 } as const
-/** Requests of a query in flight. */
-const atOnce = 4
 
 class Logs {
   readonly #relay: Relay
@@ -60,18 +57,23 @@ class Logs {
 
   async run(call: Call): Promise<Reply> {
     const { pool, limits } = this.#options
-    const head = Math.max(pool.tip ?? 0, pool.tracker.highestHead)
-    const range = rangeOf(call, head)
-    if (range === null || range.from === range.to || !isSplittable(call)) return this.#relay(call)
+    const range = rangeOf(call, Math.max(pool.tip ?? 0, pool.tracker.highestHead))
+    const { body, verb } = call.request
+    const canCut = body instanceof Uint8Array && verb === 'POST'
+    if (range === null || range.from === range.to || !canCut) return this.#relay(call)
     const finalTo = (pool.tip ?? 0) - this.#finalDistance
     const place = range.from <= finalTo ? this.#placeOf(call) : null
-    const final = { from: range.from, to: Math.min(range.to, finalTo) }
-    if (place) await place.slices.load(place.filter, final)
-    const isCached = place !== null && place.slices.next(place.filter, final) <= final.to
-    const isPending = place !== null && place.slices.pending(place.filter, final) !== null
-    const query = { call, range, finalTo, place }
-    if (isCached || isPending || !limits.allow(call, range)) return this.#split(query)
-    return this.#single(query)
+    const counts = { cachedBlocks: 0, requestedBlocks: 0, requests: 0, isStored: false }
+    const note = (call.journal.logs = { blocks: sizeOf(range), ...counts })
+    const query = { call, range, finalTo, place, note }
+    if (place) {
+      const { slices, filter } = place
+      const final = finalIn(query)
+      await slices.load(filter, final)
+      const isNew = slices.next(filter, final) > final.to && !slices.pending(filter, final)
+      if (!isNew) return this.#split(query)
+    }
+    return limits.allow(call, range) ? this.#single(query) : this.#split(query)
   }
 
   /** Where the logs of a call are cached; null if the call must reach an upstream. */
@@ -84,25 +86,24 @@ class Logs {
   }
 
   /** Relays the query unchanged, since no known limit forbids its range. */
-  async #single(query: Query): Promise<Reply> {
-    const { call, range, finalTo, place } = query
+  async #single(query: LogsQuery): Promise<Reply> {
+    const { call, range, place, note } = query
     const { journal } = call
-    const note = (journal.logs = noteOf(range))
-    const final = { from: range.from, to: Math.min(range.to, finalTo) }
+    const final = finalIn(query)
     const end = place?.slices.begin(place.filter, final)
     try {
       const reply = await this.#relay(call)
-      const { incoming, refusal } = reply
-      if (refusal?.range) release(incoming.body)
-      else {
+      const { body } = reply.incoming
+      if (!reply.refusal?.range) {
         Object.assign(note, { requests: 1, requestedBlocks: note.blocks })
-        const { body } = incoming
-        const isWhole = body instanceof Uint8Array && refusal === null
-        const run = place && isWhole && isSure(final, reply, journal) ? runIn(body, final) : null
-        const isStored = place && run && store(place, final, run, reply)
-        note.isStored = isStored === true && range.to <= finalTo
+        const isWhole = body instanceof Uint8Array && reply.refusal === null
+        const isKept = place && isWhole && isSure(final, reply, journal)
+        const logs = isKept ? readLogs(body, final.from, final.to) : null
+        const isStored = logs !== null && store(query, final, logs, reply.upstream)
+        note.isStored = isStored && final.to === range.to
         return reply
       }
+      release(body)
     } finally {
       this.#options.limits.learn(journal.attempts, range)
       end?.()
@@ -110,35 +111,34 @@ class Logs {
     return this.#split(query)
   }
 
-  #split({ call, range, finalTo, place }: Query): Promise<Reply> {
+  #split(query: LogsQuery): Promise<Reply> {
     const { pool, clock, config, budget, limits } = this.#options
-    call.journal.budgetMs = config.now.processingTimeoutMs
-    const query = new SplitQuery(call, range, {
-      ...{ relay: this.#relay, tracker: pool.tracker, limits, clock, budget, finalTo, place },
+    const { journal } = query.call
+    journal.budgetMs = config.now.processingTimeoutMs
+    const split = new SplitQuery(query, {
+      ...{ relay: this.#relay, tracker: pool.tracker, limits, clock, budget },
       timed: (ms) => (this.#requestMs += usual.weight * (ms - this.#requestMs)),
     })
-    this.#checkSize(query, range)
-    return answerOf(query, query.runs())
-  }
-
-  /** @throws RelayError if the requests would take longer than the call may */
-  #checkSize(query: SplitQuery, range: Range): void {
-    const { call, size } = query
-    const leftMs = call.journal.deadlineMs - this.#options.clock.nowMs()
-    const requests = Math.max(1, Math.floor((leftMs / this.#requestMs) * atOnce))
-    const fits = requests * size
-    if (sizeOf(range) <= fits) return
-    query.end()
-    const { from } = range
-    // Indexers read the range in this form, as some providers write it.
-    const message = `${call.method.name} over ${sizeOf(range)} blocks takes too many requests of ${size} blocks. Try with this block range [${hex(from)}, ${hex(from + fits - 1)}].`
-    throw new RelayError(errorKinds.logsRange, message)
+    const leftMs = journal.deadlineMs - clock.nowMs()
+    checkSize(query, split, Math.max(1, Math.floor((leftMs / this.#requestMs) * atOnce)))
+    return answerOf(split, split.parts())
   }
 }
 
-interface Query extends Pick<SplitContext, 'finalTo' | 'place'> {
-  readonly call: Call
-  readonly range: Range
+/** @throws RelayError if the query needs more requests than the time of the call allows */
+function checkSize({ call, range }: LogsQuery, split: SplitQuery, requests: number): void {
+  const fits = requests * split.size
+  if (sizeOf(range) <= fits) return
+  split.end()
+  // Indexers read the range in this form, as some providers write it.
+  const next = `Try with this block range [${hex(range.from)}, ${hex(range.from + fits - 1)}].`
+  const message = `${call.method.name} over ${sizeOf(range)} blocks takes too many requests of ${split.size} blocks. ${next}`
+  throw new RelayError(errorKinds.logsRange, message)
+}
+
+/** The final blocks of a query. */
+function finalIn({ range: { from, to }, finalTo }: LogsQuery) {
+  return { from, to: Math.min(to, finalTo) }
 }
 
 /** Whether the logs may come from any upstream, or from the cache. */
@@ -146,14 +146,4 @@ function isPlain({ directives }: Call): boolean {
   const { only, selectProvider, blockProviders, extension, refreshCache } = directives
   const isFree = only === null && selectProvider === null && blockProviders.length === 0
   return isFree && extension === null && !refreshCache && directives.crossValidation === null
-}
-
-function runIn(body: Uint8Array, { from, to }: Range): LogRun | null {
-  const at = memberOf(body, 'result')
-  return at && readRun(bufferOf(body).subarray(at.start, at.end), from, to)
-}
-
-/** Whether the request can be changed, and repeated. */
-function isSplittable({ request: { body, verb } }: Call): boolean {
-  return body instanceof Uint8Array && verb === 'POST'
 }

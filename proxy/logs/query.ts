@@ -3,17 +3,48 @@
 import { hash } from 'node:crypto'
 import type { BlockPoint } from '../chain/types.ts'
 import { parseJson } from '../json/scanner.ts'
-import type { Call, Journal } from '../relay/call.ts'
+import type { Call, Journal, LogsNote } from '../relay/call.ts'
+import type { Reply } from '../relay/reply.ts'
 import { withHeight } from '../relay/pin.ts'
+import type { LogList, Range } from './log-list.ts'
+import type { Slices } from './slices.ts'
 
-/** A range of blocks, both ends included. */
-export interface Range {
-  readonly from: number
-  readonly to: number
+/** Where the logs of final blocks are cached. */
+export interface Place {
+  readonly slices: Slices
+  readonly filter: string
+  readonly ttlMs: number
 }
 
-export function sizeOf({ from, to }: Range): number {
-  return to - from + 1
+/** A query for the logs of a range. */
+export interface LogsQuery {
+  readonly call: Call
+  readonly range: Range
+  /** Logs up to this block can no longer change. */
+  readonly finalTo: number
+  /** Null if its logs are not cached. */
+  readonly place: Place | null
+  /** What happened so far. */
+  readonly note: LogsNote
+}
+
+/** Caches logs of final blocks. @returns whether they are cached */
+export function store(
+  { place }: LogsQuery,
+  range: Range,
+  logs: LogList,
+  upstream: string,
+): boolean {
+  return place?.slices.add(place.filter, range, logs, upstream, place.ttlMs) ?? false
+}
+
+/** Whether the upstream had all of the blocks, and its answer passed every check. */
+export function isSure({ to }: Range, { latestBlock, upstream }: Reply, journal: Journal): boolean {
+  const attempt = journal.attempts.findLast(
+    (each) => each.upstream === upstream && each.result !== 'aborted',
+  )
+  const isAccepted = attempt?.result === 'answer' && !attempt.isDoubted && !attempt.violation
+  return isAccepted && (latestBlock ?? -1) >= to
 }
 
 /**
@@ -66,25 +97,20 @@ function canonical(value: unknown): readonly string[] | null {
   return [...new Set(all.map((each) => (each as string).toLowerCase()))].toSorted()
 }
 
-/** The call for a part of the range, with its own journal. Null if the request cannot carry it. */
+/** The call for a part of the range, with its own journal. */
 export function pieceOf(
   call: Call,
   { from, to }: Range,
-  own: { readonly only: readonly string[] | null; readonly journal: Journal } & Pick<
-    Call,
-    'signal'
-  >,
-): Call | null {
+  own: { readonly only: readonly string[] | null } & Pick<Call, 'journal' | 'signal'>,
+): Call {
   const { method, directives } = call
-  const [first, last] = method.blockPlaces?.places ?? []
   const { batch: _, ...request } = call.request
-  const begun = first ? withHeight(request, first, hex(from)) : null
-  const changed = begun && last ? withHeight(begun, last, hex(to)) : null
-  if (changed === null) return null
+  const [first = {}, last = {}] = method.blockPlaces?.places ?? []
+  const begun = withHeight(request, first, hex(from)) ?? request
   const number = (block: number) => ({ kind: 'number', number: block }) as const
   return {
     ...call,
-    request: changed,
+    request: withHeight(begun, last, hex(to)) ?? request,
     payload: undefined,
     method: {
       ...method,

@@ -3,21 +3,18 @@
 import { LRUCache } from 'lru-cache'
 import type { SharedCache } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
-import { joinRuns, type LogRun, partOf, readRun } from './log-run.ts'
-import type { Range } from './query.ts'
+import { bytesOf, lengthOf, type LogList, type Range, readLogs } from './log-list.ts'
 
 /** Blocks of a slice, the unit of eviction and of the shared store. */
 const sliceBlocks = 1_024
 /** Slices that a query loads from the shared store. */
 const maxLoaded = 64
-/** Memory of a segment in addition to its logs, and of each block with logs. */
-const overheadBytes = { segment: 256, block: 16 } as const
-/** One slice must not evict most others. */
-const maxShare = 1 / 16
+/** Memory of a segment and of a log in addition to their text. */
+const overheadBytes = { segment: 256, log: 64 } as const
 
 /** Blocks whose logs are cached. */
 export interface Segment extends Range {
-  readonly run: LogRun
+  readonly logs: LogList
   /** The upstream that returned the last of them. */
   readonly upstream: string
   /** On the clock's monotonic scale. */
@@ -30,23 +27,15 @@ export type SliceMemory = LRUCache<string, readonly Segment[]>
 export function createSliceMemory(maxBytes: number): SliceMemory {
   return new LRUCache({
     maxSize: Math.max(1, Math.floor(maxBytes)),
-    maxEntrySize: Math.max(1, Math.floor(maxBytes * maxShare)),
+    // One slice must not evict most others.
+    maxEntrySize: Math.max(1, Math.floor(maxBytes / 16)),
     sizeCalculation: (segments, key) => {
       let size = key.length
-      for (const { run } of segments)
-        size += run.bytes.length + overheadBytes.segment + overheadBytes.block * run.blocks.length
+      for (const { logs } of segments)
+        size += lengthOf(logs) + overheadBytes.segment + overheadBytes.log * logs.length
       return size
     },
   })
-}
-
-export interface SlicesOptions {
-  readonly memory: SliceMemory
-  /** Null without a shared store. */
-  readonly shared: SharedCache | null
-  readonly clock: Clock
-  /** Equal for relays that may share answers. */
-  readonly scope: string
 }
 
 /**
@@ -54,70 +43,81 @@ export interface SlicesOptions {
  * upstreams for exactly the blocks that are missing.
  */
 export class Slices {
-  readonly #options: SlicesOptions
+  readonly #memory: SliceMemory
+  readonly #shared: SharedCache | null
+  readonly #clock: Clock
+  readonly #scope: string
   readonly #pending = new Map<string, Set<Range & { readonly over: Promise<void> }>>()
 
-  constructor(options: SlicesOptions) {
-    this.#options = options
+  /**
+   * @param shared null without a shared store
+   * @param scope equal for relays that may share answers
+   */
+  constructor(memory: SliceMemory, shared: SharedCache | null, clock: Clock, scope: string) {
+    this.#memory = memory
+    this.#shared = shared
+    this.#clock = clock
+    this.#scope = scope
   }
 
   /** The cached logs from a block on, up to the end of a segment; null if that block is missing. */
   at(filter: string, { from, to }: Range): Segment | null {
-    const found = this.#segments(filter, sliceOf(from)).find(
-      (each) => each.from <= from && each.to >= from,
-    )
+    const all = this.#segments(this.#keyOf(filter, sliceOf(from)))
+    const found = all.find((each) => each.from <= from && each.to >= from)
     if (!found) return null
-    const end = Math.min(found.to, to)
-    return { ...found, from, to: end, run: partOf(found.run, from, end) }
+    const part = { from, to: Math.min(found.to, to) }
+    return { ...found, ...part, logs: found.logs.filter(isIn(part)) }
   }
 
   /** The first cached block of a range; the block after it if none is. */
   next(filter: string, { from, to }: Range): number {
     for (let slice = sliceOf(from); slice <= sliceOf(to); slice++)
-      for (const each of this.#segments(filter, slice))
+      for (const each of this.#segments(this.#keyOf(filter, slice)))
         if (each.to >= from && each.from <= to) return Math.max(each.from, from)
     return to + 1
   }
 
   /** @returns false if a slice is too large to be cached */
-  add(filter: string, range: Range, { run, upstream, ttlMs }: Added): boolean {
-    const expiresMs = this.#options.clock.nowMs() + ttlMs
+  add(filter: string, range: Range, logs: LogList, upstream: string, ttlMs: number): boolean {
+    const expiresMs = this.#clock.nowMs() + ttlMs
+    const bySlice = Map.groupBy(logs, ({ block }) => sliceOf(block))
     let isCached = true
     for (let slice = sliceOf(range.from); slice <= sliceOf(range.to); slice++) {
-      const from = Math.max(range.from, slice * sliceBlocks)
-      const to = Math.min(range.to, (slice + 1) * sliceBlocks - 1)
-      // A copy, since the whole answer may be far longer.
-      const own = joinRuns([partOf(run, from, to)])
-      const part = { ...own, bytes: Buffer.from(own.bytes) }
+      const whole = blocksOf(slice)
+      const from = Math.max(range.from, whole.from)
+      const to = Math.min(range.to, whole.to)
       const key = this.#keyOf(filter, slice)
-      const known = this.#segments(filter, slice)
-      const merged = merge(known, { from, to, run: part, upstream, expiresMs })
-      this.#options.memory.set(key, merged)
-      isCached &&= this.#options.memory.has(key)
-      if (isCached) void this.#share(key, merged, ttlMs)
+      const added = { from, to, logs: bySlice.get(slice) ?? [], upstream, expiresMs }
+      const merged = merge(this.#segments(key), added)
+      this.#memory.set(key, merged)
+      isCached &&= this.#memory.has(key)
+      const [first] = merged
+      if (first?.from === whole.from && first.to === whole.to) this.#share(key, first, ttlMs)
     }
     return isCached
   }
 
-  /** Loads slices that other replicas have stored. */
+  /** Loads whole slices that other replicas have stored. */
   async load(filter: string, { from, to }: Range): Promise<void> {
-    const { shared, memory, clock } = this.#options
-    if (!shared) return
-    const loads: Promise<unknown>[] = []
-    for (let slice = sliceOf(from); slice <= sliceOf(to) && loads.length < maxLoaded; slice++) {
-      const first = Math.max(from, slice * sliceBlocks)
-      const last = Math.min(to, (slice + 1) * sliceBlocks - 1)
-      if ((this.at(filter, { from: first, to: last })?.to ?? -1) === last) continue
+    if (!this.#shared) return
+    const last = Math.min(sliceOf(to), sliceOf(from) + maxLoaded - 1)
+    const slices = Array.from({ length: last - sliceOf(from) + 1 }, (_, i) => sliceOf(from) + i)
+    const loads = slices.map(async (slice) => {
       const key = this.#keyOf(filter, slice)
-      const adopt = ({ body, ttlMs, storedWallMs }: Stored) => {
-        const leftMs = ttlMs - (clock.wallMs() - storedWallMs)
-        return decode(Buffer.from(body as Uint8Array), slice, clock.nowMs() + leftMs)
-      }
-      const load = shared.lookUp(key, adopt, false).then(({ entry }) => {
-        if (entry) memory.set(key, entry.reduce(merge, this.#segments(filter, slice)))
-      })
-      loads.push(load)
-    }
+      const range = blocksOf(slice)
+      if (this.at(filter, range)?.to === range.to) return
+      // Others can write to the store, so the logs are read like an answer.
+      const found = await this.#shared?.lookUp(
+        key,
+        ({ body, upstream, ttlMs, storedWallMs }) => {
+          const logs = readLogs(Buffer.from(body as Uint8Array), range.from, range.to)
+          const expiresMs = this.#clock.nowMs() + ttlMs - (this.#clock.wallMs() - storedWallMs)
+          return logs && { ...range, logs, upstream, expiresMs }
+        },
+        false,
+      )
+      if (found?.entry) this.#memory.set(key, [found.entry])
+    })
     await Promise.all(loads)
   }
 
@@ -141,36 +141,33 @@ export class Slices {
     }
   }
 
-  #segments(filter: string, slice: number): readonly Segment[] {
-    const all = this.#options.memory.get(this.#keyOf(filter, slice)) ?? []
-    const nowMs = this.#options.clock.nowMs()
-    return all.every(({ expiresMs }) => expiresMs > nowMs)
-      ? all
-      : all.filter(({ expiresMs }) => expiresMs > nowMs)
+  #segments(key: string): readonly Segment[] {
+    const nowMs = this.#clock.nowMs()
+    return (this.#memory.get(key) ?? []).filter(({ expiresMs }) => expiresMs > nowMs)
   }
 
   #keyOf(filter: string, slice: number): string {
-    return `${this.#options.scope} ${filter} ${slice}`
+    return `${this.#scope} ${filter} ${slice}`
   }
 
-  async #share(key: string, segments: readonly Segment[], ttlMs: number): Promise<void> {
-    const { shared, clock } = this.#options
-    const [{ upstream } = { upstream: '' }] = segments
-    const own = { headers: [], trailers: [], upstream, latestBlock: null, isEmpty: false }
-    const times = { storedWallMs: clock.wallMs(), ttlMs }
-    const body = encode(segments)
-    await shared?.keep(key, { ...own, ...times, ageClass: 'finalized', head: -1, reorgs: 0, body })
+  #share(key: string, { logs, upstream }: Segment, ttlMs: number): void {
+    const body = Buffer.from(`{"result":[${bytesOf(logs).toString('latin1')}]}`, 'latin1')
+    const entry = { headers: [], trailers: [], upstream, latestBlock: null, isEmpty: false, body }
+    const times = { storedWallMs: this.#clock.wallMs(), ttlMs }
+    void this.#shared?.keep(key, { ...entry, ...times, ageClass: 'finalized', head: -1, reorgs: 0 })
   }
 }
-
-interface Added extends Pick<Segment, 'run' | 'upstream'> {
-  readonly ttlMs: number
-}
-
-type Stored = Parameters<Parameters<SharedCache['lookUp']>[1]>[0]
 
 function sliceOf(block: number): number {
   return Math.floor(block / sliceBlocks)
+}
+
+function blocksOf(slice: number): Range {
+  return { from: slice * sliceBlocks, to: (slice + 1) * sliceBlocks - 1 }
+}
+
+function isIn({ from, to }: Range): (log: { readonly block: number }) => boolean {
+  return ({ block }) => block >= from && block <= to
 }
 
 /** Adds a segment. Joins it with those that it overlaps or touches. */
@@ -182,44 +179,11 @@ function merge(segments: readonly Segment[], added: Segment): readonly Segment[]
 
 function join(one: Segment, other: Segment): Segment {
   const [first, second] = one.from <= other.from ? [one, other] : [other, one]
-  const rest = partOf(second.run, first.to + 1, second.to)
   return {
     from: first.from,
     to: Math.max(first.to, second.to),
-    run: joinRuns([first.run, rest]),
+    logs: [...first.logs, ...second.logs.filter(({ block }) => block > first.to)],
     upstream: one.upstream,
     expiresMs: Math.min(one.expiresMs, other.expiresMs),
-  }
-}
-
-/** A line with the ranges, and a line of logs for each. */
-function encode(segments: readonly Segment[]): Buffer {
-  const ranges = segments.map(({ from, to, upstream }) => ({ from, to, upstream }))
-  const lines = segments.flatMap(({ run }) => [Buffer.from('\n['), run.bytes, Buffer.from(']')])
-  const lengths = segments.map(({ run }) => run.bytes.length + 3)
-  return Buffer.concat([Buffer.from(JSON.stringify({ ranges, lengths })), ...lines])
-}
-
-/** Others can write to the store, so the logs are read like an answer. */
-function decode(bytes: Buffer, slice: number, expiresMs: number): readonly Segment[] | null {
-  try {
-    const end = bytes.indexOf('\n')
-    const head = JSON.parse(bytes.toString('utf8', 0, end)) as {
-      readonly ranges: readonly (Range & Pick<Segment, 'upstream'>)[]
-      readonly lengths: readonly number[]
-    }
-    let at = end
-    const segments = head.ranges.map(({ from, to, upstream }, index) => {
-      const start = at
-      at += head.lengths[index] ?? NaN
-      const run = readRun(bytes.subarray(start + 1, at), from, to)
-      const isOwn = sliceOf(from) === slice && sliceOf(to) === slice && from <= to
-      return run && isOwn && typeof upstream === 'string'
-        ? { from, to, run, upstream, expiresMs }
-        : null
-    })
-    return segments.every((each) => each !== null) ? segments : null
-  } catch {
-    return null
   }
 }

@@ -4,8 +4,7 @@ import { type ByteBudget, Reservation } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
-import { bufferOf, memberOf } from '../json/scanner.ts'
-import { type Call, Journal, type LogsNote } from '../relay/call.ts'
+import { Journal } from '../relay/call.ts'
 import { CallAborted, errorKinds, isUnanswered, overloaded, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
@@ -13,12 +12,11 @@ import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 import type { RangeLimits } from './limits.ts'
-import { joinRuns, type LogRun, readRun } from './log-run.ts'
-import { pieceOf, type Range, sizeOf } from './query.ts'
-import type { Slices } from './slices.ts'
+import { lengthOf, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
+import { isSure, type LogsQuery, pieceOf, store } from './query.ts'
 
 /** Requests of one query in flight, and parts of its answer that wait to be read. */
-const atOnce = 4
+export const atOnce = 4
 /** Length of an answer to aim at, so that the parts of an answer fit into memory. */
 const wantedBytes = 2 * 1024 * 1024
 /** Attempts that the journal of a query retains. */
@@ -35,18 +33,7 @@ export class Refused extends Error {
   }
 }
 
-/** Where the logs of final blocks are cached. */
-export interface Place {
-  readonly slices: Slices
-  readonly filter: string
-  readonly ttlMs: number
-}
-
 export interface SplitContext {
-  /** Null if they are not cached. */
-  readonly place: Place | null
-  /** Logs up to this block can no longer change. */
-  readonly finalTo: number
   readonly relay: Relay
   readonly tracker: ChainTracker
   readonly limits: RangeLimits
@@ -57,41 +44,36 @@ export interface SplitContext {
 }
 
 /** Either the logs of a part, or the size of the parts that it must be cut into. */
-type Outcome = { readonly run: LogRun } | { readonly cutTo: number }
+type Outcome = { readonly logs: LogList } | { readonly cutTo: number }
 
 /**
  * A query that is cut into requests which the upstreams accept. Parts arrive in order; at most four
  * are requested or wait at a time.
  */
 export class SplitQuery {
-  /** Upstream of the last answer; null before the first. */
-  upstream: string | null = null
+  /** Upstream of the last answer; empty before the first. */
+  upstream = ''
   /** Lowest head among the upstreams that answered; null if one is unknown. */
   latestBlock: number | null = Infinity
   /** Whether the client already reads, so that the deadline of the call is over. */
   isStreaming = false
-  readonly call: Call
-  /** What happened so far. */
-  readonly note: LogsNote
+  readonly query: LogsQuery
   readonly held: Reservation
-  readonly #range: Range
   readonly #context: SplitContext
   readonly #cancellation = new Cancellation()
   readonly #leave = () => this.#cancellation.abort()
   readonly #waiting: (() => void)[] = []
   #free = atOnce
-  #requests = 0
   /** Blocks per request that results allow; unlimited until an answer was too long. */
   #span = Infinity
   #read = { blocks: 0, bytes: 0 }
 
-  constructor(call: Call, range: Range, context: SplitContext) {
-    this.call = call
-    this.note = call.journal.logs = noteOf(range)
-    this.note.isStored = context.place !== null && range.to <= context.finalTo
-    this.#range = range
+  constructor(query: LogsQuery, context: SplitContext) {
+    this.query = query
     this.#context = context
     this.held = new Reservation(context.budget)
+    const { call, range, finalTo, place, note } = query
+    note.isStored = place !== null && range.to <= finalTo
     if (call.signal.aborted) throw new CallAborted()
     call.signal.addEventListener('abort', this.#leave, { once: true })
   }
@@ -99,37 +81,35 @@ export class SplitQuery {
   /** Blocks that the next request may have. */
   get size(): number {
     const { limits } = this.#context
-    const most = Math.max(...limits.serving(this.call).map((each) => limits.of(each)))
+    const { call, range } = this.query
+    const most = Math.max(...limits.serving(call).map((each) => limits.of(each)))
     const { blocks, bytes } = this.#read
     const dense = bytes > wantedBytes ? Math.floor((blocks * wantedBytes) / bytes) : Infinity
     const size = Math.min(most, this.#span, dense)
     // Without an upstream, the relay waits for one or fails.
-    return Math.max(1, Number.isFinite(size) ? size : sizeOf(this.#range))
+    return Math.max(1, Number.isFinite(size) ? size : sizeOf(range))
   }
 
-  /**
-   * The logs in order. Blocks up to `finalTo` can no longer change; later ones are read in one view
-   * of the chain.
-   */
-  async *runs(): AsyncGenerator<LogRun, void> {
-    const { from, to } = this.#range
-    const { finalTo } = this.#context
-    const ahead: Promise<LogRun>[] = []
+  /** The logs in order. Blocks that may still change are read in one view of the chain. */
+  async *parts(): AsyncGenerator<LogList, void> {
+    const { range, finalTo } = this.query
+    const ahead: Promise<LogList>[] = []
     try {
-      for (let at = from; at <= to || ahead.length > 0;) {
-        while (at <= to && ahead.length < atOnce) {
+      for (let at = range.from; at <= range.to || ahead.length > 0;) {
+        while (at <= range.to && ahead.length < atOnce) {
           const isFinal = at <= finalTo
-          const end = isFinal ? this.#endOf({ from: at, to: Math.min(to, finalTo) }) : to
-          const part = { from: at, to: end }
-          const run = isFinal ? this.#fetchFinal(part) : this.#fetchRecent(part)
+          const rest = { from: at, to: isFinal ? Math.min(range.to, finalTo) : range.to }
+          const to = isFinal ? this.#endOf(rest) : rest.to
+          const part = { from: at, to }
+          const logs = this.#hold(isFinal ? this.#final(part) : this.#recent(part))
           // The loop may end before it awaits this one.
-          run.catch(() => {})
-          ahead.push(run)
-          at = end + 1
+          logs.catch(() => {})
+          ahead.push(logs)
+          at = to + 1
         }
-        const run = await ahead[0]
+        const logs = await ahead[0]
         void ahead.shift()
-        if (run && run.blocks.length > 0) yield run
+        if (logs && logs.length > 0) yield logs
       }
     } finally {
       this.end()
@@ -138,90 +118,81 @@ export class SplitQuery {
 
   /** Stops all requests and releases all bytes. */
   end(): void {
-    this.call.signal.removeEventListener('abort', this.#leave)
+    this.query.call.signal.removeEventListener('abort', this.#leave)
     this.#cancellation.abort()
     this.held.finish()
   }
 
+  async #hold(part: Promise<LogList>): Promise<LogList> {
+    const logs = await part
+    this.held.hold(lengthOf(logs))
+    return logs
+  }
+
   /** The last block to request, or to read from the cache, with the first block of the range. */
   #endOf(range: Range): number {
-    const { place } = this.#context
+    const { place } = this.query
     const cached = place?.slices.at(place.filter, range)
     if (cached) return cached.to
     const next = place?.slices.next(place.filter, range) ?? Infinity
     return Math.min(range.from + this.size - 1, range.to, next - 1)
   }
 
-  async #fetchFinal({ from, to }: Range): Promise<LogRun> {
-    const { place } = this.#context
-    const runs: LogRun[] = []
+  async #final({ from, to }: Range): Promise<LogList> {
+    const { place, note } = this.query
+    if (!place) return this.#fetch({ from, to })
+    const { slices, filter } = place
+    const all: LogList[] = []
     for (let at = from; at <= to;) {
       const rest = { from: at, to }
-      const cached = place?.slices.at(place.filter, rest)
-      const pending = cached ? null : place?.slices.pending(place.filter, rest)
+      const cached = slices.at(filter, rest)
+      const pending = cached ? null : slices.pending(filter, rest)
       if (cached) {
-        this.note.cachedBlocks += sizeOf(cached)
-        this.upstream ??= cached.upstream
-        runs.push(cached.run)
+        note.cachedBlocks += sizeOf(cached)
+        this.upstream ||= cached.upstream
+        all.push(cached.logs)
         at = cached.to + 1
       } else if (pending)
         // Another query has asked for some of the blocks.
         await unlessAborted(pending, this.#cancellation, () => new CallAborted())
       else {
-        const end = place ? place.slices.next(place.filter, rest) - 1 : to
-        runs.push(await this.#fetchShared({ from: at, to: end }))
-        at = end + 1
+        const missing = { from: at, to: slices.next(filter, rest) - 1 }
+        const end = slices.begin(filter, missing)
+        all.push(await this.#fetch(missing).finally(end))
+        at = missing.to + 1
       }
     }
-    const run = joinRuns(runs)
-    this.held.hold(run.bytes.length)
-    return run
-  }
-
-  /** Requests blocks that are not cached. Other queries wait meanwhile. */
-  async #fetchShared(range: Range): Promise<LogRun> {
-    const { place } = this.#context
-    const end = place?.slices.begin(place.filter, range)
-    try {
-      return await this.#fetchParts(range)
-    } finally {
-      end?.()
-    }
+    return all.flat()
   }
 
   /** Repeats the requests once if the chain changed between them. */
-  async #fetchRecent(range: Range): Promise<LogRun> {
+  async #recent(range: Range): Promise<LogList> {
     const { tracker } = this.#context
+    const { note } = this.query
     for (let isSecond = false; ; isSecond = true) {
       const { branch } = tracker
-      const before = this.#requests
-      const run = await this.#fetchParts(range)
-      if (this.#requests - before === 1 || tracker.branch === branch) {
-        this.held.hold(run.bytes.length)
-        return run
-      }
+      const { requests } = note
+      const logs = await this.#fetch(range)
+      if (note.requests - requests === 1 || tracker.branch === branch) return logs
       if (!isSecond) continue
       const message = 'the chain reorganised twice while its newest logs were read; retry'
       throw new RelayError(errorKinds.upstreamFailed, message)
     }
   }
 
-  async #fetchParts(range: Range): Promise<LogRun> {
-    const size = Math.min(this.size, sizeOf(range))
-    return size < sizeOf(range) ? this.#fetchCut(range, size) : this.#fetchWhole(range)
-  }
-
-  async #fetchCut({ from, to }: Range, size: number): Promise<LogRun> {
-    const runs: Promise<LogRun>[] = []
-    for (let at = from; at <= to; at += size)
-      runs.push(this.#fetchWhole({ from: at, to: Math.min(to, at + size - 1) }))
-    return joinRuns(await Promise.all(runs))
-  }
-
-  async #fetchWhole(range: Range): Promise<LogRun> {
+  async #fetch(range: Range): Promise<LogList> {
+    const { size } = this
+    if (size < sizeOf(range)) return this.#fetchCut(range, size)
     const outcome = await this.#inTurn(() => this.#request(range, []))
-    if ('run' in outcome) return outcome.run
+    if ('logs' in outcome) return outcome.logs
     return this.#fetchCut(range, Math.min(outcome.cutTo, sizeOf(range) - 1))
+  }
+
+  async #fetchCut({ from, to }: Range, size: number): Promise<LogList> {
+    const parts: Promise<LogList>[] = []
+    for (let at = from; at <= to; at += size)
+      parts.push(this.#fetch({ from: at, to: Math.min(to, at + size - 1) }))
+    return (await Promise.all(parts)).flat()
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -240,64 +211,54 @@ export class SplitQuery {
   /** @param failed upstreams that could not answer */
   async #request(range: Range, failed: readonly string[]): Promise<Outcome> {
     const { limits, clock, relay, timed } = this.#context
+    const { call, note } = this.query
     const size = sizeOf(range)
-    const serving = limits.serving(this.call).filter(({ name }) => !failed.includes(name))
-    const able = serving.filter((each) => limits.of(each) >= size)
-    const { only: allowed } = this.call.directives
-    const only =
-      able.length > 0 && able.length < serving.length + failed.length
-        ? able.map(({ name }) => name)
-        : allowed
+    const serving = limits.serving(call).filter(({ name }) => !failed.includes(name))
+    const able = serving.filter((each) => limits.of(each) >= size).map(({ name }) => name)
+    const { only: allowed } = call.directives
+    const isChoice = able.length > 0 && able.length < serving.length + failed.length
     const startedMs = clock.nowMs()
     const journal = new Journal(startedMs)
-    const { clientDeadlineMs, deadlineMs } = this.call.journal
-    journal.clientDeadlineMs = this.isStreaming ? clientDeadlineMs : deadlineMs
-    const piece = pieceOf(this.call, range, { only, journal, signal: this.#cancellation })
-    if (piece === null) throw new RelayError(errorKinds.invalidParams, 'the range has no place')
-    this.#requests += 1
-    this.note.requests += 1
-    this.note.requestedBlocks += size
+    journal.clientDeadlineMs = call.journal[this.isStreaming ? 'clientDeadlineMs' : 'deadlineMs']
+    const own = { only: isChoice ? able : allowed, journal, signal: this.#cancellation }
+    note.requests += 1
+    note.requestedBlocks += size
     try {
-      const reply = await relay(piece)
+      const reply = await relay(pieceOf(call, range, own))
       timed(clock.nowMs() - startedMs)
       const outcome = await this.#outcomeOf(reply, range)
-      if ('run' in outcome) this.#store(range, outcome.run, reply, journal)
+      if ('logs' in outcome && range.to <= this.query.finalTo)
+        note.isStored &&=
+          isSure(range, reply, journal) && store(this.query, range, outcome.logs, reply.upstream)
       return outcome
     } catch (error) {
-      const tried = [...failed, ...able.map(({ name }) => name)]
-      const others = serving.filter(({ name }) => !tried.includes(name))
-      if (only === allowed || others.length === 0 || !isUnanswered(error)) throw error
+      const others = serving.filter(({ name }) => !able.includes(name))
+      if (!isChoice || others.length === 0 || !isUnanswered(error)) throw error
       const most = Math.max(...others.map((each) => limits.of(each)))
-      return most >= size ? this.#request(range, tried) : { cutTo: most }
+      return most >= size ? this.#request(range, [...failed, ...able]) : { cutTo: most }
     } finally {
       limits.learn(journal.attempts, range)
-      this.#note(journal, range)
+      this.#record(journal, range)
     }
   }
 
-  #store(range: Range, run: LogRun, reply: Reply, journal: Journal): void {
-    const { place, finalTo } = this.#context
-    if (!place || range.to > finalTo) return
-    const isStored = isSure(range, reply, journal) && store(place, range, run, reply)
-    this.note.isStored &&= isStored
-  }
-
   /** Shows the attempts in the journal of the whole query, each with its range. */
-  #note({ attempts }: Journal, { from, to }: Range): void {
+  #record({ attempts }: Journal, { from, to }: Range): void {
+    const all = this.query.call.journal.attempts
     for (const attempt of attempts) {
       if (attempt.result === 'answer') attempt.detail ??= `blocks ${from} to ${to}`
-      if (this.call.journal.attempts.length < maxAttempts) this.call.journal.attempts.push(attempt)
+      if (all.length < maxAttempts) all.push(attempt)
     }
   }
 
   async #outcomeOf(reply: Reply, range: Range): Promise<Outcome> {
     const { incoming, refusal, upstream, latestBlock } = reply
     const size = sizeOf(range)
-    const limit = refusal?.range
-    if (limit && size > 1) {
+    const half = Math.ceil(size / 2)
+    if (refusal?.range && size > 1) {
       release(incoming.body)
-      const { limits, blocks } = limit
-      const cutTo = blocks !== null && blocks < size ? blocks : Math.ceil(size / 2)
+      const { limits, blocks } = refusal.range
+      const cutTo = blocks !== null && blocks < size ? blocks : half
       if (limits === 'results') this.#span = Math.min(this.#span, cutTo)
       return { cutTo }
     }
@@ -305,44 +266,23 @@ export class SplitQuery {
     const { wholeBytes } = nodeLimits
     const { budget } = this.#context
     const body = await wholeBody(incoming.body, wholeBytes, budget, overloaded).catch(broken)
-    if (body === null && size > 1) {
-      this.#span = Math.min(this.#span, Math.ceil(size / 2))
-      return { cutTo: this.#span }
+    if (body === null) {
+      const message = `over ${wholeBytes} bytes of logs in block ${range.from}`
+      if (size === 1) throw new RelayError(errorKinds.upstreamFailed, message)
+      this.#span = Math.min(this.#span, half)
+      return { cutTo: half }
     }
-    const at = body && memberOf(body, 'result')
-    const run =
-      body && at && readRun(bufferOf(body).subarray(at.start, at.end), range.from, range.to)
-    if (!body) throw new RelayError(errorKinds.upstreamFailed, `over ${wholeBytes} bytes of logs`)
-    if (!run) throw new Refused({ ...reply, incoming: { ...incoming, body } })
+    const logs = readLogs(body, range.from, range.to)
+    if (!logs) throw new Refused({ ...reply, incoming: { ...incoming, body } })
     this.upstream = upstream
     const known = this.latestBlock
     this.latestBlock = known === null || latestBlock === null ? null : Math.min(known, latestBlock)
     const { blocks, bytes } = this.#read
     this.#read = { blocks: blocks + size, bytes: bytes + body.length }
-    // Denser blocks may be behind.
+    // Later blocks may have fewer logs.
     if (size === this.#span) this.#span = Math.ceil(this.#span * 1.25)
-    return { run }
+    return { logs }
   }
-}
-
-export function noteOf(range: Range): LogsNote {
-  const counts = { cachedBlocks: 0, requestedBlocks: 0, requests: 0 }
-  return { blocks: sizeOf(range), ...counts, isStored: false }
-}
-
-/** Whether the upstream had all of the blocks, and its answer passed every check. */
-export function isSure({ to }: Range, { latestBlock, upstream }: Reply, journal: Journal): boolean {
-  const attempt = journal.attempts.findLast(
-    (each) => each.upstream === upstream && each.result !== 'aborted',
-  )
-  const isAccepted = attempt?.result === 'answer' && !attempt.isDoubted && !attempt.violation
-  return isAccepted && (latestBlock ?? -1) >= to
-}
-
-/** @returns whether the logs are cached */
-export function store(place: Place, range: Range, run: LogRun, { upstream }: Reply): boolean {
-  const { slices, filter, ttlMs } = place
-  return slices.add(filter, range, { run, upstream, ttlMs })
 }
 
 function broken(cause: unknown): never {

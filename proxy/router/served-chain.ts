@@ -235,7 +235,7 @@ function serveChain(
     const scope = `${chainId} ${apiInterface} logs ${integrity}`
     const { slices: memory, shared } = cache
     const store = shared && new SharedCache(shared, clock, scope, () => {})
-    return new Slices({ memory, shared: store, clock, scope })
+    return new Slices(memory, store, clock, scope)
   }
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
     const relay = createRelay({

@@ -55,7 +55,7 @@ export class LogsFixture {
       ...{ chain: own, pool, clock, budget: this.budget, policies },
       config: { now: { processingTimeoutMs: 30_000 } },
       limits: new RangeLimits(pool, clock),
-      slices: memory && new Slices({ memory, shared, clock, scope: 'test' }),
+      slices: memory && new Slices(memory, shared, clock, 'test'),
     })
     this.see()
   }
