@@ -100,6 +100,8 @@ export function buildRouterConfig(file: ConfigFile) {
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
+    /** Which queries for logs to compare with a second upstream. */
+    verifyLogs: file.logs?.verify ?? 'sample',
     /** Enabled cross-validation policies. */
     policies: (file['cross-validation']?.policies ?? [])
       .filter(({ enabled = true }) => enabled)

@@ -117,6 +117,12 @@ const cacheSchema = z.strictObject({
   ),
 })
 
+const logsSchema = z.strictObject({
+  verify: optional(oneOf(['off', 'sample', 'always']), 'sample').describe(
+    'Which queries for logs of final blocks to compare with a second upstream: none, one in a hundred, or each.',
+  ),
+})
+
 /** Port of listeners that specify none. */
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
@@ -172,6 +178,7 @@ export const configSchema = z.strictObject({
     'Which answers to compare between upstreams before returning one.',
   ),
   cache: optional(cacheSchema).describe('How long to cache answers.'),
+  logs: optional(logsSchema).describe('How to answer queries for logs.'),
   'resp-cache': optional(storeSchema).describe(
     'A Redis, or a compatible store, that the replicas share.',
   ),

@@ -5,8 +5,9 @@ import type { RetentionPolicies } from '../cache/cache.ts'
 import { finalDistance } from '../chain/finality.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Live, RelayConfig } from '../config/types.ts'
-import type { Call } from '../relay/call.ts'
+import type { Random } from '../clock/random.ts'
+import type { Live, RelayConfig, RouterConfig } from '../config/types.ts'
+import type { Call, LogsNote } from '../relay/call.ts'
 import { errorKinds, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
@@ -18,6 +19,7 @@ import { readLogs, sizeOf } from './log-list.ts'
 import { filterOf, hex, isSure, type LogsQuery, type Place, rangeOf, store } from './query.ts'
 import type { Slices } from './slices.ts'
 import { atOnce, SplitQuery } from './split-query.ts'
+import type { VerifyContext } from './verify.ts'
 
 export interface LogsOptions {
   readonly chain: Chain
@@ -26,10 +28,12 @@ export interface LogsOptions {
   readonly limits: RangeLimits
   /** Where the logs of final blocks are cached; null: nowhere. */
   readonly slices: Slices | null
-  readonly policies: Live<Pick<RetentionPolicies, 'lifetimes'>>
+  readonly policies: Live<Pick<RetentionPolicies, 'lifetimes'> & Pick<RouterConfig, 'verifyLogs'>>
   readonly clock: Clock
   readonly budget: ByteBudget
+  readonly random: Random
   readonly config: Live<Pick<RelayConfig, 'processingTimeoutMs'>>
+  readonly observer: VerifyContext['observer']
 }
 
 /** Wraps a relay so that a query for logs over any range of blocks is cut to what nodes accept. */
@@ -40,6 +44,8 @@ export function withLogs(relay: Relay, options: LogsOptions): Relay {
 
 /** A node may not have indexed blocks this recent yet. */
 const indexingBlocks = 128
+/** Share of the queries that `sample` verifies. */
+const sampled = 0.01
 /** Time per request until it is known, and the weight of a new one. */
 const usual = { requestMs: 50, weight: 0.1 } as const
 
@@ -63,9 +69,11 @@ class Logs {
     if (range === null || range.from === range.to || !canCut) return this.#relay(call)
     const finalTo = (pool.tip ?? 0) - this.#finalDistance
     const place = range.from <= finalTo ? this.#placeOf(call) : null
-    const counts = { cachedBlocks: 0, requestedBlocks: 0, requests: 0, isStored: false }
-    const note = (call.journal.logs = { blocks: sizeOf(range), ...counts })
-    const query = { call, range, finalTo, place, note }
+    const counts = { cachedBlocks: 0, requestedBlocks: 0, requests: 0, verifiedBlocks: 0 }
+    const note: LogsNote = { blocks: sizeOf(range), ...counts, wrong: [], isStored: false }
+    call.journal.logs = note
+    const isVerified = range.from <= finalTo && isPlain(call) && this.#verifies()
+    const query = { call, range, finalTo, place, isVerified, note }
     if (place) {
       const { slices, filter } = place
       const final = finalIn(query)
@@ -73,7 +81,14 @@ class Logs {
       const isNew = slices.next(filter, final) > final.to && !slices.pending(filter, final)
       if (!isNew) return this.#split(query)
     }
+    if (isVerified) return this.#split(query)
     return limits.allow(call, range) ? this.#single(query) : this.#split(query)
+  }
+
+  #verifies(): boolean {
+    const { policies, random } = this.#options
+    const { verifyLogs } = policies.now
+    return verifyLogs === 'always' || (verifyLogs === 'sample' && random.next() < sampled)
   }
 
   /** Where the logs of a call are cached; null if the call must reach an upstream. */
@@ -112,11 +127,11 @@ class Logs {
   }
 
   #split(query: LogsQuery): Promise<Reply> {
-    const { pool, clock, config, budget, limits } = this.#options
+    const { pool, config, clock } = this.#options
     const { journal } = query.call
     journal.budgetMs = config.now.processingTimeoutMs
     const split = new SplitQuery(query, {
-      ...{ relay: this.#relay, tracker: pool.tracker, limits, clock, budget },
+      ...{ ...this.#options, relay: this.#relay, tracker: pool.tracker },
       timed: (ms) => (this.#requestMs += usual.weight * (ms - this.#requestMs)),
     })
     const leftMs = journal.deadlineMs - clock.nowMs()

@@ -24,6 +24,8 @@ export interface LogsQuery {
   readonly finalTo: number
   /** Null if its logs are not cached. */
   readonly place: Place | null
+  /** Whether a second upstream is asked for final blocks. */
+  readonly isVerified: boolean
   /** What happened so far. */
   readonly note: LogsNote
 }

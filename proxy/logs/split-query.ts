@@ -6,14 +6,13 @@ import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { Journal } from '../relay/call.ts'
 import { CallAborted, errorKinds, isUnanswered, overloaded, RelayError } from '../relay/errors.ts'
-import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
-import type { RangeLimits } from './limits.ts'
 import { lengthOf, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
 import { isSure, type LogsQuery, pieceOf, store } from './query.ts'
+import { type VerifyContext, verified } from './verify.ts'
 
 /** Requests of one query in flight, and parts of its answer that wait to be read. */
 export const atOnce = 4
@@ -33,10 +32,8 @@ export class Refused extends Error {
   }
 }
 
-export interface SplitContext {
-  readonly relay: Relay
+export interface SplitContext extends VerifyContext {
   readonly tracker: ChainTracker
-  readonly limits: RangeLimits
   readonly clock: Clock
   readonly budget: ByteBudget
   /** Takes the time of a request. */
@@ -227,10 +224,15 @@ export class SplitQuery {
       const reply = await relay(pieceOf(call, range, own))
       timed(clock.nowMs() - startedMs)
       const outcome = await this.#outcomeOf(reply, range)
-      if ('logs' in outcome && range.to <= this.query.finalTo)
-        note.isStored &&=
-          isSure(range, reply, journal) && store(this.query, range, outcome.logs, reply.upstream)
-      return outcome
+      if ('cutTo' in outcome || range.to > this.query.finalTo) return outcome
+      const { logs } = outcome
+      const context = { ...this.#context, signal: this.#cancellation }
+      const right = this.query.isVerified
+        ? await verified(this.query, range, logs, reply.upstream, context)
+        : logs
+      const isKept = right !== null && isSure(range, reply, journal)
+      note.isStored &&= isKept && store(this.query, range, right, reply.upstream)
+      return { logs: right ?? logs }
     } catch (error) {
       const others = serving.filter(({ name }) => !able.includes(name))
       if (!isChoice || others.length === 0 || !isUnanswered(error)) throw error

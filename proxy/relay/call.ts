@@ -114,6 +114,8 @@ export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
 export interface RelayObserver {
   attemptEnded(call: Call, attempt: AttemptRecord): void
   breakerChanged(open: boolean): void
+  /** The logs of an upstream about final blocks contradict the header of a block. */
+  logsMismatched?(call: Call, upstream: string): void
 }
 
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
@@ -194,6 +196,10 @@ export interface LogsNote {
   /** Blocks of all requests to upstreams. */
   requestedBlocks: number
   requests: number
+  /** Blocks whose logs a second upstream has returned too. */
+  verifiedBlocks: number
+  /** Upstreams whose logs contradict the header of a block. */
+  readonly wrong: string[]
   /** Its logs are all cached in slices, so the answer itself is not. */
   isStored: boolean
 }

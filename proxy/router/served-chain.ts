@@ -114,7 +114,7 @@ export interface PreparedChain {
 
 /** The parts of a chain's config that a reload replaces. */
 function liveOf(
-  { endpoints, upstreams, policies, cache }: RouterConfig,
+  { endpoints, upstreams, policies, cache, verifyLogs }: RouterConfig,
   chain: Chain,
   apiInterface: ApiInterface,
   catalog: ChainCatalog,
@@ -133,6 +133,7 @@ function liveOf(
       validations: new Map(validations.map((policy) => [policy.method, policy])),
       crossValidated: new Set(mandatory.map(({ method }) => method)),
       lifetimes: lifetimesOf(keeping, chain.blockTimeMs),
+      verifyLogs,
     },
   }
 }
@@ -238,6 +239,7 @@ function serveChain(
     return new Slices(memory, store, clock, scope)
   }
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
+    const observer = observers.relayObserver(chainId, apiInterface)
     const relay = createRelay({
       chain,
       dialect: dialects[apiInterface],
@@ -245,12 +247,13 @@ function serveChain(
       config,
       selectionStats: router.enableSelectionStats,
       clock,
-      observer: observers.relayObserver(chainId, apiInterface),
+      observer,
       traceHeaders,
       known: new KnownTransactions(context.sent, `${chainId}:${apiInterface}`),
     })
     const split = withLogs(relay, {
-      ...{ chain, pool, clock, budget, config, policies, limits },
+      ...{ chain, pool, clock, random, budget, config, policies, limits },
+      observer,
       slices: slicesFor(config.now.integrity),
     })
     const filtered = withFilters(split, { chain, pool })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import { receiptsRoot } from '../../integrity/receipts-root.ts'
 import { nodeError, result } from '../../relay/testing/relay-fixture.ts'
 import type { Script, ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
 import type { Outgoing } from '../../upstream/wire.ts'
@@ -31,6 +32,8 @@ export interface Limits {
   /** Error for a range that is too long. */
   readonly tooMany?: (blocks: number, from: number) => string
   readonly afterMs?: number
+  /** Whether it serves receipts and headers. Default: true. */
+  readonly hasReceipts?: boolean
   /** The limit as configured. */
   readonly maxLogBlocks?: number
   /** Changes the logs of an answer. */
@@ -79,6 +82,16 @@ export class LogChain {
     return made.getOrInsertComputed(key, () => this.#make(branch, block))
   }
 
+  #blockOf(method: string, block: number): unknown {
+    const receipts = this.#logsIn(block).map((log, at) => ({
+      ...{ type: '0x2', status: '0x1', cumulativeGasUsed: hex(21_000 * (at + 1)), logsBloom: '0x' },
+      ...{ transactionIndex: log.transactionIndex, blockNumber: hex(block), logs: [log] },
+    }))
+    return method === 'eth_getBlockReceipts'
+      ? receipts
+      : { number: hex(block), receiptsRoot: receiptsRoot(receipts) }
+  }
+
   #make(branch: number, block: number): readonly Log[] {
     const seed = hash('sha256', `${branch} ${block}`, 'buffer')
     return Array.from({ length: (seed[0] ?? 0) % 5 }, (_, at) => ({
@@ -101,8 +114,13 @@ export class LogChain {
 
   #answer(node: string, { body }: Outgoing, limits: Limits): ScriptedAnswer {
     const { afterMs = 10, blocks: most = Infinity, results = Infinity } = limits
-    const { params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
-      params: readonly [Filter]
+    const { params, method } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+      readonly params: readonly [Filter]
+      readonly method: string
+    }
+    if (method !== 'eth_getLogs') {
+      if (limits.hasReceipts === false) return nodeError(-32601, 'Method not found')
+      return result(this.#blockOf(method, Number(params[0])), { afterMs })
     }
     const heightOf = (text?: string) => (text === 'latest' ? this.head : Number(text))
     const [from, to] = [heightOf(params[0].fromBlock), heightOf(params[0].toBlock)]

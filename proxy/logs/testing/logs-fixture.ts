@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import type { SharedCache } from '../../cache/shared-cache.ts'
 import type { Chain } from '../../chain/types.ts'
 import {
@@ -31,6 +32,7 @@ export interface FixtureOptions {
   /** Default: logs are not cached. */
   readonly memory?: SliceMemory
   readonly shared?: SharedCache
+  readonly verify?: 'off' | 'sample' | 'always'
 }
 
 const lifetimes = { finalized: 86_400_000, 'near-head': 0, latest: 0 }
@@ -40,6 +42,8 @@ export class LogsFixture {
   readonly relays: RelayFixture
   readonly chain: LogChain
   readonly budget = new ByteBudget(Infinity)
+  /** Upstreams whose logs were wrong. */
+  readonly mismatches: string[] = []
 
   constructor(nodes: Readonly<Record<string, Limits>>, options: FixtureOptions = {}) {
     const { chain: own = chain, memory = null, shared = null } = options
@@ -50,10 +54,14 @@ export class LogsFixture {
     })
     this.relays = new RelayFixture(own, iface, Object.fromEntries(upstreams))
     const { pool, clock, relay } = this.relays
-    const policies = { now: { lifetimes: () => lifetimes } }
+    const policies = { now: { lifetimes: () => lifetimes, verifyLogs: options.verify ?? 'off' } }
     this.relays.relay = withLogs(relay, {
       ...{ chain: own, pool, clock, budget: this.budget, policies },
+      random: seededRandom(1),
       config: { now: { processingTimeoutMs: 30_000 } },
+      observer: {
+        logsMismatched: (_call, upstream) => this.mismatches.push(upstream),
+      },
       limits: new RangeLimits(pool, clock),
       slices: memory && new Slices(memory, shared, clock, 'test'),
     })
