@@ -91,6 +91,7 @@ test('a long answer streams with the id of the client', async () => {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(router.url, { method: 'POST', headers, body })
   expect(response.headers.has('content-length')).toBe(false)
+  expect(response.headers.get('rpc-logs')).toBe('streamed; blocks=20000')
   const text = await response.text()
   expect(text).toBe(JSON.stringify({ jsonrpc: '2.0', id, result: chain.logs(1, 20_000) }))
   const batch = await fetch(router.url, { method: 'POST', headers, body: `[${body},${body}]` })

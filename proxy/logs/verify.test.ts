@@ -15,7 +15,7 @@ function opened(nodes: ConstructorParameters<typeof LogsFixture>[0], verify = 'a
   return new LogsFixture(nodes, { verify, memory: createSliceMemory(64 * 1024 * 1024) })
 }
 
-describe('a node that leaves out logs of final blocks', () => {
+describe('a node that omits logs of final blocks', () => {
   it.each(['a', 'b'])('is found, and the client gets all logs: %s', async (bad) => {
     const fixture = opened({ a: {}, b: {}, [bad]: { alter: forgetful } })
     for (let each = 0; each < 20; each++) {
@@ -28,7 +28,7 @@ describe('a node that leaves out logs of final blocks', () => {
     }
     expect(new Set(fixture.mismatches)).toEqual(new Set([bad]))
     const upstream = fixture.relays.pool.upstreams.find(({ name }) => name === bad)
-    expect(upstream?.fault).toContain('left out logs of final blocks')
+    expect(upstream?.fault).toContain('omitted or invented logs')
   })
 
   it('is found if it makes logs up', async () => {

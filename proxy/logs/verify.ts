@@ -15,7 +15,7 @@ import { type Log, type LogList, type Range, readLogs, sizeOf } from './log-list
 import type { RangeLimits } from './limits.ts'
 import { hex, type LogsQuery, pieceOf } from './query.ts'
 
-/** How long an upstream counts as wrong after it left logs out. */
+/** How long an upstream counts as wrong after it returned wrong logs. */
 const wrongMs = 300_000
 /** Blocks to decide by their receipts. With more, the upstream that was wrong is known. */
 const maxDisputed = 16
@@ -73,7 +73,7 @@ export async function verified(
     for (const each of own) if (!isRight(each)) wrong.add(each.upstream)
   }
   for (const each of wrong) {
-    each.faulted('left out logs of final blocks, or made them up (answers: #)', wrongMs)
+    each.faulted('omitted or invented logs of final blocks (answers: #)', wrongMs)
     const [url] = each.urlsFor([])
     const failure = chain.failures.ofAnswer('violated')
     if (url) settle('failed', each, url, { failure, needsProbe: true })
