@@ -6,8 +6,13 @@ import { JsonRpcProvider, Network } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { mainnet } from 'viem/chains'
 import { expect, test } from 'vitest'
+import { receiptsRoot } from '../../proxy/integrity/receipts-root.ts'
 import { addresses, type Limits, LogChain } from '../../proxy/logs/testing/log-chain.ts'
+import { startAnvil } from '../nodes/anvil.ts'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'
+import { createWorkspace } from '../program/workspace.ts'
 import {
   type ServedNode,
   type ServedRouter,
@@ -112,4 +117,44 @@ test('a range that takes too many requests names the one that fits', async () =>
   const response = await fetch(router.url, { method: 'POST', headers, body })
   const { error } = (await response.json()) as { error: { message: string } }
   expect(error.message).toMatch(/Try with this block range \[0x1, 0x[0-9a-f]+\]/)
+})
+
+test('logs of a real node are equal to a full scan, byte for byte', async () => {
+  await using stack = new AsyncDisposableStack()
+  const stop = new AbortController()
+  stack.defer(() => {
+    stop.abort()
+  })
+  const children = stack.use(new ChildProcesses(stack.use(await createWorkspace()).directory))
+  const [port = 0] = await freePorts(1)
+  const { url } = await startAnvil({
+    ...{ name: 'one', port, chainId: 1, mining: 'each-transaction', children },
+    signal: stop.signal,
+  })
+  const bell = `0x${'be'.repeat(20)}`
+  // A contract that emits one log per call.
+  await askRpc(url, 'anvil_setCode', [bell, '0x60006000a000'])
+  const [from] = await askRpc<string[]>(url, 'eth_accounts')
+  for (let each = 0; each < 6; each++) {
+    await askRpc(url, 'eth_sendTransaction', [{ from, to: bell, gas: '0xc350' }])
+    await askRpc(url, 'anvil_mine', ['0x32'])
+  }
+  // Old blocks become final.
+  await askRpc(url, 'anvil_mine', ['0xc8'])
+  const router = stack.use(
+    await serveRouter({
+      primaries: [{ name: 'one', url }],
+      urlSettings: { one: { 'max-log-blocks': 30 } },
+    }),
+  )
+  const filter = { fromBlock: '0x0', toBlock: 'latest', address: bell }
+  const expected = await askRpc<unknown[]>(url, 'eth_getLogs', [filter])
+  expect(expected.length).toBe(6)
+  for (let each = 0; each < 2; each++)
+    expect(JSON.stringify(await askRpc(router.url, 'eth_getLogs', [filter]))).toBe(
+      JSON.stringify(expected),
+    )
+  const head = await askRpc<{ receiptsRoot: string }>(url, 'eth_getBlockByNumber', ['0x1', false])
+  const receipts = await askRpc<unknown[]>(url, 'eth_getBlockReceipts', ['0x1'])
+  expect(receiptsRoot(receipts)).toBe(head.receiptsRoot)
 })
