@@ -99,6 +99,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
           timeoutMs: 60_000,
           maxBatch: 100,
           limits: null,
+          maxLogBlocks: null,
           addons: [],
           skipVerifications: ['*'],
           authHeaders: new Map(),

@@ -264,6 +264,7 @@ class CachedRelay {
 
   /** @returns why the answer is not cached, or only briefly; null if it is cached */
   #store(call: Call, reply: Reply, flight: InFlight, validator?: StreamValidator): CacheWhy | null {
+    if (call.journal.logs?.isStored) return 'slices'
     const { store, clock, pool } = this.#options
     const content = validator ? null : (call.reader.contentOf?.(reply.incoming) ?? null)
     const retention = retentionOf(call, reply, flight, content, this.#nature)

@@ -14,6 +14,8 @@ export interface FailureClass {
   readonly limit: (typeof limitKinds)[number] | null
   /** How long the upstream asks to wait; absent: it does not say. */
   readonly retryAfterMs?: number
+  /** What the node limits in a range of blocks: a smaller one may succeed. Absent: nothing. */
+  readonly range?: RangeLimit
   /** How much one such failure counts towards disabling; 0 for none. */
   readonly weight: number
   /** Whether a header names the upstream to the client, because it wrongly claimed success. */
@@ -33,6 +35,16 @@ export interface FailureClass {
    */
   readonly transaction: 'pending' | 'known' | 'used' | 'refused' | null
 }
+
+/** What a node limits in a range of blocks. */
+export interface RangeLimit {
+  /** The number of blocks, or the length of the result and the time to find it. */
+  readonly limits: (typeof rangeLimits)[number]
+  /** Blocks that the node names as acceptable; null if it names none. */
+  readonly blocks: number | null
+}
+
+export const rangeLimits = ['blocks', 'results'] as const
 
 export const limitKinds = ['rate', 'quota', 'call', 'connection'] as const
 

@@ -87,6 +87,8 @@ export interface MethodSpec {
   readonly floor?: { readonly block: number; readonly shown: ResultPath | null } | undefined
   /** Kind of data that a numbered read needs; null or absent if nodes never prune it. */
   readonly data?: DataKind | null
+  /** What an answer lists, if its range of blocks may be split; absent or null: it may not. */
+  readonly split?: NativeMethod['split'] | null
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
   /** Compute units: the weight of the call in budgets and scores. A cheap read has 10. */

@@ -100,6 +100,8 @@ export function buildRouterConfig(file: ConfigFile) {
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
+    /** Which queries for logs to compare with a second upstream. */
+    verifyLogs: file.logs?.verify ?? 'sample',
     /** Enabled cross-validation policies. */
     policies: (file['cross-validation']?.policies ?? [])
       .filter(({ enabled = true }) => enabled)
@@ -215,6 +217,8 @@ function buildNodeUrl(entry: NodeUrlEntry) {
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
     /** Null without limits in the file. */
     limits: entry.limits ? buildLimits(entry.limits) : null,
+    /** Blocks in one request for logs; null: learned. */
+    maxLogBlocks: entry['max-log-blocks'] ?? null,
     /** Whether to request gzip answers. */
     compression: entry.compression ?? scheme === 'https',
     /** Whether calls to this URL carry their trace context. */

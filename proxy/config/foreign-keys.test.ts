@@ -14,11 +14,11 @@ const endpoint = (text: string) => minimal.replace('direct-rpc:', `    ${text}\n
 test.each<[text: string, problem: string]>([
   [
     top('static-providers: []'),
-    '11:1 error static-providers: unknown key "static-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
+    '11:1 error static-providers: unknown key "static-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
   ],
   [
     top('backup-providers: [{name: a}]'),
-    '11:1 error backup-providers: unknown key "backup-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
+    '11:1 error backup-providers: unknown key "backup-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
   ],
   [
     upstream('stake: 10'),
@@ -26,7 +26,7 @@ test.each<[text: string, problem: string]>([
   ],
   [
     url('internal-path: /C/rpc'),
-    '11:9 error direct-rpc[0].node-urls[0].internal-path: unknown key "internal-path" | Known here: url, timeout, max-batch, limits, compression, trace-context, addons, skip-verifications, auth-config, grpc-config.',
+    '11:9 error direct-rpc[0].node-urls[0].internal-path: unknown key "internal-path" | Known here: url, timeout, max-batch, limits, max-log-blocks, compression, trace-context, addons, skip-verifications, auth-config, grpc-config.',
   ],
   [
     auth('use-tls: true'),

@@ -17,6 +17,7 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'backup-direct-rpc',
   'cross-validation',
   'cache.policies',
+  'logs',
   ...relaying,
   ...relaying.map((key) => `endpoints[].relay.${key}`),
   'endpoints[].allowed-methods',

@@ -167,8 +167,8 @@ const yamlCases: readonly Case[] = [
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
       '-:- error : "direct-rpc" is missing | Primary upstreams.',
-      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
-      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
+      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
     ],
   },
   {
@@ -188,7 +188,7 @@ const yamlCases: readonly Case[] = [
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
       '-:- error : "direct-rpc" is missing | Primary upstreams.',
-      '1:1 error a: unknown key "a" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
+      '1:1 error a: unknown key "a" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
     ],
   },
   {
@@ -644,11 +644,11 @@ const configCases: readonly Case[] = [
     text: `${minimal}strateg: x\nzebra: 1\nnode-urls: []\nmin-groups: 2\n__proto__: 1\nconstructor: 2\n`,
     problems: [
       '11:1 error strateg: unknown key "strateg" | Did you mean "strategy"?',
-      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
-      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
-      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
-      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
-      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, resp-cache, and the flags of router --help.',
+      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
     ],
   },
   {

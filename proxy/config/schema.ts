@@ -58,6 +58,9 @@ const nodeUrlSchema = z.strictObject({
   limits: optional(limitsSchema).describe(
     "Most requests that this URL gets. Further calls go elsewhere, or wait for up to a second. The router's own requests count but never wait. Unset: the router learns a rate that the node refuses.",
   ),
+  'max-log-blocks': optional(integer(1, 100_000_000)).describe(
+    'Largest range of blocks that this URL accepts in one request for logs. Unset: the router learns it from the errors of the node.',
+  ),
   compression: optional(boolean, 'true for https').describe('Request gzip answers from this URL.'),
   'trace-context': optional(boolean, 'false').describe(
     'Send the trace context of a call (W3C: `traceparent`, `tracestate`) to this URL, over HTTP and gRPC. Enable it for nodes and gateways that you trace.',
@@ -127,6 +130,12 @@ const cacheSchema = z.strictObject({
   ),
 })
 
+const logsSchema = z.strictObject({
+  verify: optional(oneOf(['off', 'sample', 'always']), 'sample').describe(
+    'Which queries for logs of final blocks to compare with a second upstream: none, one in a hundred, or each.',
+  ),
+})
+
 /** Port of listeners that specify none. */
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
@@ -182,6 +191,7 @@ export const configSchema = z.strictObject({
     'Which answers to compare between upstreams before returning one.',
   ),
   cache: optional(cacheSchema).describe('How long to cache answers.'),
+  logs: optional(logsSchema).describe('How to answer queries for logs.'),
   'resp-cache': optional(storeSchema).describe(
     'A Redis, or a compatible store, that the replicas share.',
   ),

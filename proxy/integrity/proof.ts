@@ -137,28 +137,28 @@ function authorizationOf(item: unknown): string | null {
   return listFrom(names.map((name) => encoded(item as Fields, name)))
 }
 
-function listOf(value: unknown, itemOf: (item: unknown) => string | null): string | null {
+export function listOf(value: unknown, itemOf: (item: unknown) => string | null): string | null {
   return Array.isArray(value) ? listFrom(value.map(itemOf)) : null
 }
 
 /** Encodes a list in RLP; null if an item is missing or has another form. */
-function listFrom(items: readonly (string | null)[]): string | null {
+export function listFrom(items: readonly (string | null)[]): string | null {
   return items.includes(null) ? null : rlp(0xc0, items.join(''))
 }
 
-function quantityOf(value: unknown): string | null {
+export function quantityOf(value: unknown): string | null {
   if (typeof value !== 'string' || !/^0x[0-9a-f]+$/i.test(value)) return null
   const digits = value.slice(2).replace(/^0+/, '')
   return rlp(0x80, digits.length % 2 === 0 ? digits : `0${digits}`)
 }
 
-function dataOf(value: unknown): string | null {
+export function dataOf(value: unknown): string | null {
   if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value)) return null
   return rlp(0x80, value.slice(2))
 }
 
 /** A string (0x80) or a list (0xc0) in RLP (yellow paper, appendix B), in hex. */
-function rlp(kind: 0x80 | 0xc0, content: string): string {
+export function rlp(kind: 0x80 | 0xc0, content: string): string {
   const length = content.length / 2
   if (kind === 0x80 && length === 1 && Number.parseInt(content, 16) < 0x80) return content
   if (length < 56) return (kind + length).toString(16) + content

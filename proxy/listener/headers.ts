@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hopByHop } from '../config/fields/upstream-auth.ts'
-import { isCancelled, type CrossValidated, type Journal } from '../relay/call.ts'
+import { isCancelled, type CrossValidated, type Journal, type LogsNote } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Weighed } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
@@ -47,6 +47,7 @@ export const metadataHeaders = {
   retries: 'Rpc-Retries',
   latestBlock: 'Provider-Latest-Block',
   cache: 'Rpc-Cache',
+  logs: 'Rpc-Logs',
   guid: 'Rpc-Guid',
   errored: 'Rpc-Errored-Providers',
   nodeErrors: 'Rpc-Node-Errors-providers',
@@ -73,6 +74,7 @@ export class ResponseMetadata {
   #candidates: readonly Weighed[] | null = null
   #validated: CrossValidated | null = null
   #cache: string | null = null
+  #logs: string | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -102,6 +104,9 @@ export class ResponseMetadata {
         withWhy ? `${cache.verdict}; why=${cache.why}` : cache.verdict,
       )
     }
+    const { logs } = journal
+    if (logs && reply?.refusal === null) this.#logs = joined(this.#logs, logsText(logs, reply))
+    for (const each of logs?.wrong ?? []) this.#reported = joined(this.#reported, each)
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || isCancelled(result)) continue
@@ -126,6 +131,7 @@ export class ResponseMetadata {
     if (providers) headers.push(names.provider, providers, names.upstream, providers)
     if (this.#latestBlock !== null) headers.push(names.latestBlock, String(this.#latestBlock))
     if (this.#cache) headers.push(names.cache, this.#cache)
+    if (this.#logs) headers.push(names.logs, this.#logs)
     if (this.#errored) headers.push(names.errored, this.#errored)
     if (this.#nodeErrors) headers.push(names.nodeErrors, this.#nodeErrors)
     if (this.#reported) headers.push(names.reported, this.#reported)
@@ -133,6 +139,17 @@ export class ResponseMetadata {
     if (this.#candidates) headers.push(names.selection, statsOf(this.#candidates))
     return headers
   }
+}
+
+/** Formats `verified 2/2; blocks=2000; cached=0; verified=2000; requests=4`. */
+function logsText({ blocks, cachedBlocks, ...note }: LogsNote, { incoming }: Reply): string {
+  const { requests, verifiedBlocks } = note
+  // The rest of a stream is not known yet.
+  if (!(incoming.body instanceof Uint8Array)) return `streamed; blocks=${blocks}`
+  const isVerified = verifiedBlocks > 0 && verifiedBlocks + cachedBlocks === blocks
+  const status =
+    requests === 0 && cachedBlocks > 0 ? 'cached' : isVerified ? 'verified 2/2' : 'single'
+  return `${status}; blocks=${blocks}; cached=${cachedBlocks}; verified=${verifiedBlocks}; requests=${requests}`
 }
 
 /** Formats `node-a 1.00 (availability 1.00, latency 1.00, sync 1.00, earned 1.00); node-b ...`. */

@@ -114,6 +114,8 @@ export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
 export interface RelayObserver {
   attemptEnded(call: Call, attempt: AttemptRecord): void
   breakerChanged(open: boolean): void
+  /** The logs of an upstream about final blocks contradict the header of a block. */
+  logsMismatched?(call: Call, upstream: string): void
 }
 
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
@@ -192,6 +194,23 @@ export interface CacheNote {
   readonly why: CacheWhy | null
 }
 
+/** How a query for the logs of a range of blocks was answered. */
+export interface LogsNote {
+  /** Blocks of the query. */
+  readonly blocks: number
+  /** Blocks whose logs were cached. */
+  cachedBlocks: number
+  /** Blocks of all requests to upstreams. */
+  requestedBlocks: number
+  requests: number
+  /** Blocks whose logs a second upstream has returned too. */
+  verifiedBlocks: number
+  /** Upstreams whose logs contradict the header of a block. */
+  readonly wrong: string[]
+  /** Its logs are all cached in slices, so the answer itself is not. */
+  isStored: boolean
+}
+
 /** Why an answer is not cached. */
 export type CacheWhy =
   | 'pending'
@@ -202,6 +221,7 @@ export type CacheWhy =
   | 'empty'
   | 'error'
   | 'too-large'
+  | 'slices'
   | 'store-down'
   | 'session'
   | 'cross-validation'
@@ -227,6 +247,8 @@ export class Journal {
   crossValidation: CrossValidated | null = null
   /** Null without a cache. */
   cache: CacheNote | null = null
+  /** Null unless the call is a query for the logs of a range. */
+  logs: LogsNote | null = null
   /**
    * The answer may be a stream, which the client may leave open and idle. It has no relay budget,
    * and no attempt is late.

@@ -38,6 +38,7 @@ export const errorKinds = {
   noSuchSubscription: kind('no-such-subscription', -32602, 200, 5),
   alreadySubscribed: kind('already-subscribed', -32603, 200, 6),
   needsWebSocket: kind('needs-websocket', -32601, 200, 12),
+  logsRange: kind('logs-range', -32005, 200, 8),
   tooManySubscriptions: kind('too-many-subscriptions', -32005, 200, 8),
   badHttp: kind('bad-http', -32600, 400, 3),
   noSuchPath: kind('no-such-path', -32600, 404, 12),

@@ -83,7 +83,7 @@ function pointsOf(block: BlockRef): readonly BlockPoint[] {
 }
 
 /** The request with this height at the given place; null if it has no such place. */
-function withHeight(
+export function withHeight(
   request: Outgoing,
   place: ValuePlace,
   height: string | number,

@@ -3,6 +3,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { type CacheOptions, withCache } from '../cache/cache.ts'
+import { SharedCache } from '../cache/shared-cache.ts'
 import { lifetimesOf } from '../cache/retention.ts'
 import { MethodRule } from '../chain/method-rule.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
@@ -24,6 +25,9 @@ import type { Listener, ListenerOptions, SubscriptionServing } from '../listener
 import { withMethodRule } from '../listener/served-methods.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
+import { RangeLimits } from '../logs/limits.ts'
+import { withLogs } from '../logs/logs.ts'
+import { type SliceMemory, Slices } from '../logs/slices.ts'
 import { KnownTransactions, type SentStore } from '../relay/known-transactions.ts'
 import { createRelay, type Relay, withWake } from '../relay/relay.ts'
 import type { TraceHeaders } from '../relay/traced-request.ts'
@@ -66,7 +70,7 @@ export interface ServedChainContext {
   /** Where replicas share polled heads; null: each replica polls on its own. */
   readonly heads?: HeadStore | null
   /** Stores for answers; null: no cache. */
-  readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
+  readonly cache: (Pick<CacheOptions, 'store' | 'shared'> & { slices: SliceMemory }) | null
   /** Null or absent: no tracing. */
   readonly tracing?: Pick<CallSpans, 'traceHeaders'> | null
   /** Whether the stop has begun, so that `GET /health` sends clients elsewhere. */
@@ -110,7 +114,7 @@ export interface PreparedChain {
 
 /** The parts of a chain's config that a reload replaces. */
 function liveOf(
-  { endpoints, upstreams, policies, cache }: RouterConfig,
+  { endpoints, upstreams, policies, cache, verifyLogs }: RouterConfig,
   chain: Chain,
   apiInterface: ApiInterface,
   catalog: ChainCatalog,
@@ -129,6 +133,7 @@ function liveOf(
       validations: new Map(validations.map((policy) => [policy.method, policy])),
       crossValidated: new Set(mandatory.map(({ method }) => method)),
       lifetimes: lifetimesOf(keeping, chain.blockTimeMs),
+      verifyLogs,
     },
   }
 }
@@ -224,7 +229,17 @@ function serveChain(
     observer: poolObserver,
     heads: context.heads ? new SharedHeads(context.heads, `${chainId}:${apiInterface}`) : null,
   })
+  const limits = new RangeLimits(pool, clock)
+  // Answers that were checked differently are cached apart.
+  const slicesFor = (integrity: string) => {
+    if (cache === null) return null
+    const scope = `${chainId} ${apiInterface} logs ${integrity}`
+    const { slices: memory, shared } = cache
+    const store = shared && new SharedCache(shared, clock, scope, () => {})
+    return new Slices(memory, store, clock, scope)
+  }
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
+    const observer = observers.relayObserver(chainId, apiInterface)
     const relay = createRelay({
       chain,
       dialect: dialects[apiInterface],
@@ -232,11 +247,16 @@ function serveChain(
       config,
       selectionStats: router.enableSelectionStats,
       clock,
-      observer: observers.relayObserver(chainId, apiInterface),
+      observer,
       traceHeaders,
       known: new KnownTransactions(context.sent, `${chainId}:${apiInterface}`),
     })
-    const filtered = withFilters(relay, { chain, pool })
+    const split = withLogs(relay, {
+      ...{ chain, pool, clock, random, budget, config, policies, limits },
+      observer,
+      slices: slicesFor(config.now.integrity),
+    })
+    const filtered = withFilters(split, { chain, pool })
     const sticky = withStickiness(filtered, {
       ...{ chainId, apiInterface, pool, config, clock },
       sessions: context.sessions,

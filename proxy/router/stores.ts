@@ -6,6 +6,7 @@ import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Random } from '../clock/random.ts'
+import { createSliceMemory } from '../logs/slices.ts'
 import type { RouterConfig, StoreConfig } from '../config/types.ts'
 import type { SharedStore } from '../store/shared-store.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
@@ -89,6 +90,9 @@ function open(
   return store?.open({ ...options, commandTimeoutMs, onChange }) ?? null
 }
 
+/** Memory for slices of logs, in addition to that of answers. */
+const slicesShare = 1 / 2
+
 /** Creates the storage of answers; null: no cache. @throws TlsFileError */
 export function createCache(
   { cache }: RouterConfig,
@@ -100,7 +104,8 @@ export function createCache(
   const { answers } = deps.stores
   const keys = cache.isShared ? open(deps, answers, 'cache', lookupTimeoutMs, down, up) : null
   const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
-  return { store: new MemoryStore(cache.maxBytes, deps.budget), shared }
+  const slices = createSliceMemory(cache.maxBytes * slicesShare)
+  return { store: new MemoryStore(cache.maxBytes, deps.budget), shared, slices }
 }
 
 /** Maximum time a session's request waits for the store. */

@@ -58,6 +58,9 @@ export function createMetrics(options: MetricsOptions) {
   const countAttempts = attemptCounter(registry)
   const violations = counter(series.integrityViolations)
   const missingBlocks = counter(series.missingBlockAnswers)
+  const logsMismatches = counter(series.logsMismatches)
+  const logsBlocks = counter(series.logsBlocks)
+  const logsRequests = counter(series.logsRequests)
   const refused = counter(series.refused)
   const connections = gauge(series.connections)
   const sockets = gauge(series.sockets)
@@ -115,6 +118,7 @@ export function createMetrics(options: MetricsOptions) {
           if (violation) violations.inc({ ...listener, upstream, check: violation.check })
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
+        logsMismatched: (_call, upstream) => logsMismatches.inc({ ...listener, upstream }),
         breakerChanged(open) {
           pools.breakerChanged(listener, open)
           if (open) breakerTrips.inc(listener)
@@ -153,6 +157,13 @@ export function createMetrics(options: MetricsOptions) {
       return {
         callEnded(call, end, durationMs) {
           countCall(call, end, durationMs)
+          const { logs } = call.journal
+          if (logs) {
+            logsBlocks.inc({ ...listener, source: 'client' }, logs.blocks)
+            logsBlocks.inc({ ...listener, source: 'cache' }, logs.cachedBlocks)
+            logsBlocks.inc({ ...listener, source: 'upstream' }, logs.requestedBlocks)
+            logsRequests.inc(listener, logs.requests)
+          }
           if (end.kind === 'error' && end.error.isCallersFault) requestRefused(end.error)
         },
         requestRefused,

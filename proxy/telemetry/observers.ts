@@ -36,7 +36,7 @@ type SomeObservers = {
 }
 
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
-  relayObserver: ['attemptEnded', 'breakerChanged'],
+  relayObserver: ['attemptEnded', 'breakerChanged', 'logsMismatched'],
   crossValidationObserver: ['validated', 'finalizedMismatch'],
   poolObserver: ['stateChanged', 'cooldownBegan', 'probeSent', 'exhausted', 'verificationFailed'],
   listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],

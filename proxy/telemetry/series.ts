@@ -56,6 +56,15 @@ export const series = {
       and: ['method'],
       help: 'Attempts at an upstream after an earlier one failed. Attempts by another URL of the same upstream are excluded.',
     },
+    logsBlocks: {
+      name: 'router_logs_blocks_total',
+      and: ['source'],
+      help: 'Blocks in queries for logs of a range: `client` (all blocks of the queries), `cache` (read from slices), `upstream` (in requests to upstreams, repeated and verifying ones included).',
+    },
+    logsRequests: {
+      name: 'router_logs_requests_total',
+      help: 'Requests to upstreams for the logs of a range. A query may take several.',
+    },
     refused: {
       name: 'router_requests_refused_total',
       and: ['reason'],
@@ -138,6 +147,10 @@ export const series = {
       name: 'router_integrity_violations_total',
       and: ['check'],
       help: 'Answers that do not match their request, by the check that found it. The router then tries another upstream.',
+    },
+    logsMismatches: {
+      name: 'router_logs_mismatches_total',
+      help: 'Logs of final blocks that contradict the header of a block, found by comparison with a second upstream.',
     },
     missingBlockAnswers: {
       name: 'router_missing_block_answers_total',

@@ -20,6 +20,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly timeoutMs: number | null
   /** Requests to it carry a trace context. */
   readonly takesTrace: boolean
+  /** Configured limit of the blocks in one request for logs; null: learned. */
+  readonly maxLogBlocks: number | null
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
   /** Declared add-ons, without those that failed verification. */
@@ -62,6 +64,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
     this.takesTrace = config.traceContext
+    this.maxLogBlocks = config.maxLogBlocks
     this.skipVerifications = config.skipVerifications
     this.declaredAddons = config.addons
     this.addons = new Set(config.addons)

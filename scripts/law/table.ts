@@ -28,6 +28,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   filters: words('json chain bytes upstream relay'),
   store: words('config clock bytes'),
   cache: [...engine, ...words('integrity relay store')],
+  logs: [...engine, ...words('integrity relay store cache')],
   sticky: words('config json chain clock bytes upstream relay store'),
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
@@ -40,7 +41,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   router: [
     'words',
     ...engine,
-    ...words('integrity relay filters cache store sticky'),
+    ...words('integrity relay filters cache logs store sticky'),
     ...words('cross-validation subscription listener console telemetry validation'),
   ],
   cli: [
@@ -93,7 +94,11 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['proxy/store/grpc/**'],
   '@grpc/proto-loader': ['proxy/store/grpc/wire.ts'],
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
-  'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/store/grpc/cache-store.ts'],
+  'lru-cache': [
+    'proxy/cache/memory-store.ts',
+    'proxy/logs/slices.ts',
+    'proxy/store/grpc/cache-store.ts',
+  ],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
   ink: ['proxy/console/screen.ts', 'proxy/cli/ask.ts'],
@@ -134,7 +139,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders whose callers inject the clock and random numbers. */
 export const deterministicFolders = [
-  ...words('integrity relay filters cache store sticky tracker cross-validation'),
+  ...words('integrity relay filters cache logs store sticky tracker cross-validation'),
   ...words('upstream subscription operator/kube operator/api operator/translate'),
   ...words('operator/manifests operator/resources operator/status operator/cache'),
   ...words('operator/apply operator/controllers operator/rbac'),

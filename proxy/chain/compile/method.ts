@@ -51,6 +51,7 @@ export function compileMethod(
     kind,
     operatorOnly: matcher(spec['operator-only'] ?? [])(name),
     stateful: method.stateful ?? null,
+    split: kind === 'read' ? (method.split ?? null) : null,
     data: kind === 'read' && data !== 'none' ? data : null,
     addon,
     cost: method.cost ?? 10,

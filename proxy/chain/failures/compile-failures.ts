@@ -52,10 +52,15 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
   const hints = files.flatMap((file) => file['retry-after'] ?? [])
   const waits = hints.map((each) => new RegExp(each, 'i'))
-  /** The failure, with the wait that the upstream asks for. */
+  const ranges = files
+    .flatMap((file) => file['range-limit'] ?? [])
+    .map((each) => new RegExp(each, 'i'))
+  /** The failure, with the wait or the range that the upstream names. */
   const hinted = (failure: FailureClass, message: string, details = ''): FailureClass => {
-    if (!failure.cooldown) return failure
+    const { range } = failure
+    if (!failure.cooldown && !range) return failure
     const text = `${message.slice(0, maxMessageLength)} ${details}`
+    if (range) return { ...failure, range: { ...range, blocks: namedBlocks(text, ranges) } }
     for (const each of waits) {
       const found = each.exec(text)?.groups
       if (!found) continue
@@ -94,6 +99,20 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     },
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
+}
+
+/** Blocks that a node names as acceptable, such as `10,000`, `2K` or `[0x1, 0x64]`. */
+function namedBlocks(text: string, patterns: readonly RegExp[]): number | null {
+  for (const each of patterns) {
+    const { blocks, from, to } = each.exec(text)?.groups ?? {}
+    const [, digits = '', unit = ''] = /^([\d,._]+) ?([km]?)$/i.exec(blocks ?? '') ?? []
+    const scale = { k: 1_000, m: 1_000_000 }[unit.toLowerCase()] ?? 1
+    const named = blocks
+      ? Number(digits.replaceAll(/[,._]/g, '')) * scale
+      : Number(to) - Number(from) + 1
+    if (Number.isSafeInteger(named) && named > 0) return named
+  }
+  return null
 }
 
 /** Maps keys to failures. If several rows share a key, the first wins. */
@@ -163,6 +182,7 @@ export function failureOf(row: FailureFields): FailureClass {
     busy: row.busy ?? false,
     doubtful: row.doubtful ?? false,
     pruned: row.pruned ?? false,
+    ...(row.range && { range: { limits: row.range, blocks: null } }),
     transaction: row.transaction ?? null,
   })
 }

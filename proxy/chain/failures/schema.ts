@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { strict } from '../document.ts'
-import { answerFindings, limitKinds, transportFaults } from '../failure-table.ts'
+import { answerFindings, limitKinds, rangeLimits, transportFaults } from '../failure-table.ts'
 
 /*
  * Schema of the failure tables in `specs/failures/*.yml`, documented in `specs/README.md`. The
@@ -24,6 +24,8 @@ const failureKeys = {
   busy: z.literal(true).optional(),
   doubtful: z.literal(true).optional(),
   pruned: z.literal(true).optional(),
+  /** What is limited in a range of blocks. A smaller range may succeed. */
+  range: z.enum(rangeLimits).optional(),
   transaction: z.enum(['pending', 'known', 'used', 'refused']).optional(),
 }
 
@@ -67,6 +69,11 @@ export const failureFileSchema = strict({
   failures: name,
   /** Where a limit says how long to wait: patterns with groups named `m`, `s` or `ms`. */
   'retry-after': z.array(pattern).min(1).optional(),
+  /**
+   * Where a limit of a range says what it accepts: patterns with a group `blocks`, or with `from`
+   * and `to`. The first match decides.
+   */
+  'range-limit': z.array(pattern).min(1).optional(),
   'error-statuses': z.array(z.int().min(400).max(599)).min(1).optional(),
   transport: z
     .array(strict({ ...failureKeys, fault: z.array(z.enum(transportFaults)).min(1) }))

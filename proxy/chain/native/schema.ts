@@ -16,6 +16,9 @@ export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] 
 /** Kinds of data that a node may prune separately. */
 export const dataKinds = ['blocks', 'logs', 'receipts', 'transactions', 'state'] as const
 
+/** What the answer to a range of blocks lists, so that the range can be split. */
+const splitKinds = ['logs'] as const
+
 const chainId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, - or _')
@@ -164,6 +167,8 @@ const methodSchema = strict({
   block: blockSchema,
   /** Where a request may set the minimum block that its answer must reflect. */
   'min-block': pointPlace.optional(),
+  /** What the answer lists, if a range of blocks may be split, and the lists joined. */
+  split: z.enum(splitKinds).optional(),
   /** Kind of data that a read of a numbered block needs; `none` if nodes never prune it. */
   data: z.enum([...dataKinds, 'none']).optional(),
   'by-hash': z.boolean().optional(),

@@ -11,6 +11,7 @@ export function nodeUrlConfig(url: string, different: Partial<NodeUrlConfig> = {
     timeoutMs: null,
     maxBatch: 100,
     limits: null,
+    maxLogBlocks: null,
     compression: url.startsWith('https:'),
     traceContext: false,
     addons: [],

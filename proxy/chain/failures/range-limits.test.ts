@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { compileFailures } from './compile-failures.ts'
+import { failureFileSchema } from './schema.ts'
+
+const tableOf = (name: string) => {
+  const url = new URL(`../../../specs/failures/${name}.yml`, import.meta.url)
+  return failureFileSchema.parse(parse(readFileSync(url, 'utf8')))
+}
+const evm = compileFailures([tableOf('evm'), tableOf('common')])
+
+/** As providers and clients write it. */
+test.each([
+  [
+    -32600,
+    'Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range. Based on your parameters, this block range should work: [0x1180fca, 0x1180fd3]. Upgrade to PAYG for expanded block range.',
+    'blocks',
+    10,
+  ],
+  [
+    -32600,
+    'You can make eth_getLogs requests with up to a 500 block range. Based on your parameters, this block range should work: [0x1a30dfd, 0x1a30ff0]',
+    'blocks',
+    500,
+  ],
+  [
+    -32602,
+    'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: [0xc5dc00, 0xc5dc63]',
+    'results',
+    100,
+  ],
+  [
+    -32000,
+    'Query timeout exceeded. Consider reducing your block range. Based on your parameters and the response size limit, this block range should work: [0x5223c98, 0x5223e80]',
+    'results',
+    489,
+  ],
+  [
+    -32005,
+    'query returned more than 10000 results. Try with this block range [0xCB3D, 0xCB6D].',
+    'results',
+    49,
+  ],
+  [-32005, 'query returned more than 10000 results', 'results', null],
+  [-32602, 'range 1000000 exceeds limit of 10000', 'blocks', 10_000],
+  [
+    -32602,
+    'query exceeds max results 20000, retry with the range 24383075-24383096',
+    'results',
+    22,
+  ],
+  [-32602, 'query exceeds max block range 100000', 'blocks', 100_000],
+  [-32602, 'exceed maximum block range: 5000', 'blocks', 5_000],
+  [-32701, 'exceed maximum block range: 50000', 'blocks', 50_000],
+  [-32614, 'eth_getLogs is limited to a 10,000 range', 'blocks', 10_000],
+  [-32602, 'eth_getLogs is limited to 0 - 50 blocks range', 'blocks', 50],
+  [-32602, 'eth_getLogs is limited to 0 - 10000 blocks range', 'blocks', 10_000],
+  [-32602, 'eth_getLogs is limited to a 10000 block range', 'blocks', 10_000],
+  [-32614, 'eth_getLogs is limited to a 5 block range', 'blocks', 5],
+  [-32000, 'block range is too wide', 'blocks', null],
+  [-32603, 'block range is too wide (maximum 1024)', 'blocks', 1_024],
+  [-32000, 'too wide blocks range, the limit is 100', 'blocks', 100],
+  [-32000, 'requested too many blocks from 0 to 16777216, maximum is set to 2048', 'blocks', 2_048],
+  [
+    -32000,
+    'block range is larger than max block range, block range = 5120, max block range = 5000',
+    'blocks',
+    5_000,
+  ],
+  [35, 'ranges over 10000 blocks are not supported on freetier', 'blocks', 10_000],
+  [-32602, 'query block range exceeds server limit, narrow your filter: 1000', 'blocks', 1_000],
+  [-32005, 'Requested range exceeds maximum RPC range limit', 'blocks', null],
+  [-32600, 'block range too high', 'blocks', null],
+  [-32000, 'max block range 2000', 'blocks', 2_000],
+  [
+    -32005,
+    'Log response size exceeded. Maximum allowed number of requested blocks is 1000',
+    'results',
+    1_000,
+  ],
+  [-32000, 'block range greater than 2048 max', 'blocks', 2_048],
+  [-32012, 'requested range too large', 'blocks', null],
+  [-32005, 'Too many logs requested. Max logs per response is 20000.', 'results', null],
+  [-32008, 'Response is too big', 'results', null],
+  [-32005, 'query timeout exceeded', 'results', null],
+  [-32602, 'block range exceeds 10000', 'blocks', 10_000],
+  [-32000, 'eth_getLogs block range limit of 3,000 exceeded', 'blocks', 3_000],
+  [-32000, 'maximum [from, to] blocks distance: 1000', 'blocks', 1_000],
+  [-32000, 'The range is too wide: at most 800 blocks', 'blocks', 800],
+] as const)('%i %s', (code, message, limits, blocks) => {
+  const { range, retry, cooldown } = evm.ofNodeError({ status: 200, code, message }, 'eth_getLogs')
+  expect({ range, retry, cooldown }).toEqual({
+    range: { limits, blocks },
+    retry: true,
+    cooldown: false,
+  })
+})
+
+test('other limits are none of a range', () => {
+  for (const message of [
+    'daily request count exceeded, request rate limited',
+    'Your app has exceeded its compute units per second capacity',
+    'exceed max addresses or topics per search position',
+    'block range extends beyond current head block',
+  ])
+    expect(evm.ofNodeError({ status: 200, code: -32000, message }, 'eth_getLogs').range).toBe(
+      undefined,
+    )
+})

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { nodeLimits } from '../bytes/limits.ts'
+import { spliced } from '../json/place.ts'
+import { arrayBytes, memberOf } from '../json/scanner.ts'
+import type { Call } from '../relay/call.ts'
+import { RelayError } from '../relay/errors.ts'
+import type { Reply } from '../relay/reply.ts'
+import { type BodyStream, TransportError } from '../upstream/wire.ts'
+import { bytesOf, lengthOf, type LogList } from './log-list.ts'
+import { Refused, type SplitQuery } from './split-query.ts'
+
+type Parts = AsyncGenerator<LogList, void>
+
+/** The answer to a split query: in memory if it is short, otherwise a stream. */
+export async function answerOf(query: SplitQuery, parts: Parts): Promise<Reply> {
+  const logs: LogList[] = []
+  let length = 0
+  let isWhole = false
+  try {
+    while (!isWhole && length <= nodeLimits.collectedBytes) {
+      const part = await parts.next()
+      if (part.done) isWhole = true
+      else logs.push(part.value)
+      length += part.done ? 0 : lengthOf(part.value)
+    }
+  } catch (error) {
+    if (error instanceof Refused) return error.reply
+    throw error
+  }
+  const [start, end] = shellOf(query.query.call, !isWhole)
+  const first = bytesOf(logs.flat())
+  query.isStreaming = !isWhole
+  const { upstream, latestBlock } = query
+  return {
+    incoming: {
+      status: 200,
+      headers: ['content-type', 'application/json'],
+      body: isWhole
+        ? Buffer.concat([start, first, end])
+        : streamOf(query, parts, start, first, end),
+      trailers: () => [],
+    },
+    upstream,
+    refusal: null,
+    latestBlock: latestBlock === Infinity ? null : latestBlock,
+  }
+}
+
+/** The bytes before and after the logs. @param isOwn whether the client's id is needed */
+function shellOf({ reader }: Call, isOwn: boolean): readonly [Uint8Array, Uint8Array] {
+  const empty = reader.write([])
+  const id = isOwn && reader.ownId ? memberOf(empty, 'id') : null
+  const shell = id && reader.ownId ? spliced(empty, id, reader.ownId) : empty
+  // It ends with the empty list and the brace.
+  return [shell.subarray(0, -2), shell.subarray(-2)]
+}
+
+function streamOf(
+  query: SplitQuery,
+  parts: Parts,
+  ...[start, first, end]: readonly [Uint8Array, Uint8Array, Uint8Array]
+): BodyStream {
+  async function* bytes() {
+    try {
+      yield start
+      yield* chunksOf(first)
+      for await (const logs of parts) {
+        query.held.hold(-lengthOf(logs))
+        yield arrayBytes.comma
+        yield* chunksOf(bytesOf(logs))
+      }
+      yield end
+    } catch (cause) {
+      if (!(cause instanceof RelayError || cause instanceof Refused)) throw cause
+      throw new TransportError('truncated', cause.message, true, { cause })
+    } finally {
+      query.end()
+    }
+  }
+  const source = bytes()
+  const stop = () => {
+    // A generator that never ran has no `finally`.
+    query.end()
+    return source.return()
+  }
+  return { head: [], [Symbol.asyncIterator]: () => ({ next: () => source.next(), return: stop }) }
+}
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  const { unreadBytes } = nodeLimits
+  for (let at = 0; at < bytes.length; at += unreadBytes) yield bytes.subarray(at, at + unreadBytes)
+}

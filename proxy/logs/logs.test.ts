@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { addresses, topics } from './testing/log-chain.ts'
+import { LogsFixture } from './testing/logs-fixture.ts'
+
+const three = { a: { blocks: 10_000 }, b: { blocks: 5_000 }, c: { blocks: 2_000 } }
+
+describe('a range that no upstream accepts at once', () => {
+  it('is answered in order, without more requests than needed', async () => {
+    const fixture = new LogsFixture(three)
+    const { chain } = fixture
+    const filter = { topics: [null, null, topics[2]!] }
+    for (let each = 0; each < 20; each++) {
+      const from = 1 + (each % 2) * 20_000
+      const { logs } = await fixture.ask(from, from + 19_999, filter)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(from, from + 19_999, filter)))
+    }
+    expect(chain.askedBlocks).toBe(20 * 20_000)
+    expect(chain.refused.length).toBeLessThanOrEqual(6)
+  })
+
+  it('reaches up to the tip', async () => {
+    const fixture = new LogsFixture(three)
+    const { logs } = await fixture.ask(90_001, 'latest')
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(90_001, 100_000)))
+  })
+
+  it('is cut again when the upstream with the highest limit fails', async () => {
+    const fixture = new LogsFixture(three)
+    const { relays, chain } = fixture
+    const filter = { topics: [null, null, topics[2]!] }
+    for (let each = 0; each < 4; each++) await fixture.ask(1, 60_000, filter)
+    relays.transport('a').play(() => ({ fault: 'reset' }))
+    const { logs, error } = await fixture.ask(60_001, 90_000, filter)
+    expect(error).toBe(null)
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(60_001, 90_000, filter)))
+  })
+
+  it('passes the filter on', async () => {
+    const fixture = new LogsFixture(three)
+    const filter = { address: addresses.slice(1, 3), topics: [null, topics[1]!] }
+    const { logs } = await fixture.ask(500, 30_000, filter)
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(500, 30_000, filter)))
+    expect(logs?.length).toBeGreaterThan(100)
+  })
+
+  it('is halved when its result is too long', async () => {
+    const fixture = new LogsFixture({ a: { results: 1_000 }, b: { results: 1_000 } })
+    const { logs } = await fixture.ask(1, 10_000)
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(1, 10_000)))
+  })
+
+  it('shows the range of each attempt', async () => {
+    const fixture = new LogsFixture(three)
+    const { result } = await fixture.ask(1, 4_000)
+    const details = result.call.journal.attempts.map(({ detail }) => detail)
+    expect(details).toEqual(['blocks 1 to 2000', 'blocks 2001 to 4000'])
+  })
+
+  it('stops all requests when the client leaves', async () => {
+    const fixture = new LogsFixture(three)
+    const leave = new AbortController()
+    const { clock, transports } = fixture.relays
+    const asked = fixture.begin(1, 20_000, {}, { signal: leave.signal })
+    await clock.advance(5)
+    leave.abort()
+    expect((await asked).outcome).toBe('CallAborted')
+    const all = [...transports.values()].flat()
+    expect(all.reduce((sum, { open }) => sum + open, 0)).toBe(0)
+    expect(all.reduce((sum, { aborted }) => sum + aborted, 0)).toBe(4)
+    expect(fixture.chain.answered.length).toBe(4)
+    expect(fixture.budget.heldBytes).toBe(0)
+  })
+
+  it('streams a long answer with bounded memory', async () => {
+    const fixture = new LogsFixture({ a: {} })
+    const { result, logs } = await fixture.ask(1, 60_000)
+    expect(result.outcome).toBe('a stream')
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(1, 60_000)))
+    expect(fixture.budget.heldBytes).toBe(0)
+  })
+
+  it('is refused with the range that fits if it takes too long', async () => {
+    const fixture = new LogsFixture({ a: { blocks: 10, afterMs: 1_000 } })
+    await fixture.ask(1, 100)
+    const { error } = await fixture.ask(1, 90_000)
+    expect(error).toBe('logs-range')
+  })
+
+  it('returns the error of a node that refuses a single block', async () => {
+    const fixture = new LogsFixture({ a: { results: 0 } })
+    const { error } = await fixture.ask(1, 64)
+    expect(error).toContain('query returned more than 0 results')
+  })
+})
+
+describe('a limit that the node names in its error', () => {
+  const hex = (block: number) => `0x${block.toString(16)}`
+  it.each([
+    (blocks: number) => `exceed maximum block range: ${blocks}`,
+    (blocks: number) => `eth_getLogs is limited to a ${blocks.toLocaleString('en-US')} range`,
+    (blocks: number) => `eth_getLogs is limited to 0 - ${blocks} blocks range`,
+    (blocks: number) => `range 1000000 exceeds limit of ${blocks}`,
+    (blocks: number, from: number) =>
+      `You can make eth_getLogs requests with up to a ${blocks} block range. Based on your parameters, this block range should work: [${hex(from)}, ${hex(from + blocks - 1)}]`,
+    (blocks: number) => `ranges over ${blocks} blocks are not supported on freetier`,
+  ])('is learned once: %s', async (tooMany) => {
+    const fixture = new LogsFixture({ a: { blocks: 300, tooMany } })
+    const { chain } = fixture
+    const filter = { address: addresses[0]! }
+    for (const from of [1, 10_001]) {
+      const { logs } = await fixture.ask(from, from + 1_999, filter)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(from, from + 1_999, filter)))
+    }
+    expect(chain.refused).toEqual([{ node: 'a', from: 1, to: 2_000 }])
+    expect(chain.answered.length).toBe(14)
+  })
+
+  it('is configured instead', async () => {
+    const fixture = new LogsFixture({ a: { blocks: 50, maxLogBlocks: 50 } })
+    await fixture.ask(1, 200, { address: addresses[0]! })
+    expect([fixture.chain.refused.length, fixture.chain.answered.length]).toEqual([0, 4])
+  })
+})
+
+describe('a reorganisation while the newest logs are read', () => {
+  const small = { a: { blocks: 10 }, b: { blocks: 10 } }
+
+  it('repeats the requests', async () => {
+    const fixture = new LogsFixture(small)
+    const { chain, relays } = fixture
+    await fixture.ask(1, 200)
+    const asked = fixture.begin(99_901, 100_000)
+    await relays.clock.advance(15)
+    chain.reorg(30)
+    relays.pool.tracker.branchChanged()
+    await relays.clock.advance(1_000)
+    const { outcome } = await asked
+    expect(resultIn(outcome)).toBe(JSON.stringify(chain.logs(99_901, 100_000)))
+  })
+
+  it('is an error if the chain changes each time', async () => {
+    const fixture = new LogsFixture(small)
+    const { chain, relays } = fixture
+    await fixture.ask(1, 200)
+    const asked = fixture.begin(99_901, 100_000)
+    for (let each = 0; each < 20; each++) {
+      await relays.clock.advance(5)
+      chain.reorg(30)
+      relays.pool.tracker.branchChanged()
+    }
+    expect((await asked).outcome).toBe('upstream-failed')
+  })
+})
+
+describe('a query that upstreams accept', () => {
+  it('passes unchanged', async () => {
+    const fixture = new LogsFixture({ a: {} })
+    const { logs } = await fixture.ask(99_000, 100_000)
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(99_000, 100_000)))
+    expect(fixture.relays.sent).toEqual({ a: 1 })
+  })
+})
+
+function resultIn(outcome: string): string {
+  return JSON.stringify((JSON.parse(outcome) as { result: unknown }).result)
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { nodeLimits } from '../bytes/limits.ts'
+import type { Chain } from '../chain/types.ts'
+import { checkLogs } from '../integrity/logs.ts'
+import { parseJson } from '../json/scanner.ts'
+import { valueAt } from '../json/value-at.ts'
+import { toHash, toNumber } from '../json/values.ts'
+import { type Call, Journal, type RelayObserver } from '../relay/call.ts'
+import type { Relay } from '../relay/relay.ts'
+import { settle } from '../upstream/outcome.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { wholeBody } from '../upstream/wire.ts'
+import { type Log, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
+import type { RangeLimits } from './limits.ts'
+import { hex, type LogsQuery, pieceOf } from './query.ts'
+
+/** How long an upstream counts as wrong after it returned wrong logs. */
+const wrongMs = 300_000
+/** Blocks to decide by their receipts. With more, the upstream that was wrong is known. */
+const maxDisputed = 16
+
+export interface VerifyContext {
+  readonly relay: Relay
+  readonly limits: RangeLimits
+  readonly chain: Chain
+  readonly observer: Pick<RelayObserver, 'logsMismatched'>
+}
+
+/** An upstream and its logs. */
+interface Witness {
+  readonly upstream: Upstream
+  readonly logs: LogList
+}
+
+/**
+ * Compares logs of final blocks with those of a second upstream, of another group if there is one.
+ * Where they differ, the receipts that match the header of the block decide.
+ * @returns the right logs; null if nobody can tell
+ */
+export async function verified(
+  query: LogsQuery,
+  range: Range,
+  logs: LogList,
+  by: string,
+  context: VerifyContext & Pick<Call, 'signal'>,
+): Promise<LogList | null> {
+  const { limits, observer, chain } = context
+  const serving = limits.serving(query.call)
+  const upstream = serving.find(({ name }) => name === by)
+  const others = serving.filter((each) => each !== upstream)
+  const other = others.find(({ group }) => group !== upstream?.group) ?? others[0]
+  const second = upstream && other && (await logsOf(other, query, range, context))
+  if (!second) return logs
+  query.note.verifiedBlocks += sizeOf(range)
+  const witnesses: readonly Witness[] = [
+    { upstream, logs },
+    { upstream: other, logs: second },
+  ]
+  const disputed = differing(logs, second)
+  if (disputed.length === 0) return logs
+  const wrong = new Set<Upstream>()
+  const proven = new Map<number, LogList>()
+  for (const block of disputed.slice(0, maxDisputed)) {
+    const truth = await provenLogs(block, query, witnesses, context)
+    if (truth === null) return null
+    const own = witnesses.map((each) => ({
+      ...each,
+      logs: each.logs.filter((log) => log.block === block),
+    }))
+    const isRight = ({ logs: each }: Witness) => differing(each, truth).length === 0
+    proven.set(block, own.find(isRight)?.logs ?? truth)
+    for (const each of own) if (!isRight(each)) wrong.add(each.upstream)
+  }
+  for (const each of wrong) {
+    each.faulted('omitted or invented logs of final blocks (answers: #)', wrongMs)
+    const [url] = each.urlsFor([])
+    const failure = chain.failures.ofAnswer('violated')
+    if (url) settle('failed', each, url, { failure, needsProbe: true })
+    if (!query.note.wrong.includes(each.name)) query.note.wrong.push(each.name)
+    observer.logsMismatched?.(query.call, each.name)
+  }
+  const base = witnesses.find((each) => !wrong.has(each.upstream))
+  if (base) return base.logs
+  if (disputed.length > maxDisputed) return null
+  const isOpen = ({ block }: Log) => !proven.has(block)
+  return [...logs.filter(isOpen), ...proven.values()]
+    .flat()
+    .toSorted((a, b) => a.block - b.block || a.index - b.index)
+}
+
+/** The logs of one upstream, in as many requests as it needs; null if it does not answer. */
+async function logsOf(
+  upstream: Upstream,
+  { call, note }: LogsQuery,
+  { from, to }: Range,
+  { relay, limits, signal }: VerifyContext & Pick<Call, 'signal'>,
+): Promise<LogList | null> {
+  const all: LogList[] = []
+  for (let at = from; at <= to;) {
+    const part = { from: at, to: Math.min(to, at + limits.of(upstream) - 1) }
+    const journal = new Journal(call.journal.startedMs)
+    const body = await bodyOf(
+      relay(pieceOf(call, part, { only: [upstream.name], journal, signal })),
+    ).finally(() => limits.learn(journal.attempts, part))
+    note.requests += 1
+    note.requestedBlocks += sizeOf(part)
+    const logs = body && readLogs(body, part.from, part.to)
+    if (!logs) return null
+    all.push(logs)
+    at = part.to + 1
+  }
+  return all.flat()
+}
+
+/** The body of a result; null for an error of any kind. */
+function bodyOf(reply: ReturnType<Relay>): Promise<Uint8Array | null> {
+  return reply
+    .then(
+      ({ incoming, refusal }) => (refusal ? null : wholeBody(incoming.body, nodeLimits.wholeBytes)),
+      () => null,
+    )
+    .catch(() => null)
+}
+
+/** Blocks in which two lists differ, ascending. */
+function differing(one: LogList, other: LogList): readonly number[] {
+  const [ours, theirs] = [one, other].map((logs) => Map.groupBy(logs, ({ block }) => block))
+  const blocks = new Set([...(ours?.keys() ?? []), ...(theirs?.keys() ?? [])])
+  const textOf = (logs: LogList | undefined) => (logs ?? []).map(identityOf).join('\n')
+  return [...blocks]
+    .filter((block) => textOf(ours?.get(block)) !== textOf(theirs?.get(block)))
+    .toSorted((a, b) => a - b)
+}
+
+/** What all nodes show alike in a log. */
+function identityOf({ text }: Log): string {
+  const { logIndex, transactionHash, address, topics, data } = JSON.parse(text) as Record<
+    string,
+    unknown
+  >
+  return JSON.stringify([toNumber(logIndex), transactionHash, address, topics, data]).toLowerCase()
+}
+
+/** The logs in receipts that match the header on which both upstreams agree; null without those. */
+async function provenLogs(
+  block: number,
+  { call }: LogsQuery,
+  witnesses: readonly Witness[],
+  { relay, chain, signal }: VerifyContext & Pick<Call, 'signal'>,
+): Promise<LogList | null> {
+  const ask = async (method: string, params: readonly unknown[], { upstream }: Witness) => {
+    const iface = chain.interfaces.get('jsonrpc')
+    const { body } = call.request
+    if (!iface || !(body instanceof Uint8Array)) return null
+    const { batch: _, ...request } = call.request
+    const question = { ...(parseJson(body) as object), method, params }
+    const answer = await bodyOf(
+      relay({
+        ...{ ...call, payload: undefined, signal, journal: new Journal(call.journal.startedMs) },
+        method: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath: '' }),
+        request: { ...request, body: Buffer.from(JSON.stringify(question)) },
+        directives: { ...call.directives, only: [upstream.name] },
+      }),
+    )
+    return answer && valueAt(parseJson(answer), ['result'])
+  }
+  const headers = await Promise.all(
+    witnesses.map((each) => ask('eth_getBlockByNumber', [hex(block), false], each)),
+  )
+  const roots = new Set(headers.map((header) => toHash(valueAt(header, ['receiptsRoot']))))
+  const [root = null] = roots
+  if (roots.size > 1 || root === null) return null
+  const { receiptsRoot } = await import('../integrity/receipts-root.ts')
+  for (const each of witnesses) {
+    const receipts = await ask('eth_getBlockReceipts', [hex(block)], each)
+    if (!Array.isArray(receipts) || toHash(receiptsRoot(receipts)) !== root) continue
+    const [filter] = (parseJson(call.request.body as Uint8Array) as { params: [unknown] }).params
+    const logs = receipts.flatMap((receipt) => valueAt(receipt, ['logs']) as unknown[])
+    const fitting = logs.filter((log) => checkLogs([log], filter, { kind: 'none' }) === null)
+    return readLogs(Buffer.from(JSON.stringify({ result: fitting })), block, block)
+  }
+  return null
+}
