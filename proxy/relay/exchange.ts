@@ -124,6 +124,15 @@ export class Exchange {
     release(incoming.body)
     const { detail } = validated
     this.#fail(failure, detail && quoteOf(this.url.mask.text(detail)), nowMs)
+    if (this.reply && failure.cooldown)
+      this.reply = { ...this.reply, retryAfterMs: this.#limitLeftMs(failure) }
+  }
+
+  /** How long a limit lasts: as the node says, or as long as the cooldown. */
+  #limitLeftMs({ retryAfterMs, limit }: FailureClass): number {
+    const { cooldown } = this.url
+    const ofMethod = limit === 'call' && cooldown.leftMsOf(this.#call.method.name)
+    return retryAfterMs ?? this.#retryAfterMs ?? (ofMethod || cooldown.leftMs)
   }
 
   #note(status: number, { missedBlock, violation, code }: ValidatedAnswer): void {
