@@ -85,6 +85,16 @@ it('a write that arrived on the second attempt is not resent', async () => {
   expect(relay.sent).toEqual({ a: 2 })
 })
 
+it.each([
+  ...['eth_sendPrivateTransaction', 'eth_sendPrivateRawTransaction', 'eth_sendBundle'],
+  ...['eth_cancelPrivateTransaction', 'eth_cancelBundle', 'mev_sendBundle'],
+])('%s goes to one node, even if that one is slow', async (method) => {
+  const slow = result('0x1', { afterMs: 9_000 })
+  const relay = fixture({ a: slow, b: slow, c: slow })
+  expect((await relay.ask({ method, params: [raw] })).outcome).toBe(slow.body)
+  expect(relay.sent).toEqual({ a: 1, b: 0, c: 0 })
+})
+
 describe('a client that left while its write waited gets nothing sent', () => {
   const send = { ...write, method: 'eth_sendRawTransactionConditional' }
   const leaving = async (relay: RelayFixture) => {
