@@ -129,8 +129,8 @@ export interface MethodSpec {
   /** REST: whether a successful answer is one JSON document if the client accepts JSON. */
   readonly answersJson?: boolean
   /**
-   * Where a result shows that the node refused the call: a non-zero code, and a message. Absent or
-   * null: nowhere.
+   * Where a result shows that the node refused the call: a non-zero code, and a message; without a
+   * code, each message whose words send the call to another node. Absent or null: nowhere.
    */
   readonly refusal?: NativeMethod['refusal'] | null
   /**

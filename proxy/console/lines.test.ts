@@ -47,9 +47,14 @@ test('mistakes of callers are counted, and are no problem', () => {
   const refused = { 'parse-error': 5, 'bad-directive': 30 }
   const attempts = { first: { answer: 10, 'node-error': 60 } }
   const chain = someChain([someUpstream('a', { attempts })], { outcomes, refused })
-  const all = linesOf(viewOf([someLook(someFacts(100, [chain]))]), 200).map(({ text }) => text)
-  expect(all[0]).toBe('Nothing is wrong: every upstream serves, and calls succeed.')
-  expect(all[3]).toMatch(/ 0\.0% .* refused requests: bad-directive 30, parse-error 5$/)
+  const facts = someFacts(100, [chain])
+  // Two equal samples: the requests were refused before.
+  for (const look of [someLook(facts), someLook(someFacts(103, [chain]), facts)])
+    for (const columns of [80, 200]) {
+      const all = linesOf(viewOf([look]), columns).map(({ text }) => text)
+      expect(all[0]).toBe('Nothing is wrong: every upstream serves, and calls succeed.')
+      expect(all[4]).toBe(' refused requests since the start: bad-directive 30, parse-error 5')
+    }
 })
 
 test('at 80 columns: problems, chains with the worst upstream first, failed calls', () => {

@@ -40,7 +40,7 @@ export function linesOf(view: View, columns: number, sort: Sort = 'state'): read
     ...chains.flatMap((chain) => {
       const upstreams = chain.upstreams.toSorted((a, b) => worth(b) - worth(a))
       const own = upstreams.map((each) => upstreamLine(each, at, columns))
-      return [chainLine(chain, own, columns), ...own]
+      return [chainLine(chain, own, columns), ...refusedLines(chain, columns), ...own]
     }),
     { text: '', tone: 'plain' },
     { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed calls recorded.', tone: 'head' },
@@ -98,12 +98,17 @@ function fitted(cells: readonly string[], columns: number): string {
 
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
   const { name, tip, tipAgeMs, cacheRatio, serving, upstreams, errors } = chain
-  const refused = countsText(chain.refused)
-  const counts = [countsText(errors), refused && `refused requests: ${refused}`]
   const cells = [name, `${serving}/${upstreams.length}`, ...traffic(chain), percent(cacheRatio)]
-  cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', counts.filter(Boolean).join('; '))
+  cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', countsText(errors))
   const about = own.map((line) => line.about).join('\n')
   return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
+}
+
+/** Mistakes of callers have no list of calls, so their counts never expire. */
+function refusedLines({ name, refused }: ChainView, columns: number): readonly Line[] {
+  const counts = countsText(refused)
+  const text = clean(` refused requests since the start: ${counts}`).slice(0, columns)
+  return counts === '' ? [] : [{ text, tone: 'plain', about: name }]
 }
 
 function upstreamLine(each: UpstreamView, at: string, columns: number): Line {

@@ -101,20 +101,28 @@ function byName<T extends { readonly name: string }>(all: readonly T[]): readonl
 
 type Growth = ReturnType<typeof growthOf>
 
-/** Growth of counters over all replicas, and over which time: zero before the second sample. */
+/** Counters of all replicas, their growth, and over which time: zero before the second sample. */
 function growthOf(looks: readonly Look[]) {
   const tables = new Map<string, Record<string, number>>()
+  const totals = new Map<string, Record<string, number>>()
   let seconds = 0
   for (const { past } of looks) {
     const [before, now] = [past[0], past.at(-1)] as [Facts, Facts]
     seconds = Math.max(seconds, (Date.parse(now.at) - Date.parse(before.at)) / 1_000)
     for (const [table, counts] of Object.entries(now.counts)) {
       const sum = tables.getOrInsertComputed(table, () => ({}))
-      for (const [word, count] of Object.entries(counts))
+      const total = totals.getOrInsertComputed(table, () => ({}))
+      for (const [word, count] of Object.entries(counts)) {
         sum[word] = (sum[word] ?? 0) + count - (before.counts[table]?.[word] ?? 0)
+        total[word] = (total[word] ?? 0) + count
+      }
     }
   }
-  return { seconds, of: (table: string): Counts => tables.get(table) ?? {} }
+  return {
+    seconds,
+    of: (table: string): Counts => tables.get(table) ?? {},
+    total: (table: string): Counts => totals.get(table) ?? {},
+  }
 }
 
 /** A chain as reported by the replica with the highest tip. */
@@ -130,8 +138,8 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   return {
     ...{ name, addresses, tip, tipAgeMs, blockTimeMs },
     ...trafficOf(name, 'outcomes', growth),
-    /** Counts of requests that the router refused, by reason. */
-    refused: growth.of(`${name} refused`),
+    /** Counts of requests that the routers refused since they started, by reason. */
+    refused: growth.total(`${name} refused`),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(serves).length)),

@@ -10,3 +10,12 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
   }
   return at
 }
+
+/** The values at a path, in which `*` stands for each item of a list. */
+export function valuesAt(value: unknown, path: readonly (string | number)[]): unknown[] {
+  const each = path.indexOf('*')
+  if (each === -1) return [valueAt(value, path)]
+  const list = valueAt(value, path.slice(0, each))
+  if (!Array.isArray(list)) return []
+  return list.flatMap((item) => valuesAt(item, path.slice(each + 1)))
+}

@@ -164,7 +164,11 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
       const { responseHeaders } = this.options.iface
       const mayComeBack = status === 429 || status === 503
       const allowed = mayComeBack ? responseHeaders.union(retryAfter) : responseHeaders
-      const forwarded = forwardHeaders(headers, allowed, own)
+      const named = forwardHeaders(headers, allowed, own)
+      const { retryAfterMs = null } = outcome
+      // The node may name the end of its limit in words, or leave it open.
+      const isUnnamed = retryAfterMs !== null && header(named, 'retry-after') === null
+      const forwarded = isUnnamed ? [...named, ...retryAfterOf(retryAfterMs)] : named
       const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
       const all = length === null ? forwarded : [...forwarded, 'Content-Length', length]
       const body = this.bodyOf(call, outcome)
@@ -188,9 +192,11 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
 }
 
 function errorHeaders(metadata: ResponseMetadata, { retryAfterMs }: RelayError): HeaderList {
-  const headers = metadata.toHeaders('application/json')
-  if (retryAfterMs !== null) headers.push('Retry-After', String(Math.ceil(retryAfterMs / 1_000)))
-  return headers
+  return [...metadata.toHeaders('application/json'), ...retryAfterOf(retryAfterMs)]
+}
+
+function retryAfterOf(ms: number | null): HeaderList {
+  return ms === null ? [] : ['Retry-After', String(Math.ceil(ms / 1_000))]
 }
 
 /** The upstream's status, or 502 if HTTP does not allow that status with this body. */

@@ -176,6 +176,19 @@ describe('a single call', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([status, wait])
   })
 
+  test.each([
+    [429, ['Retry-After', '7'], '7'],
+    [429, [], '2'],
+    [200, [], '2'],
+  ])('of a limit, with status %i and %j, has Retry-After %s', async (status, headers, wait) => {
+    const body = '{"id":1,"error":{"code":-32005,"message":"slow down"}}'
+    await using fixture = await startListener(() =>
+      Promise.resolve({ ...reply(body, { status, headers }), retryAfterMs: 1_001 }),
+    )
+    const { response } = await post(fixture.url, call('1'))
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, wait])
+  })
+
   test('may be of version 1.0, or have no version', async () => {
     await using fixture = await startListener(echoRelay)
     for (const body of [

@@ -4,7 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain, MethodSpec } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
-import { valueAt } from '../json/value-at.ts'
+import { valueAt, valuesAt } from '../json/value-at.ts'
 import { toNumber } from '../json/values.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -131,20 +131,24 @@ export class AnswerValidator {
     { name, kind, runsCallerCode }: MethodSpec,
     path: NonNullable<MethodSpec['refusal']>,
   ): { readonly failure: FailureClass; readonly message: string } | null {
-    const code = Number(valueAt(result, path.code))
+    const code = path.code ? Number(valueAt(result, path.code)) : null
     // Code 0 means success.
     if (code === 0 || Number.isNaN(code)) return null
-    const words = valueAt(result, path.message)
-    const message = typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
     const { failures } = this.#options.chain
-    const unblamed = { weight: 0, cooldown: false, reported: false, late: false } as const
     if (kind !== 'write') {
-      // The code is the application's, so the words decide, as in a bare error.
-      const error = { status: 200, code: null, message }
-      const failure = failures.ofNodeError(error, name, runsCallerCode)
-      const retry = failure.retry && !failure.doubtful
-      return { failure: { ...failure, ...unblamed, retry }, message }
+      for (const words of valuesAt(result, path.message)) {
+        const message = wordsOf(words)
+        if (code === null && message === '') continue
+        // The code is the application's, so the words decide, as in a bare error.
+        const error = { status: 200, code: null, message }
+        const failure = failures.ofNodeError(error, name, runsCallerCode)
+        const retry = failure.retry && !failure.doubtful
+        // Without a code, other words are part of the result, such as a revert in a simulation.
+        if (retry || code !== null) return { failure: { ...failure, ...unblamed, retry }, message }
+      }
+      return null
     }
+    const message = wordsOf(valueAt(result, path.message))
     const failure = failures.ofNodeError({ status: 200, code, message })
     // The mempool of another node may have room for it.
     const retry = failure.origin === 'node' && failure.retry
@@ -165,6 +169,22 @@ export class AnswerValidator {
 function isExistence({ rule }: MethodSpec['checks'][number]): boolean {
   return rule.check === 'exists'
 }
+
+/** The message of an error, which is a text or an object. */
+function wordsOf(error: unknown): string {
+  const words = typeof error === 'string' ? error : valueAt(error, ['message'])
+  return typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
+}
+
+/** What a refusal in a result does to the upstream and its method: nothing. */
+const unblamed = {
+  weight: 0,
+  cooldown: false,
+  limit: null,
+  busy: false,
+  reported: false,
+  late: false,
+} as const
 
 function failed(
   failure: FailureClass,

@@ -163,7 +163,8 @@ export class Attempt implements Due {
     const budgetMs = Math.min(ownMs, leftMs)
     const isCutShort = journal.mayStream || budgetMs < usualMs
     record.isCutShort = isCutShort
-    this.#endsWhenLate = urlMs !== null || directives.relayTimeoutMs !== null || isCutShort
+    const isTimed = urlMs !== null || directives.relayTimeoutMs !== null || Boolean(method.waitMs)
+    this.#endsWhenLate = isTimed || isCutShort
     record.budgetMs = budgetMs
     this.#lateAtMs = nowMs + budgetMs
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import {
   RelayFixture,
@@ -83,4 +83,49 @@ it('a write that arrived on the second attempt is not resent', async () => {
   })
   await relay.ask(write)
   expect(relay.sent).toEqual({ a: 2 })
+})
+
+it.each([
+  ...['eth_sendPrivateTransaction', 'eth_sendPrivateRawTransaction', 'eth_sendBundle'],
+  ...['eth_cancelPrivateTransaction', 'eth_cancelBundle', 'mev_sendBundle'],
+])('%s goes to one node, even if that one is slow', async (method) => {
+  const slow = result('0x1', { afterMs: 9_000 })
+  const relay = fixture({ a: slow, b: slow, c: slow })
+  expect((await relay.ask({ method, params: [raw] })).outcome).toBe(slow.body)
+  expect(relay.sent).toEqual({ a: 1, b: 0, c: 0 })
+})
+
+describe('a client that left while its write waited gets nothing sent', () => {
+  const send = { ...write, method: 'eth_sendRawTransactionConditional' }
+  const leaving = async (relay: RelayFixture) => {
+    const client = new AbortController()
+    const reply = relay.begin({ ...send, signal: client.signal })
+    await relay.clock.advance(10)
+    client.abort()
+    await relay.clock.advance(2_000)
+    return (await reply).outcome
+  }
+
+  it('for a limit', async () => {
+    const a = {
+      script: () => result('0x'),
+      urls: [{ limits: { perSecond: 1, perDay: null, concurrent: null } }],
+    }
+    const relay = new RelayFixture(chain, iface, { a })
+    while (relay.pool.upstreams[0]!.urls[0]!.waitMs === 0) await relay.ask(send)
+    const { sent } = relay
+    expect(await leaving(relay)).toBe('CallAborted')
+    expect(relay.sent).toEqual(sent)
+  })
+
+  it('for a verification', async () => {
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => result('0x'), verified: false },
+    })
+    const reply = leaving(relay)
+    for (const url of relay.pool.upstreams[0]!.urls) url.verified = true
+    relay.pool.upstreams[0]!.availability.verified()
+    expect(await reply).toBe('CallAborted')
+    expect(relay.sent).toEqual({ a: 0 })
+  })
 })

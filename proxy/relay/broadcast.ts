@@ -142,15 +142,19 @@ export class Broadcast implements AttemptOwner {
         return void this.#begin(upstream, kind, nowMs)
       }
       const isWaiting = this.#limitWait.begin(journal, nowMs, (chosen, endMs) => {
-        if (chosen) this.#begin(chosen.upstream, kind, endMs, chosen)
-        else this.#goOn(endMs)
+        if (chosen && !signal.aborted) return void this.#begin(chosen.upstream, kind, endMs, chosen)
+        chosen?.url.limit?.end()
+        this.#goOn(endMs)
       })
       if (isWaiting) return
     }
     if (this.#running.size > 0) return
     const { clock, pool } = this.#context
     if (!signal.aborted && awaitsVerification(journal, pool, this.#needs, nowMs))
-      return void clock.after(firstBackoffMs, () => this.#sendToAll(clock.nowMs()))
+      return void clock.after(firstBackoffMs, () => {
+        if (signal.aborted) this.#conclude()
+        else this.#sendToAll(clock.nowMs())
+      })
     const isDone = this.#repeats > 0 && !this.#isBusy
     if (this.#refusal || isSpent || signal.aborted || isDone || !this.#isUnexecuted)
       return this.#conclude()

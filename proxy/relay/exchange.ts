@@ -123,6 +123,8 @@ export class Exchange {
     this.reply = isFallback ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
     this.#fail(failure, this.#wordsOf(received, validated), nowMs)
+    if (this.reply && failure.cooldown)
+      this.reply = { ...this.reply, retryAfterMs: this.#limitLeftMs(failure) }
   }
 
   /** The node's words, without keys. */
@@ -131,6 +133,13 @@ export class Exchange {
     const isPage = passOn === 'as-it-is' && status >= 400 && body instanceof Uint8Array
     const page = isPage ? pageWordsOf(body, mask) : ''
     return detail && [quoteOf(mask(detail)), page].filter(Boolean).join(': ')
+  }
+
+  /** How long a limit lasts: as the node says, or as long as the cooldown. */
+  #limitLeftMs({ retryAfterMs, limit }: FailureClass): number {
+    const { cooldown } = this.url
+    const ofMethod = limit === 'call' && cooldown.leftMsOf(this.#call.method.name)
+    return retryAfterMs ?? this.#retryAfterMs ?? (ofMethod || cooldown.leftMs)
   }
 
   #note(status: number, { missedBlock, violation, code }: ValidatedAnswer): void {

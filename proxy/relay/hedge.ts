@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, MethodSpec } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
+import type { Call } from './call.ts'
 
 /** The cost of a cheap read. */
 const unitCost = 10
@@ -29,12 +30,21 @@ export function usualBudgetMs(
   return waitMsOf(method, chain) + usualMs
 }
 
+/** Longest wait that a request may add to the budget of its call. */
+const maxNamedWaitMs = 10 * 60_000
+
+/** Time that a call has in addition to the budget of the relay, since its request asks to wait. */
+export function namedWaitMs({ method, directives }: Pick<Call, 'method' | 'directives'>): number {
+  const { relayTimeoutMs } = directives
+  return Math.min(method.waitMs ?? 0, relayTimeoutMs ?? Infinity, maxNamedWaitMs)
+}
+
 /** How long the node delays its answer until the event that the call is about. */
 function waitMsOf(
   { waitsForBlock, waitMs }: MethodSpec,
   { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
 ): number {
-  return waitsForBlock ? Math.max(blocksWaited * blockTimeMs, waitMs ?? 0) : 0
+  return waitsForBlock ? (waitMs ?? blocksWaited * blockTimeMs) : 0
 }
 
 /** When and how often a slow read is hedged. */

@@ -204,8 +204,10 @@ export function noReply(
     )
   if (cause?.fault === 'unsendable')
     return new RelayError(errorKinds.unsendable, 'the request cannot be sent to a node', { cause })
-  const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
-  return new RelayError(kind, `no upstream answered ${made}`, { cause })
+  if (cause?.fault !== 'timeout')
+    return new RelayError(errorKinds.upstreamFailed, `no upstream answered ${made}`, { cause })
+  const fate = method.kind === 'write' ? '; a node may have accepted the transaction' : ''
+  return new RelayError(errorKinds.timeout, `no upstream answered ${made}${fate}`, { cause })
 }
 
 /** The error if all usable upstreams are in cooldown, verified or not, or at their limits. */

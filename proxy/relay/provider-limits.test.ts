@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it, vi } from 'vitest'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { faultOf } from '../upstream/wire/wire-fault.ts'
+import type { Reply } from './reply.ts'
 import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
@@ -100,4 +102,20 @@ it('a router without files left blames no node, and asks no other', async () => 
     [],
     ['eligible', 'eligible'],
   ])
+})
+
+it.each<[string, ScriptedAnswer, number]>([
+  ['a page, as its header says', { status: 429, body: 'no', headers: ['retry-after', '7'] }, 7_000],
+  ['an error, as its words say', nodeError(429, 'rate limit exceeded, retry in 1500ms'), 1_500],
+  ['an error with 429', { ...nodeError(-32005, 'limit exceeded'), status: 429 }, 1_000],
+  ['an error with 200', nodeError(-32005, 'rate limit exceeded'), 1_000],
+  ['a limit of the method', nodeError(429, 'Too many requests for a specific RPC call'), 10_000],
+])('a limit that the client gets says how long it lasts: %s', async (_, limit, forMs) => {
+  const replies: Reply[] = []
+  const relay = new RelayFixture(chain, iface, { a: { script: () => limit } })
+  const { relay: run } = relay
+  relay.relay = (call) => run(call).then((reply) => (replies.push(reply), reply))
+  for (let each = 0; each < 3 && replies.length === 0; each++) await relay.ask()
+  expect(replies[0]?.retryAfterMs).toBeGreaterThanOrEqual(forMs * 0.9)
+  expect(replies[0]?.retryAfterMs).toBeLessThanOrEqual(forMs * 1.1)
 })

@@ -471,7 +471,7 @@ describe('the time budget', () => {
     const relay = fixture({ a: { hang: true } }, { processingTimeoutMs: 300_000 })
     void relay.begin({ method: 'eth_sendRawTransactionSync', params: ['0x02f8'] })
     const failures = () => relay.pool.upstreams[0]?.urls[0]?.failures
-    await relay.clock.advance(20_000 + 2 * chain.blockTimeMs - 1)
+    await relay.clock.advance(10_000 + 2 * chain.blockTimeMs - 1)
     expect(failures()).toBe(0)
     await relay.clock.advance(1)
     expect(failures()).toBe(1)

@@ -19,6 +19,7 @@ import {
   type Cancelled,
 } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
+import { namedWaitMs } from './hedge.ts'
 import { learnHistory } from './learn-history.ts'
 import { LimitWait } from './limit-wait.ts'
 import {
@@ -77,7 +78,7 @@ function begin(context: RelayContext, call: Call, resolve: Resolve, reject: Reje
   const { breaker } = context
   const config = context.config.now
   const nowMs = context.clock.nowMs()
-  journal.budgetMs = config.processingTimeoutMs
+  journal.budgetMs = config.processingTimeoutMs + namedWaitMs(call)
   journal.maxAttempts = method.kind === 'write' ? Infinity : config.maxAttempts
   if (signal.aborted) return reject(new CallAborted())
   if (nowMs >= journal.deadlineMs)

@@ -21,6 +21,8 @@ export interface Reply {
   readonly latestBlock: number | null
   /** Number of a new block that the answer reveals; absent or null if there is none. */
   readonly shownBlock?: number | null
+  /** How long the limit lasts that this reply reports; absent: it reports none. */
+  readonly retryAfterMs?: number
 }
 
 /**

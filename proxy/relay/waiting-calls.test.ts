@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Journal } from './call.ts'
 import {
   nodeError,
   RelayFixture,
@@ -78,15 +79,46 @@ describe('a call that waits as long as its request says', () => {
     expect(relay.events).toEqual([])
   })
 
-  test('the timeout of the call or of its client does, and no node is blamed', async () => {
-    for (const directives of [{}, { relayTimeoutMs: 20_000 }]) {
+  test('the timeout of its client does, and no node is blamed', async () => {
+    const directives = { relayTimeoutMs: 20_000 }
+    const prepare = (journal: Journal) => (journal.clientDeadlineMs = journal.startedMs + 20_000)
+    for (const more of [{ directives }, { prepare }]) {
       const relay = serve('ETH1', { a: receipt }, 'jsonrpc', 30_000)
       for (let each = 0; each < 8; each++) {
-        const { outcome } = await relay.ask({ ...send(60_000), directives })
+        const { outcome, tookMs } = await relay.ask({ ...send(60_000), ...more })
         expect(outcome).toBe('timeout')
+        expect(tookMs).toBeLessThan(21_000)
       }
       expect(relay.pool.upstreams[0]?.state).toBe('eligible')
     }
+  })
+
+  test.each([
+    ['BTC', 'waitfornewblock', [60_000], 59_000, {}],
+    ['BTC', 'waitfornewblock', [60_000], 59_000, { relayTimeoutMs: 60_000 }],
+    ['BTC', 'waitfornewblock', [0], 600_000, {}],
+    ['ETH1', 'eth_sendRawTransactionSync', [raw, 60_000], 35_000, {}],
+  ])('%s, %s %j: it comes on top of the usual budget', async (id, method, params, afterMs, own) => {
+    const relay = serve(id, { a: result('done', { afterMs }) }, 'jsonrpc', 30_000)
+    const { outcome } = await relay.ask({ method, params, directives: own }, 700_000)
+    expect(outcome).toContain('done')
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+
+  test('a call without a named end has ten minutes', async () => {
+    const relay = serve('BTC', { a: { hang: true } }, 'jsonrpc', 30_000)
+    const { outcome, tookMs } = await relay.ask({ method: 'waitfornewblock', params: [0] }, 700_000)
+    expect(outcome).toBe('timeout')
+    expect(tookMs).toBe(630_000)
+  })
+
+  test.each([4_000, '0x5dc'])('a node that waits longer than %s ends the call', async (wait) => {
+    const slow = result({ blockNumber: '0x1' }, { afterMs: 15_000 })
+    const relay = serve('ETH1', { a: slow, b: slow }, 'jsonrpc', 30_000)
+    const { outcome, message, tookMs } = await relay.ask(send(wait))
+    expect(outcome).toBe('timeout')
+    expect(message).toContain('a node may have accepted the transaction')
+    expect(tookMs).toBe(Number(wait) + 10_000)
   })
 })
 

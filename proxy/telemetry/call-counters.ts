@@ -56,7 +56,7 @@ export function attemptCounter(
       const cells = cellsOf(upstream)
       const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
-      if (!isCancelled(attempt.result) && endedMs !== null)
+      if (result !== 'overtaken' && result !== 'aborted' && endedMs !== null)
         cells.duration.observe((endedMs - startedMs) / 1_000)
     }
   }
@@ -74,21 +74,30 @@ export function outcomeOf(call: Call, end: CallEnd): string {
  * The outcome of the attempts on the upstream that sent the reply. An error on which all nodes
  * agree is their answer; it is a failure only if another attempt failed through its upstream.
  */
-function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
+function outcomeOfReply({ journal }: Call, reply: Reply): string {
+  const { upstream, refusal } = reply
   const [first, second] = journal.attempts
-  // A cached answer, or one shared with another call.
-  if (first === undefined && journal.cache) return refusal === null ? 'success' : 'node-error'
   if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
+  const isAgreed = !journal.attempts.some(hasFailed) && !isUnserved(reply)
+  const failed = isAgreed ? 'node-error' : 'upstream-error'
+  // A cached answer, or one shared with another call.
+  if (first === undefined && journal.cache) return refusal === null && isAgreed ? 'success' : failed
   const made = journal.attempts.filter(
     (attempt) => attempt.upstream === upstream && !isCancelled(attempt.result),
   )
   const hasNodeError = made.some(({ result }) => result === 'node-error')
-  const isAgreed = !journal.attempts.some(hasFailed) && !(refusal && isBlamed(refusal))
-  const failed = isAgreed ? 'node-error' : 'upstream-error'
   // A node rejects a transaction that it already has, which counts as success.
   if (refusal) return hasNodeError ? 'node-error' : failed
   if (hasNodeError || made.length === 0 || made.some(isAnswer)) return 'success'
   return failed
+}
+
+/** Whether the client got the failure of an upstream instead of an answer. */
+function isUnserved({ refusal, incoming: { status } }: Reply): boolean {
+  if (refusal && isBlamed(refusal)) return true
+  // Nodes also report errors of their own with 500, and a method that they lack with 501.
+  const isOwn = status === 501 || (status === 500 && refusal !== null && !refusal.doubtful)
+  return status >= 500 && !isOwn
 }
 
 /** Whether it failed through the fault of its upstream. */

@@ -206,14 +206,18 @@ test('attempts are counted by upstream, kind and result; aborted ones have no du
   attemptEnded(call, anAttempt(call, 'node-a', aFailure('rate-limited'), { tookMs: 3 }))
   attemptEnded(call, anAttempt(call, 'node-b', 'answer', { kind: 'retry', tookMs: 2_500 }))
   attemptEnded(call, anAttempt(call, 'node-c', 'aborted', { kind: 'hedge' }))
+  const exhausted = anAttempt(call, 'node-d', { ...aFailure('exhausted'), weight: 0 })
+  attemptEnded(call, Object.assign(exhausted, unsent))
   expect(await valuesOf(metrics, 'router_attempts_total')).toEqual({
     [`{${on},upstream="node-a",kind="first",result="rate-limited"}`]: 1,
     [`{${on},upstream="node-b",kind="retry",result="answer"}`]: 1,
     [`{${on},upstream="node-c",kind="hedge",result="aborted"}`]: 1,
+    [`{${on},upstream="node-d",kind="first",result="aborted"}`]: 1,
   })
   const count = await valuesOf(metrics, 'router_attempt_duration_seconds_count')
   expect(count[`{${on},upstream="node-b"}`]).toBe(1)
   expect(count[`{${on},upstream="node-c"}`]).toBe(0)
+  expect(count[`{${on},upstream="node-d"}`]).toBe(0)
   const buckets = await valuesOf(metrics, 'router_attempt_duration_seconds_bucket')
   expect(buckets[`{${on},upstream="node-b",le="2"}`]).toBe(0)
   expect(buckets[`{${on},upstream="node-b",le="5"}`]).toBe(1)

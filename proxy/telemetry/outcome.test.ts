@@ -15,6 +15,8 @@ const revert: FailureClass = { ...aFailure('execution-reverted'), ...ofNode, ret
 const unknown: FailureClass = { ...aFailure('method-not-found'), ...ofNode }
 const pruned: FailureClass = { ...aFailure('pruned'), weight: 0, pruned: true }
 const limited: FailureClass = { ...aFailure('rate-limited'), cooldown: true, weight: 0 }
+const busy: FailureClass = { ...aFailure('work-queue-full'), weight: 0, busy: true }
+const doubtful: FailureClass = { ...aFailure('unknown-error'), weight: 0, doubtful: true }
 const known: FailureClass = { ...revert, name: 'already-known', transaction: 'known' }
 
 type Made = readonly [
@@ -25,6 +27,10 @@ type Made = readonly [
 ]
 
 const violated = { violation: { check: 'parent', detail: '' } } as const
+
+/** The end of a call that shares the answer to another. */
+const sharedBy = (refusal: FailureClass | null, status: number) =>
+  ({ ...repliedBy('a', refusal, status), isShared: true }) as const
 
 /** Every way a call can end: attempts, what the client got, the reported outcome. */
 const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] = [
@@ -103,6 +109,16 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'upstream-error',
   ],
   ['a page about the path of the client', [['a', unknown]], repliedBy('a'), 'node-error'],
+  ['a busy node', [['a', busy]], repliedBy('a', busy, 503), 'upstream-error'],
+  ['a page of a busy node', [['a', busy]], repliedBy('a', null, 503), 'upstream-error'],
+  ['a busy node for a shared call', [], sharedBy(busy, 503), 'upstream-error'],
+  ['a page for a shared call', [], sharedBy(null, 502), 'upstream-error'],
+  ['a shared answer', [], sharedBy(null, 200), 'success'],
+  ['an unknown error with 500', [['a', doubtful]], repliedBy('a', doubtful, 500), 'upstream-error'],
+  ['a page for an unknown method', [['a', unknown]], repliedBy('a', null, 502), 'upstream-error'],
+  ['a missing method with 501', [['a', unknown]], repliedBy('a', unknown, 501), 'node-error'],
+  ['an error of the node with 500', [['a', pruned]], repliedBy('a', pruned, 500), 'node-error'],
+  ['a revert with 500', [['a', 'node-error']], repliedBy('a', revert, 500), 'node-error'],
   ['a passed-on 429', [['a', limited]], repliedBy('a', limited), 'upstream-error'],
   [
     'a violation found while the answer streams',
@@ -150,6 +166,8 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
 
 test.each(endings)('%s has the right outcome', (_case, made, end, outcome) => {
   const call = aCall()
+  if ('isShared' in end)
+    call.journal.cache = { verdict: 'coalesced', ageClass: 'latest', why: null }
   for (const [upstream, result, kind = 'first', more] of made)
     anAttempt(call, upstream, result, { kind, ...more })
   expect(outcomeOf(call, end)).toBe(outcome)

@@ -100,9 +100,9 @@ export function settle(
   return null
 }
 
-/** Whether a failure counts against its upstream, as a failure or as a limit. */
-export function isBlamed({ weight, cooldown }: FailureClass): boolean {
-  return weight > 0 || cooldown
+/** Whether a failure is that of its upstream: it broke, limits calls, or has no time for one. */
+export function isBlamed({ weight, cooldown, busy }: FailureClass): boolean {
+  return weight > 0 || cooldown || busy
 }
 
 const unnamed = { name: 'failed', weight: 1 }

@@ -90,7 +90,7 @@ function compileByName(
     return {
       ...unknownMethod(method, kind, table && internalPath),
       operatorOnly: isOperators(method),
-      looksLikeRead: readNames.some((each) => each.test(method)),
+      looksLikeRead: readNames.some((each) => each.test(method)) && !namesChange(method),
     }
   }
 }
@@ -104,6 +104,15 @@ function pathOf({ method }: NamedMethod): string {
  * shared WebSocket, such a call would open a subscription that no client reads or ends.
  */
 const subscribing = /^[^/]*[Ss]ubscribe(?![a-z])[^/]*$/
+
+const changes =
+  /_(?:set|send|submit|add|put|insert|update|replace|delete|remove|clear|reset|drop|cancel|import|start|stop|execute|subscribe|unsubscribe)_/
+
+/** Whether a word of the name is the verb of a change, as in `foo_callAndSend`. */
+function namesChange(method: string): boolean {
+  const words = method.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]/g, '_').toLowerCase()
+  return changes.test(`_${words}_`)
+}
 
 /** Classifies REST by verb and path. */
 function compileRest(

@@ -194,7 +194,7 @@ const methodSchema = strict({
     .optional(),
   checks: z.array(checkSchema).max(16).optional(),
   answer: z.enum(['json', 'any']).optional(),
-  refusal: strict({ code: path, message: path }).optional(),
+  refusal: strict({ code: path.optional(), message: path }).optional(),
   'internal-path': z.string().startsWith('/').optional(),
 })
 

@@ -62,6 +62,8 @@ export interface TestCall {
 /** Outcome of a call for its client. */
 export interface CallResult {
   readonly outcome: string
+  /** Message of the router's error; null for an answer. */
+  readonly message: string | null
   readonly upstream: string | null
   /** The answer of the relay; null for an error of the router. */
   readonly incoming: Incoming | null
@@ -199,11 +201,11 @@ export class RelayFixture {
   }
 
   /** Sends a call and advances the clock until there is an outcome. */
-  async ask(request: TestCall = {}): Promise<CallResult> {
+  async ask(request: TestCall = {}, forMs = 150_000): Promise<CallResult> {
     const reply = this.begin(request)
     let ended = false
     void reply.then(() => (ended = true))
-    const untilMs = this.clock.nowMs() + 150_000
+    const untilMs = this.clock.nowMs() + forMs
     while (this.clock.nowMs() < untilMs && !ended) await this.clock.advance(10)
     return reply
   }
@@ -246,14 +248,16 @@ export class RelayFixture {
     return this.relay(call).then(
       (reply) => ({
         outcome: textOf(reply.incoming),
+        message: null,
         upstream: reply.upstream,
         incoming: reply.incoming,
         latestBlock: reply.latestBlock,
         call,
         tookMs: tookMs(),
       }),
-      (error: { kind?: { reason: string }; name: string }) => ({
+      (error: { kind?: { reason: string }; name: string; message: string }) => ({
         outcome: error.kind?.reason ?? error.name,
+        message: error.message,
         upstream: null,
         incoming: null,
         latestBlock: null,
