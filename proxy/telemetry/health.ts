@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { ConfigState } from './config-state.ts'
-import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
+import { isServing, type PoolSnapshot, takesCalls } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 import { Resources } from './resources.ts'
 import { counted } from '../words/counted.ts'
@@ -132,9 +132,11 @@ export class Health {
 
 /** @returns `ETH1 jsonrpc: 2 of 3 upstreams serving; node-c disabled` */
 function lineOf(listener: string, pool: PoolSnapshot, isVerbose: boolean): string {
-  const serving = servingIn(pool)
+  const serving = pool.upstreams.filter(takesCalls).length
   const others = pool.upstreams
-    .filter(({ state }) => state !== 'eligible')
+    .filter(({ state, isDayUsed, why }) => {
+      return state !== 'eligible' || isDayUsed || (isVerbose && why !== null)
+    })
     .map((each) => `; ${each.name} ${isVerbose ? stateText(each) : each.state}`)
   const count = `${serving} of ${counted(pool.upstreams.length, 'upstream')} serving`
   return clean(`${listener}: ${serving === 0 ? 'dark, ' : ''}${count}${others.join('')}`)

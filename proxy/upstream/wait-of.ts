@@ -45,7 +45,10 @@ function reset(value: string | null, wallMs: number): number | null {
   return Math.max(0, (number < epochFrom.ms ? number * 1_000 : number) - wallMs)
 }
 
-/** `"default";r=0;t=5`, also without the name, or `limit=100, remaining=0, reset=5` of earlier drafts. */
+/**
+ * `"default";r=0;t=5`, which some nodes send without the name, or `limit=100, remaining=0, reset=5`
+ * of earlier drafts.
+ */
 function ratelimit(value: string | null): number | null {
   const text = value ?? ''
   const seconds = [
