@@ -43,7 +43,7 @@ export class RateLimit {
   #part = 0
   /** Whether the node has answered since its last refusal, so that the next one shows its rate. */
   #isOpen = false
-  /** When a limit last held back a request. */
+  /** When a rate last held back a request. */
   #heldMs = -Infinity
   #day = 0
   #sentToday = 0
@@ -65,10 +65,12 @@ export class RateLimit {
     return this.#waitBehind(this.#waiting.size)
   }
 
-  /** Whether a request may be sent now. A refusal proves that the limit still binds. */
+  /** Whether a request may be sent now. A rate that holds one back lives on. */
   admits(): boolean {
     if (this.waitMs === 0) return true
-    this.#heldMs = this.#clock.nowMs()
+    // Another limit must not revive a learned one that has expired.
+    if (this.learnedPerSecond === null) this.#learned = null
+    if (this.#rateWaitMs(this.#waiting.size) > 0) this.#heldMs = this.#clock.nowMs()
     return false
   }
 
