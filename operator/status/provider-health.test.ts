@@ -167,8 +167,8 @@ test.each([
   ['lagging', 'says that it is syncing', 'It is behind the chain: says that it is syncing'],
   [
     'cooldown',
-    'rate limited: http-rate-limited (HTTP 429: busy); nothing goes to https://a.example for 30 s',
-    'All of its URLs are in cooldown: rate limited: http-rate-limited (HTTP 429: busy); nothing goes to https://a.example for 30 s',
+    'rate limited: http-rate-limited (HTTP 429: busy) at https://a.example',
+    'All of its URLs are in cooldown: rate limited: http-rate-limited (HTTP 429: busy) at https://a.example',
   ],
   [
     'rejected',

@@ -28,8 +28,20 @@ export function fieldAt(
   return value instanceof Uint8Array ? Buffer.from(value).toString() : value
 }
 
+/** The messages of a repeated field; none for invalid bytes. */
+export function messagesAt(message: Uint8Array, field: number): readonly Uint8Array[] {
+  return (valuesOf(message, field) ?? []).filter((each) => typeof each !== 'number')
+}
+
 function fieldOf(message: Uint8Array, field: number): number | Uint8Array | undefined | null {
-  let found: number | Uint8Array | undefined
+  const values = valuesOf(message, field)
+  // Decoders merge repeated messages and use the last repeated number; no client writes either.
+  return values === null || values.length > 1 ? null : values[0]
+}
+
+/** Every value of a field; null for invalid bytes. */
+function valuesOf(message: Uint8Array, field: number): readonly (number | Uint8Array)[] | null {
+  const values: (number | Uint8Array)[] = []
   let at = 0
   while (at < message.length) {
     const tag = readVarint(message, at)
@@ -37,8 +49,6 @@ function fieldOf(message: Uint8Array, field: number): number | Uint8Array | unde
     at = tag.end
     const isField = Math.floor(tag.value / 8) === field
     const wire = tag.value % 8
-    // Decoders merge repeated messages and use the last repeated number; no client writes either.
-    if (isField && found !== undefined) return null
     if (wire === fixed64) at += 8
     else if (wire === fixed32) at += 4
     else if (wire === varint || wire === delimited) {
@@ -46,10 +56,10 @@ function fieldOf(message: Uint8Array, field: number): number | Uint8Array | unde
       if (number === null) return null
       at = wire === varint ? number.end : number.end + number.value
       if (at > message.length) return null
-      if (isField) found = wire === varint ? number.value : message.subarray(number.end, at)
+      if (isField) values.push(wire === varint ? number.value : message.subarray(number.end, at))
     } else return null
   }
-  return at === message.length ? found : null
+  return at === message.length ? values : null
 }
 
 /** Numbers above 2^53 lose digits, but no height is that large. */

@@ -190,7 +190,14 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   }
 }
 
-function buildLimits(entry: NonNullable<NodeUrlEntry['limits']>) {
+/** Limits of one URL; null: none. */
+export interface FixedLimits {
+  readonly perSecond: number | null
+  readonly perDay: number | null
+  readonly concurrent: number | null
+}
+
+function buildLimits(entry: NonNullable<NodeUrlEntry['limits']>): FixedLimits {
   return {
     perSecond: entry['per-second'] ?? null,
     perDay: entry['per-day'] ?? null,

@@ -27,10 +27,17 @@ export function explainIssues(
   const schema = annotatedSchema()
   const issues = all.slice(0, maxExplained)
   const meant = new Set<string>()
+  /** Places of single values that must be maps. */
+  const single = new Set<string>()
   const unknown = issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return []
     const path = issue.path as Path
     const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
+    if (!isMap(valueAt(tree, path))) {
+      const place = formatPath(path)
+      single.add(place)
+      return problemAt(place, locate(place), `must be a map with ${known.join(', ')}`)
+    }
     return issue.keys.slice(0, maxExplained).map((key) => {
       const near = nearest(key, known)
       if (near !== null) meant.add(formatPath([...path, near]))
@@ -47,6 +54,7 @@ export function explainIssues(
     // The report of a misspelt key also covers the missing key that it was meant to be.
     const isMisspelt = known.length < path.length && meant.has(formatPath(path))
     if (issue.code === 'unrecognized_keys' || isMisspelt) return []
+    if (known.length < path.length && single.has(formatPath(known))) return []
     const [message, hint] = explainIssue(issue, valueAt(tree, known) ?? null, known, schema)
     const source = sourceOf(path[0])
     const place = formatPath(known)

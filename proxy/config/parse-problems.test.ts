@@ -385,6 +385,19 @@ const configCases: readonly Case[] = [
     ],
   },
   {
+    text: url('https://x\n        limits: 5\n        auth-config: 5'),
+    problems: [
+      '11:17 error direct-rpc[0].node-urls[0].limits: must be a map with per-second, per-day, concurrent | ',
+      '12:22 error direct-rpc[0].node-urls[0].auth-config: must be a map with auth-headers, auth-query, tls | ',
+    ],
+  },
+  {
+    text: `${minimal.split('      - url')[0]}      - 5\n`,
+    problems: [
+      '10:9 error direct-rpc[0].node-urls[0]: must be a map with url, timeout, max-batch, limits, max-log-blocks, compression, trace-context, addons, skip-verifications, auth-config, grpc-config | ',
+    ],
+  },
+  {
     text: auth('auth-headers: []'),
     problems: [
       '12:11 error direct-rpc[0].node-urls[0].auth-config.auth-headers: is a list; expected a map ("key: value") | ',

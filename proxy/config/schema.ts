@@ -56,7 +56,7 @@ const nodeUrlSchema = z.strictObject({
     'JSON-RPC over HTTP: batch items sent to this URL in one request; 1 sends them singly. The router lowers it when the node refuses a batch.',
   ),
   limits: optional(limitsSchema).describe(
-    "Most requests that this URL gets. Further calls go elsewhere, or wait for up to a second. The router's own requests count but never wait. Unset: the router learns a rate that the node refuses.",
+    "Limits on the requests to this URL. Further calls go elsewhere, or wait for up to a second. The router's own requests count but never wait. Unset: the router learns a rate that the node refuses.",
   ),
   'max-log-blocks': optional(integer(1, 100_000_000)).describe(
     'Largest range of blocks that this URL accepts in one request for logs. Unset: the router learns it from the errors of the node.',

@@ -43,6 +43,12 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['odd | a | 3 failures in a row, the last: probe: attempt-timeout (no answer in 5000 ms)'],
   ],
+  [
+    'without requests left for the day',
+    { isDayUsed: true, why: 'its limit of 20 requests a day is reached until 00:00 UTC' },
+    {},
+    ['bad | a | its limit of 20 requests a day is reached until 00:00 UTC'],
+  ],
   ['two failures are no problem', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
   [
     'in service, and failing',

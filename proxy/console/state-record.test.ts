@@ -12,6 +12,7 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import { series } from '../telemetry/series.ts'
 import { latest, PoolFixture } from '../upstream/testing/pool-fixture.ts'
 import type { PoolObserver, StateRecord } from '../upstream/observer.ts'
+import { RateLimit } from '../upstream/rate-limit.ts'
 import { createFacts } from './facts.ts'
 
 const dayMs = 24 * 3_600_000
@@ -104,7 +105,7 @@ interface Row {
 
 const verified = 'unverified > eligible: verified'
 const fellBehind = 'eligible > lagging: # blocks behind the tip'
-const cooldown = 'rate limited, Retry-After; nothing goes to http://a.test for 30 s'
+const cooldown = 'rate limited, wait requested by the node at http://a.test'
 const verify = async (fixture: Fixture) => {
   await fixture.passed(5)
   fixture.verify('a')
@@ -142,6 +143,40 @@ test.each<[string, Row]>([
       state: 'eligible',
       since: 5,
       why: '3 failures in a row, the last: attempt-timeout',
+      log: [verified],
+    },
+  ],
+  [
+    'an upstream whose requests of the day are used up',
+    {
+      arrange: async (fixture) => {
+        await verify(fixture)
+        const [url] = fixture.upstream('a').urls
+        const limits = { perSecond: null, perDay: 20, concurrent: null }
+        url!.limit = new RateLimit(fixture.clock, limits)
+        for (let each = 0; each < 20; each++) url!.limit.begin()
+      },
+      state: 'eligible',
+      since: 5,
+      why: 'its limit of 20 requests a day is reached until 00:00 UTC',
+      log: [verified],
+    },
+  ],
+  [
+    'an upstream that a learned limit holds back',
+    {
+      arrange: async (fixture) => {
+        await verify(fixture)
+        const [url] = fixture.upstream('a').urls
+        url!.limit = new RateLimit(fixture.clock)
+        for (let each = 0; each < 50; each++) url!.limit.answered()
+        url!.limit.refused()
+        for (let each = 0; each < 40; each++) url!.limit.begin()
+        url!.admits()
+      },
+      state: 'eligible',
+      since: 5,
+      why: 'held back by a learned limit of 40 a second',
       log: [verified],
     },
   ],
@@ -472,7 +507,7 @@ test.each<[string, Row]>([
     record: { state, since, why, until },
     status: { state, since, why },
     metrics: [[state], since],
-    readiness: state === 'eligible' ? 'not listed' : text,
+    readiness: state === 'eligible' && why === null ? 'not listed' : text,
     explain: state === 'eligible' ? 'yes' : text,
   })
   expect(fixture.changes).toEqual(row.log)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isServing, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
+import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
 import { isFailure } from '../telemetry/call-counters.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
@@ -35,7 +35,6 @@ const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
 const still = { blocks: 5, ms: 30_000 } as const
 
-const serves = ({ state }: UpstreamFacts) => isServing(state)
 /** How bad a state is; 0 is the best. */
 export const badnessOf = (state: UpstreamState) => upstreamStates.indexOf(state)
 
@@ -142,14 +141,15 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
     refused: growth.total(`${name} refused`),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** Number of serving upstreams, at the replica with the fewest. */
-    serving: Math.min(...all.map((each) => each.upstreams.filter(serves).length)),
+    serving: Math.min(...all.map((each) => each.upstreams.filter(takesCalls).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
 
 /** An upstream as reported by the replica where its state is worst, or where it has a fault. */
 function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth: Growth) {
-  const badness = ({ state, fault }: UpstreamFacts) => 2 * badnessOf(state) + Number(fault !== null)
+  const badness = ({ state, fault, isDayUsed }: UpstreamFacts) =>
+    2 * badnessOf(state) + Number(fault !== null || isDayUsed)
   const worst = all.reduce((a, b) => (badness(b) > badness(a) ? b : a))
   const { replica: _, ...known } = worst
   const key = `${chain} ${known.name}`
@@ -239,7 +239,7 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
 }
 
 function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly Problem[] {
-  const { state, why, until, since, seenAt, count, latencyMs, fault } = each
+  const { state, why, until, since, seenAt, count, latencyMs, fault, isDayUsed } = each
   const isEligible = state === 'eligible'
   const end = until === null ? '' : `; until ${until.slice(11, 19)} at the latest`
   const standing = `${state}${seenAt}${why === null ? '' : `: ${why}`}${end}`
@@ -252,8 +252,8 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const overtaken = `hangs: another upstream overtook ${percent(share)} of its first attempts`
   return [
     ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
-    ['odd', isEligible && why],
-    [state === 'lagging' ? 'odd' : 'bad', !isEligible && standing, since],
+    [isDayUsed ? 'bad' : 'odd', isEligible && why],
+    [state === 'lagging' && !isDayUsed ? 'odd' : 'bad', !isEligible && standing, since],
     // The state of an upstream out of service already says so.
     ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
     ['odd', isServing(state) && isHanging && overtaken],

@@ -75,7 +75,7 @@ export class Attempt implements Due {
     this.#urls =
       chosen || (floor === null && !able.some(hasLimit))
         ? urls
-        : urls.filter((each) => each.waitMs === 0 && isAt(floor, each))
+        : urls.filter((each) => isAt(floor, each) && each.admits())
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
     this.exchange = new Exchange(context, this.#call, chosen ?? { upstream, url }, kind, nowMs)

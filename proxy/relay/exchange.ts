@@ -47,7 +47,7 @@ export class Exchange {
   constructor(
     context: RelayContext,
     call: Call,
-    { upstream, url, isCounted = false }: ChosenUrl,
+    { upstream, url }: ChosenUrl,
     kind: AttemptKind,
     nowMs: number,
   ) {
@@ -56,7 +56,7 @@ export class Exchange {
     this.upstream = upstream
     this.url = url
     this.record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
-    if (!isCounted) url.limit?.begin()
+    url.limit?.begin()
   }
 
   get violation(): Violation | null {

@@ -10,9 +10,8 @@ import type { RelayContext } from './relay-context.ts'
 const maxWaitMs = 1_100
 
 /**
- * Lets a call wait when only limits of URLs keep it from being served. A wait for a rate has its
- * time in that rate already, and a wait for a concurrent request is in a queue, so calls that wait
- * together do not wake together.
+ * Lets a call wait when only limits of URLs keep it from being served. Calls wait for a URL in a
+ * queue, which lets each of them send in its turn, so waiting calls do not wake at once.
  */
 export class LimitWait {
   readonly #context: RelayContext
@@ -47,31 +46,18 @@ export class LimitWait {
       this.#cancel = null
       run(chosen, clock.nowMs())
     }
-    if (waitMs === Infinity) {
-      const leave = limit.whenFree(() => {
-        stop()
-        end(null)
-      })
-      const stop = clock.after(leftMs, () => {
-        leave()
-        end(null)
-      })
-      this.#cancel = () => {
-        stop()
-        leave()
-      }
-      return true
-    }
-    limit.begin(waitMs)
-    const stop = clock.after(waitMs, () => {
+    const leave = limit.whenFree(() => {
+      stop()
       // A cooldown may have begun.
-      if (found.url.serves(this.#needs.addons)) return end({ ...found, isCounted: true })
-      limit.end()
+      end(found.url.serves(this.#needs.addons) ? found : null)
+    })
+    const stop = clock.after(leftMs, () => {
+      leave()
       end(null)
     })
     this.#cancel = () => {
       stop()
-      limit.end()
+      leave()
     }
     return true
   }

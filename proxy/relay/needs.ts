@@ -127,7 +127,7 @@ function isSpent(
 
 /** Error message for a call that no upstream can serve. */
 function whyNone(pool: Pool, wanted: Needs): string {
-  const { addons, isOneOfMany } = wanted
+  const { addons } = wanted
   // Clients choose the extension, so its length is bounded here.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   const isFor = ({ urls }: Upstream) => !declared || urls.some((url) => url.isFor(addons))
@@ -139,7 +139,7 @@ function whyNone(pool: Pool, wanted: Needs): string {
     if (isExcluded(each, wanted)) return `${each.name}: excluded`
     // Another URL of the upstream may be up but lack the add-on.
     const isInCooldown = declared && !each.serves(addons)
-    return `${each.name}: ${isInCooldown ? 'cooldown' : stateOf(pool, each, isOneOfMany)}`
+    return `${each.name}: ${isInCooldown ? 'cooldown' : stateOf(pool, each, wanted)}`
   })
   return `no upstream${declared && ` with ${declared}`} can serve this call now (${states.join(', ')})`
 }
@@ -150,15 +150,25 @@ function mayEverServe({ name, urls }: Upstream, { addons, excluded }: Needs): bo
   return declares && !excluded.includes(name)
 }
 
-function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
-  const { state, urls } = upstream
-  if (isServing(state) && urls.every((url) => url.waitMs > 0)) return 'limit-reached'
+function stateOf(pool: Pool, upstream: Upstream, wanted: Needs): string {
+  const { state } = upstream
+  const { isOneOfMany } = wanted
+  if (pool.pick.isAtLimit(upstream, wanted)) return `limit-reached (${limitsOf(upstream)})`
   if (!isServing(state) || !pool.pick.isFull(upstream, isOneOfMany)) return state
   const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'
   if (!pool.pick.isFull(upstream))
     return 'the sessions that connections with many calls may have are taken'
   return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
+}
+
+/** `per-day 20`; with several URLs `per-day 20 at https://a.example, per-second 5 at ...`. */
+function limitsOf({ urls }: Upstream): string {
+  const bound = urls.flatMap(({ limit, cooldown, printable }) => {
+    const binding = cooldown.active ? null : (limit?.binding ?? null)
+    return binding === null ? [] : [urls.length > 1 ? `${binding} at ${printable}` : binding]
+  })
+  return bound.join(', ')
 }
 
 /** The error if no upstream was available, or every attempt failed without a fallback reply. */
@@ -225,7 +235,7 @@ export function rateLimited(
   const retryAfterMs = waitMs === Infinity ? firstBackoffMs : waitMs
   const first =
     inCooldown && cooldownMs <= limitMs
-      ? `the cooldown of ${inCooldown.upstream.name} after a rate limit ends first`
+      ? `the cooldown of ${inCooldown.upstream.name} (${inCooldown.url.cooldown.last.cause}) ends first`
       : `${atLimit?.upstream.name} is the first below its limit again`
   const message = `${whyNone(pool, needs)}; ${first}`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it } from 'vitest'
+import type { FixedLimits } from '../config/types.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
+import type { nodeUrlConfig } from '../upstream/testing/node-url-config.ts'
 import { Journal } from './call.ts'
 import { RelayFixture, ethereum, result, type TestCall } from './testing/relay-fixture.ts'
 
@@ -108,7 +111,43 @@ it('reports only the cooldown of the upstream that has the add-on', async () => 
   await expect(fixture.relay(again)).rejects.toMatchObject({
     kind: { reason: 'rate-limited' },
     message:
-      'no upstream with `trace` can serve this call now (b: cooldown); the cooldown of b after a rate limit ends first',
+      'no upstream with `trace` can serve this call now (b: cooldown); the cooldown of b (rate limited) ends first',
+  })
+})
+
+const limits = (more: Partial<FixedLimits>) => {
+  return { limits: { perSecond: null, perDay: null, concurrent: null, ...more } }
+}
+
+it.each<
+  [
+    string,
+    NonNullable<Parameters<typeof nodeUrlConfig>[1]>[],
+    (urls: readonly NodeUrl[]) => void,
+    string,
+  ]
+>([
+  [
+    'a limit per day',
+    [limits({ perDay: 1 })],
+    () => {},
+    '(a: limit-reached (per-day 1)); a is the first below its limit again',
+  ],
+  [
+    'a learned limit of several URLs, one of which is in cooldown',
+    [limits({ perDay: 1 }), {}],
+    ([, other]) => other!.cooldown.begin(null, 'quota', 'x'),
+    '(a: limit-reached (per-day 1 at http://a-0.test)); the cooldown of a (quota exceeded) ends first',
+  ],
+])('names the limit: %s', async (_, urls, arrange, message) => {
+  const { chain, iface } = await ethereum()
+  const fixture = new RelayFixture(chain, iface, { a: { ...ok, urls } })
+  const { call } = await fixture.ask()
+  arrange(fixture.pool.upstreams[0]!.urls)
+  const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
+  await expect(fixture.relay(again)).rejects.toMatchObject({
+    kind: { reason: 'rate-limited' },
+    message: `no upstream can serve this call now ${message}`,
   })
 })
 

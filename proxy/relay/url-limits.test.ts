@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import type { FixedLimits } from '../upstream/rate-limit.ts'
+import type { FixedLimits } from '../config/types.ts'
 import type { Script } from '../upstream/testing/scripted-transport.ts'
 import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
@@ -117,6 +117,47 @@ describe('a fixed limit', () => {
     expect((await relay.ask()).outcome).toBe(ok.body)
   })
 
+  it('gives back the turns of calls whose clients leave while they wait', async () => {
+    const times: number[] = []
+    const relay = fixture({ a: { ...limited({ perSecond: 5 }), ...timed(times) } })
+    const leaving = new AbortController()
+    const first = Array.from({ length: 5 }, () => relay.begin())
+    const left = Array.from({ length: 5 }, () => relay.begin({ signal: leaving.signal }))
+    leaving.abort()
+    await relay.clock.advance(500)
+    await Promise.all([...first, ...left])
+    const next = relay.begin()
+    await relay.clock.advance(600)
+    expect([(await next).outcome, times.at(-1)! - times[0]!]).toEqual([ok.body, 1_000])
+  })
+
+  it('moves the calls up that wait behind one whose client leaves', async () => {
+    const times: number[] = []
+    const relay = fixture({ a: { ...limited({ perSecond: 1 }), ...timed(times) } })
+    const leaving = new AbortController()
+    const first = relay.begin()
+    const left = relay.begin({ signal: leaving.signal })
+    await relay.clock.advance(950)
+    const last = relay.begin()
+    leaving.abort()
+    await relay.clock.advance(60)
+    expect([(await first).outcome, (await left).outcome]).toEqual([ok.body, 'CallAborted'])
+    expect([(await last).outcome, times.at(-1)! - times[0]!]).toEqual([ok.body, 1_000])
+  })
+
+  it('does not charge the day for calls that leave while they wait', async () => {
+    const relay = fixture({ a: limited({ perSecond: 1, perDay: 5 }) })
+    await relay.ask()
+    for (let each = 0; each < 8; each++) {
+      const leaving = new AbortController()
+      const left = relay.begin({ signal: leaving.signal })
+      leaving.abort()
+      await left
+    }
+    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(ok.body)
+    expect((await relay.ask()).outcome).toBe('rate-limited')
+  })
+
   it('holds back a write only if every upstream is at its limit', async () => {
     const relay = fixture({ a: limited({ perSecond: 1 }), b: limited({ perSecond: 2 }) })
     for (let each = 0; each < 4; each++) expect((await relay.ask(write)).outcome).toBe(ok.body)
@@ -158,6 +199,14 @@ describe('a limit that a node refuses', () => {
     const all = await outcomes(relay, 60 * 30, 1_000 / 30)
     expect(all.filter((each) => each !== ok.body)).toEqual([])
     expect(answers.filter((isOk) => !isOk).length / answers.length).toBeLessThan(0.02)
+  })
+
+  it('is learned from the answers to a large burst, not from its requests', async () => {
+    const answers: boolean[] = []
+    const relay = fixture({ a: node(answers, 40) })
+    for (let each = 0; each < 2; each++) await outcomes(relay, 1_100, 0, 3_000)
+    const learned = relay.pool.upstreams[0]!.urls[0]!.limit!.learnedPerSecond
+    expect([learned! >= 10, learned! <= 20]).toEqual([true, true])
   })
 
   it('is learned by a single URL, and forgotten when it no longer binds', async () => {

@@ -51,7 +51,6 @@ async function setUp(perConnection: number, error: { code: number; message: stri
 it.each([
   { code: -32006, message: 'Too many subscriptions on the connection' },
   { code: -32603, message: 'max_subscriptions_per_client 5 reached' },
-  { code: -32005, message: 'limit exceeded' },
 ])('12 subscriptions at a node that takes 5 per connection: %o', async (refusal) => {
   const { node, url, clock, join } = await setUp(5, refusal)
   await Promise.all(Array.from({ length: 12 }, (_, at) => join(at)))
@@ -61,6 +60,17 @@ it.each([
   // It knows the limit, and asks the connection that has room.
   expect([node.upgrades.length, node.received.length]).toEqual([3, requests + 1])
   await clock.advance(0)
+})
+
+it.each([
+  { code: -32005, message: 'limit exceeded' },
+  { code: -32005, message: 'rate limit exceeded, retry in 1000ms' },
+])('a rate limit opens no connection and limits none: %o', async (refusal) => {
+  const { node, url, join } = await setUp(5, refusal)
+  for (let each = 0; each < 5; each++) await join(each)
+  await expect(join(5)).rejects.toThrow('refused')
+  expect([node.upgrades.length, node.received.length]).toEqual([1, 6])
+  expect(url.cooldown.last.why).toMatch(/^rate limited/)
 })
 
 it('a node that refuses the first subscription of a connection is not asked again', async () => {

@@ -139,7 +139,7 @@ export class SharedSource {
     const failure = failures.ofNodeError(said.error)
     const { retry, cooldown, limit } = failure
     // A limit that the other subscriptions of the connection have reached is not the URL's.
-    if (limit !== null && subscription.limited?.() && mayRepeat) return null
+    if (limit === 'connection' && subscription.limited?.() && mayRepeat) return null
     if (cooldown) settle('limited', null, url, limitOf(failure, null))
     const error = memberBytes(body, 'error') ?? notAnAnswer
     throw new NodeRefused(url.mask.bytes(error), retry || cooldown)

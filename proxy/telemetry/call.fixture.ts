@@ -127,6 +127,7 @@ export function anUpstream(
     lagSeconds: null,
     oldestBlocks: {},
     urlsInCooldown: 0,
+    ...{ isDayUsed: false, learnedPerSecond: null },
     cooldownLeftMs: null,
     latencyMs: null,
     score: null,

@@ -186,6 +186,9 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       }
       logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })
     },
+    dayUsed(upstream, url, why) {
+      logger.warn('upstream URL at its limit', { ...labels, upstream, url, why })
+    },
     verificationFailed(upstream, url, verification, why) {
       if (!limitsOf(upstream).takeVerification()) return
       logger.warn('verification failed', { ...labels, upstream, url, verification, why })

@@ -25,6 +25,7 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.lagSeconds, ({ lagSeconds }) => lagSeconds],
   [series.score, ({ score }) => score],
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
+  [series.learnedLimit, ({ learnedPerSecond }) => learnedPerSecond],
 ]
 
 /** Size and counters of the answer cache. */
@@ -148,12 +149,21 @@ function eventLoopDelays(): readonly object[] {
 }
 
 const isLinux = process.platform === 'linux'
-/** Read at the start, since reading takes a file. Null if unknown. */
-const maxFiles = isLinux
-  ? Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
-  : null
+/** Read at the start, since reading opens a file descriptor. */
+const maxFiles = readMaxFiles()
 
-/** Some readings take a file. @param atLimit the value if none is left */
+/** Null if unknown: elsewhere than on Linux, and in a sandbox without the file. */
+function readMaxFiles(): number | null {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8')
+    const soft = /^Max open files +(\d+)/m.exec(limits)?.[1]
+    return soft === undefined ? null : Number(soft)
+  } catch {
+    return null
+  }
+}
+
+/** Some readings open a file descriptor. @param atLimit the value if none is left */
 function readAt(read: () => number | null, atLimit: number | null = null): number | null {
   try {
     return read()
@@ -165,16 +175,14 @@ function readAt(read: () => number | null, atLimit: number | null = null): numbe
 
 const startSeconds = Math.round(performance.timeOrigin) / 1_000
 
-const readings: readonly (readonly [Series, () => number | null])[] = [
+/** Series, reading, and its value if no file descriptor is left. */
+const readings: readonly (readonly [Series, () => number | null, atLimit?: number | null])[] = [
   [series.startTime, () => startSeconds],
   [series.cpu, () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000_000],
   [series.residentMemory, () => process.memoryUsage.rss()],
   [series.heapUsed, () => process.memoryUsage().heapUsed],
   [series.externalMemory, () => process.memoryUsage().external],
-  [
-    series.openFiles,
-    () => readAt(() => (isLinux ? readdirSync('/proc/self/fd').length : null), maxFiles),
-  ],
+  [series.openFiles, () => (isLinux ? readdirSync('/proc/self/fd').length : null), maxFiles],
   [series.maxFiles, () => maxFiles],
   [series.eventLoopBusy, () => performance.eventLoopUtilization().active / 1_000],
 ]
@@ -194,9 +202,9 @@ export function registerProcess(registry: Registry, version: string, budget?: By
           [series.maxHeldBytes, () => budget.maxBytes],
           [series.cutOffs, () => budget.cutOffs],
         ]
-  for (const [one, read] of [...readings, ...ofBudget])
+  for (const [one, read, atLimit] of [...readings, ...ofBudget])
     mirror(registry, one, () => {
-      const value = readAt(read)
+      const value = readAt(read, atLimit)
       return value === null ? [] : [{ labels: {}, value }]
     })
   loopDelay.enable()

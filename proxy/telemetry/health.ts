@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from './config-state.ts'
-import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
+import { isServing, type PoolSnapshot, takesCalls } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 import { Resources } from './resources.ts'
 import { counted } from '../words/counted.ts'
@@ -158,9 +158,12 @@ export class Health {
 type Seen = ReturnType<Health['look']>[number]
 
 /** @returns `ETH1 jsonrpc: 2 of 3 upstreams serving; node-c disabled` */
-function lineOf({ name, pool, serving, total, darkSince }: Seen, isVerbose: boolean): string {
+function lineOf({ name, pool, total, darkSince }: Seen, isVerbose: boolean): string {
+  const serving = pool.upstreams.filter(takesCalls).length
   const others = pool.upstreams
-    .filter(({ state }) => state !== 'eligible')
+    .filter(({ state, isDayUsed, why }) => {
+      return state !== 'eligible' || isDayUsed || (isVerbose && why !== null)
+    })
     .map((each) => `; ${each.name} ${isVerbose ? stateText(each) : each.state}`)
   const dark = isVerbose && darkSince !== null ? `dark since ${darkSince}` : 'dark'
   const count = `${serving} of ${counted(total, 'upstream')} serving`

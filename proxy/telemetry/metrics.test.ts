@@ -247,6 +247,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
         lagBlocks: 2,
         lagSeconds: 24.5,
         urlsInCooldown: 2,
+        learnedPerSecond: 40,
         score: 0.75,
       }),
     ],
@@ -260,6 +261,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
   expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
+  expect(samples.get(`router_upstream_learned_limit_per_second{${ofA}}`)).toBe(40)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
   pool = { tip: null, upstreams: [anUpstream('node-a', 'disabled')] }
   samples = await samplesOf(metrics)
@@ -274,7 +276,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
     [`router_upstream_state{${ofA},state="disabled"}`]: 1,
     [`router_upstream_state{${ofA},state="rejected"}`]: 0,
   })
-  const unknown = /^router_(chain_tip|upstream_(latest|lag|score))/
+  const unknown = /^router_(chain_tip|upstream_(latest|lag|score|learned))/
   expect([...samples.keys()].filter((id) => unknown.test(id))).toEqual([])
 })
 

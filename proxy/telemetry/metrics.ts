@@ -39,7 +39,7 @@ interface MetricsOptions {
   /** Null or absent if no answers are cached. */
   readonly cache?: CacheFigures | null
   readonly config: ConfigState
-  /** Absent: none is ever used up. */
+  /** Absent: reports no shortage. */
   readonly resources?: Pick<Resources, 'shortages'>
 }
 

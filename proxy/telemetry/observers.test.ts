@@ -20,6 +20,7 @@ function recorder(received: unknown[], name: string): Observers {
     poolObserver: (chain) => ({
       stateChanged: record(chain, 'stateChanged'),
       cooldownBegan: record(chain, 'cooldownBegan'),
+      dayUsed: record(chain, 'dayUsed'),
       verificationFailed: record(chain, 'verificationFailed'),
     }),
     crossValidationObserver: (chain) => ({
@@ -60,6 +61,7 @@ test('each observer gets every call, in order', () => {
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', aRecord('disabled', 'why'))
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
+  pool.dayUsed?.('node-a', 'https://a.example', 'why')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
   listener.callEnded(call, end, 12)
   listener.requestRefused(error, 'guid-1')
@@ -80,6 +82,7 @@ test('each observer gets every call, in order', () => {
     ['breakerChanged', true],
     ['stateChanged', 'node-a', 'eligible', aRecord('disabled', 'why')],
     ['cooldownBegan', 'node-a', 'https://a.example', 30_000, 'rate limited'],
+    ['dayUsed', 'node-a', 'https://a.example', 'why'],
     ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
     ['callEnded', call, end, 12],
     ['requestRefused', error, 'guid-1'],

@@ -38,7 +38,14 @@ type SomeObservers = {
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged', 'logsMismatched'],
   crossValidationObserver: ['validated', 'finalizedMismatch'],
-  poolObserver: ['stateChanged', 'cooldownBegan', 'probeSent', 'exhausted', 'verificationFailed'],
+  poolObserver: [
+    'stateChanged',
+    'cooldownBegan',
+    'dayUsed',
+    'probeSent',
+    'exhausted',
+    'verificationFailed',
+  ],
   listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
   subscriptionObserver: [
     'clientsChanged',

@@ -77,7 +77,7 @@ test.each<[string, (observed: Observed) => unknown, (keyof typeof why)?]>([
   expect(lines[0]).toMatch(`; since ${since}`)
 })
 
-test('a resource counts as used up for a minute after its last lack, since its first', async () => {
+test('a shortage is reported for a minute after its last request, since its first', async () => {
   const { clock, health, observed, shown } = fixture()
   const sinceMs = () => health.resources.shortages.map(({ since }) => Date.parse(since))
   const startMs = clock.wallMs()

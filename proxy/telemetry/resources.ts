@@ -7,7 +7,7 @@ import { errorKinds, type RelayError } from '../relay/errors.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import { timeOf } from './config-state.ts'
 
-/** Resources of the router itself, with what a reader can do about their lack. */
+/** Resources of the router itself, with the remedy for each shortage. */
 const remedies = {
   files: 'raise the limit of open files, or lower the number of connections',
   ports: 'the machine has no local port left for connections to nodes: add addresses or replicas',
@@ -23,7 +23,7 @@ const resourceOf: Readonly<Record<string, Resource>> = {
   EADDRNOTAVAIL: 'ports',
 }
 
-/** A resource counts as used up for this long after the last request that lacked it. */
+/** How long a shortage is reported. */
 const recentMs = 60_000
 
 /** A resource that the router lacks. No upstream is at fault. */

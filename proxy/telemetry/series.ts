@@ -213,6 +213,10 @@ export const series = {
       name: 'router_upstream_urls_in_cooldown',
       help: 'URLs of the upstream in cooldown.',
     },
+    learnedLimit: {
+      name: 'router_upstream_learned_limit_per_second',
+      help: 'Lowest limit, in requests per second, that the router has learned from refusals of a URL of the upstream; absent while there is none.',
+    },
   }),
   ...labelled([], {
     stickyClaims: {

@@ -46,8 +46,6 @@ export interface Candidate extends Weighed {
 export interface ChosenUrl {
   readonly upstream: Upstream
   readonly url: NodeUrl
-  /** Its limit has counted the request already. */
-  readonly isCounted?: boolean
 }
 
 /** Candidates of a weighted selection; null if there was at most one. */

@@ -142,12 +142,12 @@ describe('Cooldown', () => {
     cooldown.begin(null)
     await clock.advance(1_000)
     cooldown.begin(5_000, 'quota')
-    await clock.advance(5_000)
+    await clock.advance(300_000)
     cooldown.pause(2_000)
     expect(said).toEqual([
       [1_000, 'rate limited'],
-      [5_000, 'quota exceeded, Retry-After'],
-      [2_000, 'unavailable, Retry-After'],
+      [300_000, 'quota exceeded, wait requested by the node'],
+      [2_000, 'unavailable, wait requested by the node'],
     ])
   })
 

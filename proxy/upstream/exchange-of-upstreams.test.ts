@@ -67,6 +67,23 @@ test('reused upstreams keep head, state and order, and the tip follows the curre
   expect(pool.tip).toBe(null)
 })
 
+test('the requests of a day outlast a change of the config, also of the key', () => {
+  const perDay = (value: number, more: Partial<NodeUrlConfig> = {}) => {
+    return { limits: { perSecond: null, perDay: value, concurrent: null }, ...more }
+  }
+  const { pool, clock } = new PoolFixture('a', () => perDay(2))
+  const limitOf = () => pool.upstreams[0]!.urls[0]!.limit
+  limitOf()!.begin()
+  limitOf()!.begin()
+  expect(pool.upstreams[0]!.isDayUsed).toBe(true)
+  pool.commit(pool.prepare([config('a', perDay(3, key('two')))]))
+  expect([limitOf()!.sentToday, limitOf()!.waitMs]).toEqual([2, 0])
+  limitOf()!.begin()
+  expect(limitOf()!.waitMs).toBe(24 * 3_600_000 - (clock.wallMs() % (24 * 3_600_000)))
+  pool.commit(pool.prepare([config('b', perDay(3))]))
+  expect(limitOf()!.sentToday).toBe(0)
+})
+
 test('only current upstreams count as archive nodes', () => {
   const { pool } = new PoolFixture('a')
   const old = { kind: 'tag', tag: 'earliest' } as const

@@ -110,6 +110,7 @@ export type CooldownKind = keyof typeof cooldowns
 
 /** Limits for `Retry-After`: quotas are at most daily. */
 const retryAfterLimitsMs = { min: 1_000, max: 24 * 3_600_000 }
+const requested = ', wait requested by the node'
 /** Limit for an unavailable node, which may recover sooner and may be the only upstream. */
 export const longestPauseMs = 30_000
 /** Least time between two trials of a URL in cooldown. */
@@ -130,8 +131,8 @@ export class Cooldown {
   #triedMs = -Infinity
   #isOnTrial = false
   readonly #methods = new Map<string, number>()
-  /** Duration and reason of the last cooldown. */
-  last = { forMs: 0, why: '' }
+  /** Duration and reason of the last cooldown, and the reason in a word or two. */
+  last = { forMs: 0, why: '', cause: '' }
 
   /**
    * @param began called with the duration and the reason
@@ -173,15 +174,19 @@ export class Cooldown {
     // An old cooldown does not count towards the doubling.
     if (this.clock.nowMs() - this.#untilMs >= row.maxMs) backoff.reset()
     const { min, max } = retryAfterLimitsMs
-    const words = reason && `: ${reason}`
-    if (retryAfterMs === null) this.#start(backoff.next(), `${why}${words}`)
-    else this.#start(Math.min(Math.max(retryAfterMs, min), max), `${why}, Retry-After${words}`)
+    // A quota that is used up does not return within seconds, whatever a gateway says.
+    const leastMs = kind === 'quota' ? row.firstMs : min
+    if (retryAfterMs === null) this.#start(backoff.next(), why, reason)
+    else {
+      const forMs = Math.min(Math.max(retryAfterMs, leastMs), max)
+      this.#start(forMs, why, reason, requested)
+    }
   }
 
   /** Handles `Retry-After` of an unavailable node, which does not affect the doubling. */
   pause(retryAfterMs: number, reason = ''): void {
-    const why = `unavailable, Retry-After${reason && `: ${reason}`}`
-    if (!this.active && retryAfterMs > 0) this.#start(Math.min(retryAfterMs, longestPauseMs), why)
+    if (this.active || retryAfterMs <= 0) return
+    this.#start(Math.min(retryAfterMs, longestPauseMs), 'unavailable', reason, requested)
   }
 
   /**
@@ -220,12 +225,13 @@ export class Cooldown {
     return Math.max(0, leftMs)
   }
 
-  #start(forMs: number, why: string): void {
+  #start(forMs: number, cause: string, reason: string, by = ''): void {
     const nowMs = this.clock.nowMs()
     this.#untilMs = nowMs + forMs
     this.#triedMs = nowMs
     this.#isOnTrial = false
-    this.last = { forMs, why }
+    const why = `${cause}${by}${reason && `: ${reason}`}`
+    this.last = { forMs, why, cause }
     this.#began(forMs, why)
   }
 }

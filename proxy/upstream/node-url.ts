@@ -80,6 +80,11 @@ export class NodeUrl<Wire extends Transport = Transport> {
     return this.limit === null ? 0 : this.limit.waitMs
   }
 
+  /** Whether its limits allow a request now. */
+  admits(): boolean {
+    return this.limit === null || this.limit.admits()
+  }
+
   /** Like `serves`, but ignores the cooldown. */
   isFor(addons: readonly string[]): boolean {
     return this.verified === true && addons.every((addon) => this.addons.has(addon))

@@ -25,6 +25,11 @@ export function isServing(state: UpstreamState): boolean {
   return state === 'eligible' || state === 'lagging'
 }
 
+/** Whether calls go to the upstream: it is in service, and a limit of the day leaves some. */
+export function takesCalls({ state, isDayUsed }: UpstreamSnapshot): boolean {
+  return isServing(state) && !isDayUsed
+}
+
 /** State of an upstream with start and reason, for pages, metrics and logs. Times are ISO 8601. */
 export interface StateRecord {
   readonly state: UpstreamState
@@ -42,6 +47,10 @@ export interface UpstreamSnapshot extends StateRecord {
   readonly tier: Tier
   /** Recent faults that do not stop it from serving: `... (stalled: 5) since 13:15:07`; or null. */
   readonly fault: string | null
+  /** Whether every URL has used up its requests of the day, so that it gets no calls. */
+  readonly isDayUsed: boolean
+  /** The lowest learned limit of its URLs, in requests per second; null without one. */
+  readonly learnedPerSecond: number | null
   /** Attempts in flight. */
   readonly sessions: number
   /** Null if unknown, like the other nulls. */
@@ -81,6 +90,8 @@ export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: StateRecord): void
   /** A cooldown of a URL began, caused by an answer of its node. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
+  /** A URL has used up its requests of the day. `url` is printable. */
+  dayUsed?(upstream: string, url: string, why: string): void
   /** The router sent a probe. */
   probeSent?(upstream: string): void
   /** The router had no file, port or buffer left for a probe. @param code such as `EMFILE` */

@@ -123,15 +123,20 @@ export class Picker {
         obstacle === obstacles.notServing ||
         obstacle === obstacles.limitReached) &&
       isAt(wanted.floor ?? null, url) &&
-      url.waitMs === 0
+      url.admits()
     )
+  }
+
+  /** Whether nothing but limits of its URLs keeps the call away from the upstream. */
+  isAtLimit(upstream: Upstream, wanted: Wanted): boolean {
+    return this.#obstacleOf(upstream, wanted) === obstacles.limitReached
   }
 
   /** The URL that its limits keep from the call for the shortest time; null if there is none. */
   nextAtLimit(wanted: Wanted): ChosenUrl | null {
     let next: ChosenUrl | null = null
     for (const upstream of this.#pool.upstreams) {
-      if (this.#obstacleOf(upstream, wanted) !== obstacles.limitReached) continue
+      if (!this.isAtLimit(upstream, wanted)) continue
       if (wanted.untriedOnly && wanted.tried(upstream.name)) continue
       for (const url of upstream.urls)
         if (canServe(url, wanted) && (!next || url.waitMs < next.url.waitMs))
@@ -308,7 +313,7 @@ function obstacleOfUrls({ urls }: Upstream, wanted: Wanted): number {
   let obstacle: number = obstacles.notServing
   for (const url of urls) {
     if (!canServe(url, wanted)) continue
-    if (url.limit === null || !wanted.isPaced || url.waitMs === 0) return 0
+    if (!wanted.isPaced || url.admits()) return 0
     obstacle = obstacles.limitReached
   }
   return obstacle

@@ -87,10 +87,11 @@ export class Pool implements Members {
   }
 
   /** Applies a change. Removed upstreams get no new calls and finish their running ones. */
-  commit({ upstreams }: Change): void {
+  commit({ upstreams, added }: Change): void {
     const removed = this.upstreams.filter((each) => !upstreams.includes(each))
     this.upstreams = upstreams
     for (const each of upstreams) this.#apart.delete(each)
+    resumeDays(added, removed)
     this.changed()
     this.#remove(removed)
   }
@@ -262,6 +263,8 @@ export class Pool implements Members {
         tier: each.tier,
         ...each.record,
         fault: each.fault,
+        isDayUsed: each.isDayUsed,
+        learnedPerSecond: each.learnedPerSecond,
         sessions: each.usedSlots,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
@@ -297,6 +300,9 @@ export class Pool implements Members {
         sockets.push(new NodeUrl(url, this.#options.createSocketTransport(url), cooldown))
       else others.push(new NodeUrl(url, this.#options.createTransport(url), cooldown))
     }
+    for (const { limit, printable } of [...others, ...sockets])
+      if (limit !== null)
+        limit.dayUsed = () => observer.dayUsed?.(config.name, printable, limit.notice ?? '')
     const urls = others.length > 0 ? others : sockets
     const upstream = new Upstream(config, { urls, sockets }, availability, clock, epochDurationMs)
     if (config.methods) upstream.methods = new MethodRule(config.methods, iface)
@@ -322,6 +328,18 @@ function cooldownsOf({ allUrls }: Upstream) {
   return {
     urlsInCooldown: left.length,
     cooldownLeftMs: left.length === 0 ? null : Math.min(...left),
+  }
+}
+
+/** URLs that a new config retains, as printed, do not get the requests of their day again. */
+function resumeDays(added: readonly Upstream[], removed: readonly Upstream[]): void {
+  for (const { name, allUrls } of added) {
+    const former = [...(removed.find((each) => each.name === name)?.allUrls ?? [])]
+    for (const { limit, printable } of allUrls) {
+      const at = former.findIndex((each) => each.printable === printable)
+      const [url] = at < 0 ? [] : former.splice(at, 1)
+      if (url?.limit) limit?.resume(url.limit)
+    }
   }
 }
 

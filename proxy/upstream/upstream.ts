@@ -136,8 +136,7 @@ export class Upstream implements TrackedNode {
     const [url] = paused.toSorted((a, b) => a.cooldown.leftMs - b.cooldown.leftMs)
     if (!url) return { leftMs: 0, why: null }
     const { leftMs, last } = url.cooldown
-    const about = `nothing goes to ${url.printable} for ${Math.ceil(last.forMs / 1_000)} s`
-    return { leftMs, why: `${last.why}; ${about}` }
+    return { leftMs, why: `${last.why} at ${url.printable}` }
   }
 
   #whyIn(state: UpstreamState, cooldown: string | null): string | null {
@@ -146,7 +145,28 @@ export class Upstream implements TrackedNode {
     if (state === 'cooldown') return cooldown
     if (state === 'unverified') return trouble ?? cooldown
     if (state === 'rejected') return trouble ?? availability.why
-    return [lagReason, trouble].filter((why) => why !== null).join('; ') || null
+    return [lagReason, trouble, this.#limitNotice].filter((why) => why !== null).join('; ') || null
+  }
+
+  /** Limits of its URLs that hold back calls, although it is in service. */
+  get #limitNotice(): string | null {
+    const notices = this.urls.flatMap(({ limit, printable }) => {
+      const notice = limit?.notice ?? null
+      if (notice === null) return []
+      return this.allUrls.length > 1 ? `${printable}: ${notice}` : notice
+    })
+    return notices.join('; ') || null
+  }
+
+  /** Whether every URL has used up its requests of the day. */
+  get isDayUsed(): boolean {
+    return this.urls.length > 0 && this.urls.every(({ limit }) => limit?.isDayUsed)
+  }
+
+  /** The lowest learned limit of its URLs, in requests per second; null without one. */
+  get learnedPerSecond(): number | null {
+    const all = this.urls.flatMap(({ limit }) => limit?.learnedPerSecond ?? [])
+    return all.length === 0 ? null : Math.min(...all)
   }
 
   /** URLs for calls and subscriptions, without duplicates. */

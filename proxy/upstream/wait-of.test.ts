@@ -37,6 +37,9 @@ describe('waitOf', () => {
     [['ratelimit', '"default";r=0;t=5'], 5_000],
     [['ratelimit', '"burst";r=0;t=5, "day";r=100;t=5000'], 5_000],
     [['ratelimit', '"default";r=10;t=5'], null],
+    [['ratelimit', 'r=0;t=5'], 5_000],
+    [['ratelimit', 'r=3;t=5'], null],
+    [['ratelimit', 't=5; r=0'], 5_000],
     [['ratelimit', 'limit=100, remaining=0, reset=6'], 6_000],
     [['ratelimit', 'limit=100, remaining=50, reset=6'], null],
     [['x-ratelimit-reset', '7'], 7_000],
@@ -50,14 +53,15 @@ describe('waitOf', () => {
     [['grpc-retry-pushback-ms', '-1'], null],
     [['grpc-status-details-bin', retryInfo(1, 500_000_000)], 1_500],
     [['grpc-status-details-bin', retryInfo(2)], 2_000],
+    [['grpc-status-details-bin', retryInfo(3, undefined, 1)], 3_000],
     [['grpc-status-details-bin', 'AAAA'], null],
   ])('%j', (headers, ms) => {
     expect(waitOf(headers, now)).toBe(ms)
   })
 })
 
-/** A status whose only detail is a delay. */
-function retryInfo(seconds: number, nanos?: number): string {
+/** A status with a delay, after other details. */
+function retryInfo(seconds: number, nanos?: number, others = 0): string {
   const varint = (value: number): number[] =>
     value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
   const field = (number: number, bytes: readonly number[]) => [
@@ -68,5 +72,7 @@ function retryInfo(seconds: number, nanos?: number): string {
   const delay = [8, ...varint(seconds), ...(nanos === undefined ? [] : [16, ...varint(nanos)])]
   const type = [...Buffer.from('type.googleapis.com/google.rpc.RetryInfo')]
   const detail = [...field(1, type), ...field(2, field(1, delay))]
-  return Buffer.from([8, 8, ...field(3, detail)]).toString('base64')
+  const info = field(1, [...Buffer.from('type.googleapis.com/google.rpc.ErrorInfo')])
+  const before = Array.from({ length: others }, () => field(3, info)).flat()
+  return Buffer.from([8, 8, ...before, ...field(3, detail)]).toString('base64')
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { fieldAt } from '../chain/proto-field.ts'
+import { fieldAt, messagesAt } from '../chain/proto-field.ts'
 import { header, type HeaderList } from './wire.ts'
 
 /** Larger values of `x-ratelimit-reset` are seconds since the epoch, and still larger ones ms. */
@@ -45,25 +45,31 @@ function reset(value: string | null, wallMs: number): number | null {
   return Math.max(0, (number < epochFrom.ms ? number * 1_000 : number) - wallMs)
 }
 
-/** `"default";r=0;t=5`, or `limit=100, remaining=0, reset=5` of earlier drafts. */
+/**
+ * `"default";r=0;t=5`, which some nodes send without the name, or `limit=100, remaining=0, reset=5`
+ * of earlier drafts.
+ */
 function ratelimit(value: string | null): number | null {
   const text = value ?? ''
   const seconds = [
-    ...text.split(',').map((item) => /;\s*r=0\b/.test(item) && /;\s*t=(\d+)/.exec(item)?.[1]),
+    ...text
+      .split(',')
+      .map((item) => /(?:^|;)\s*r=0\b/.test(item) && /(?:^|;)\s*t=(\d+)/.exec(item)?.[1]),
     /\bremaining=0\b/.test(text) && /\breset=(\d+)/.exec(text)?.[1],
   ]
   const all = seconds.filter((each) => typeof each === 'string').map(Number)
   return all.length === 0 ? null : Math.max(...all) * 1_000
 }
 
-/** `google.rpc.RetryInfo` as the only detail of a `google.rpc.Status`. */
+/** The delay of `google.rpc.RetryInfo` among the details of a `google.rpc.Status`. */
 function retryInfo(value: string | null): number | null {
   if (value === null) return null
-  const status = Buffer.from(value, 'base64')
-  const type = fieldAt(status, [3, 1])
-  if (typeof type !== 'string' || !type.endsWith('/google.rpc.RetryInfo')) return null
-  const [seconds = 0, nanos = 0] = [fieldAt(status, [3, 2, 1, 1]), fieldAt(status, [3, 2, 1, 2])]
-  return typeof seconds === 'number' && typeof nanos === 'number'
-    ? seconds * 1_000 + nanos / 1e6
-    : null
+  for (const detail of messagesAt(Buffer.from(value, 'base64'), 3)) {
+    const type = fieldAt(detail, [1])
+    if (typeof type !== 'string' || !type.endsWith('/google.rpc.RetryInfo')) continue
+    const [seconds = 0, nanos = 0] = [fieldAt(detail, [2, 1, 1]), fieldAt(detail, [2, 1, 2])]
+    if (typeof seconds === 'number' && typeof nanos === 'number')
+      return seconds * 1_000 + nanos / 1e6
+  }
+  return null
 }

@@ -118,7 +118,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
     at: 15,
     labels: node,
-    says: 'alpha of ETH1 jsonrpc limits our rate',
+    says: 'alpha of ETH1 jsonrpc limits our calls (rate or quota)',
   },
   RouterUpstreamUnreliable: {
     broken: [attempts('answer', '0+70x30'), attempts('overtaken', '0+30x30')],

@@ -147,7 +147,7 @@ test('the text of a call has every detail, and a list has a line for each', () =
   const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1 }
   const paused = aRecord(
     'cooldown',
-    'rate limited: http-rate-limited (HTTP 429: busy); nothing goes to https://c.example for 30 s',
+    'rate limited: http-rate-limited (HTTP 429: busy) at https://c.example',
   )
   const behind = aRecord('lagging', '7 blocks behind the tip')
   const considered = [
@@ -201,7 +201,7 @@ test('the text of a call has every detail, and a list has a line for each', () =
         upstream  rank  score  availability  latency  sync  candidate
         node-a    0     0.50   1.00          1.00     1.00  yes
         node-b    0     1.00   1.00          1.00     1.00  yes
-        node-c    -     1.00   1.00          1.00     1.00  no: cooldown since 2026-01-01T00:00:00.000Z: rate limited: http-rate-limited (HTTP 429: busy); nothing goes to https://c.example for 30 s
+        node-c    -     1.00   1.00          1.00     1.00  no: cooldown since 2026-01-01T00:00:00.000Z: rate limited: http-rate-limited (HTTP 429: busy) at https://c.example
         node-d    0     1.00   1.00          1.00     1.00  no: lagging since 2026-01-01T00:00:00.000Z: 7 blocks behind the tip
         node-e    8     1.00   1.00          1.00     1.00  no: pruned, before block 900000
     +0.0ms  retry  node-b  violated in 1.2s (block-number: asked for 5, got 6)
