@@ -178,7 +178,7 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
       expect(sent).toContain(env[name])
 
     // The router masks a key that a node repeats.
-    const masked = 'the node says ****'
+    const masked = 'the node reported ****'
     for (const what of ['attempt ended', 'verification failed', 'request failed', masked])
       expect(stdout).toContain(what)
     expect(tracesIn(stdout)).toEqual([])

@@ -111,7 +111,7 @@ test('the log format is reloaded, and SIGUSR2 switches to debug and back', async
   await answering()
   await expect.poll(() => program.stdout.slice(from)).toMatch(/DEBUG .*request ended/)
   program.kill('SIGUSR2')
-  await expect.poll(() => program.stdout.slice(from)).toContain('debug logging is off')
+  await expect.poll(() => program.stdout.slice(from)).toContain('the log level is info')
   await put(upstreamsOf('a'))
 })
 

@@ -172,8 +172,8 @@ test.each([
   ],
   [
     'rejected',
-    'https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
-    'None of its URLs passes verification: https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
+    'https://a.example is not used: chain-id: expected 0x1, the node reported 0x5',
+    'None of its URLs passes verification: https://a.example is not used: chain-id: expected 0x1, the node reported 0x5',
   ],
   [
     'unverified',

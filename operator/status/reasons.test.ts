@@ -136,7 +136,7 @@ const dark = {
   silent: [],
 }
 
-/** Situations that follow from the result of applying, and from the pods. */
+/** Cases that depend on the apply result and the pods. */
 const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: complete }),
   ofRouter('minimal', { deployment: complete, missingMonitor: 'PodMonitor' }),

@@ -12,7 +12,7 @@ export interface MethodLists {
   readonly denied: readonly string[]
 }
 
-interface Verdict {
+interface Permission {
   readonly isPermitted: boolean
   /** Whether a pattern other than a bare `*` allows it, as a method for operators requires. */
   readonly isNamed: boolean
@@ -22,7 +22,7 @@ interface Verdict {
 export class MethodRule {
   readonly #iface: Pick<ChainInterface, 'methods' | 'aliases'>
   /** Only of methods in the spec, so that clients cannot exhaust memory. */
-  readonly #verdicts = new Map<string, Verdict>()
+  readonly #permissions = new Map<string, Permission>()
   readonly #allows: (method: string) => boolean
   readonly #denies: (method: string) => boolean
   readonly #names: (method: string) => boolean
@@ -38,18 +38,18 @@ export class MethodRule {
   }
 
   /** @param method as the spec names it; a pattern may use another of its names */
-  of(method: string): Verdict {
-    const known = this.#verdicts.get(method)
+  of(method: string): Permission {
+    const known = this.#permissions.get(method)
     if (known) return known
     const { methods, aliases } = this.#iface
     const isKnown = methods.has(method)
     const names = isKnown ? [method, ...otherNames(method, Object.fromEntries(aliases))] : [method]
     const isDenied = names.some(this.#denies)
-    const verdict = {
+    const permission = {
       isPermitted: !isDenied && names.some(this.#allows),
       isNamed: !isDenied && names.some(this.#names),
     }
-    if (isKnown) this.#verdicts.set(method, verdict)
-    return verdict
+    if (isKnown) this.#permissions.set(method, permission)
+    return permission
   }
 }

@@ -123,7 +123,8 @@ function switchableLog(logger: ProcessLogger, first: LogConfig): (next: LogConfi
   process.on('SIGUSR2', () => {
     isDebug = !isDebug
     apply()
-    logger.warn(isDebug ? 'the log level is debug until the next SIGUSR2' : 'debug logging is off')
+    const level = isDebug ? 'debug, until the next SIGUSR2' : config.logLevel
+    logger.error(`SIGUSR2: the log level is ${level}`)
   })
   return (next) => {
     config = next

@@ -387,15 +387,15 @@ test.each<[string, Row]>([
         await fixture.passed(3)
         const { urls, availability } = fixture.upstream('a')
         urls[0]!.verified = false
-        urls[0]!.refusal = 'chain-id: wanted 0x1, the node says 0x5'
+        urls[0]!.refusal = 'chain-id: expected 0x1, the node reported 0x5'
         availability.rejected('no URL of it passes verification')
         await fixture.passed(60)
       },
       state: 'rejected',
       since: 3,
-      why: 'http://a.test is not used: chain-id: wanted 0x1, the node says 0x5',
+      why: 'http://a.test is not used: chain-id: expected 0x1, the node reported 0x5',
       log: [
-        'unverified > rejected: http://a.test is not used: chain-id: wanted 0x1, the node says 0x5',
+        'unverified > rejected: http://a.test is not used: chain-id: expected 0x1, the node reported 0x5',
       ],
     },
   ],

@@ -10,8 +10,8 @@ import type { Pool } from '../upstream/pool.ts'
 const maxShown = 100
 
 /**
- * The interface as one listener serves it: to classify a call of a method that the config denies
- * throws a RelayError. Every call begins with its classification, whatever its transport.
+ * The interface as one listener serves it: classifying a call to a denied method throws a
+ * RelayError. Every call begins with its classification, whatever its transport.
  * @param rule the lists of the endpoint; null: none
  */
 export function withMethodRule(
@@ -36,10 +36,10 @@ function denialOf(
   rule: MethodRule | null,
   pool: Pick<Pool, 'permits'>,
 ): string | null {
-  const verdict = rule?.of(name)
-  if (verdict?.isPermitted === false)
+  const permission = rule?.of(name)
+  if (permission?.isPermitted === false)
     return 'is not served: `allowed-methods` of the endpoint does not list it, or `denied-methods` does'
-  if (operatorOnly === true && verdict?.isNamed !== true)
+  if (operatorOnly === true && permission?.isNamed !== true)
     return 'is for operators of a node; `allowed-methods` of the endpoint must name it'
   if (pool.permits(name)) return null
   return 'is not served: `allowed-methods` and `denied-methods` of every upstream exclude it'

@@ -121,7 +121,7 @@ export interface RelayObserver {
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
 export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
 
-/** `overtaken`: another attempt of the call answered first; `aborted`: nobody waits any more. */
+/** `overtaken`: another attempt of the call answered first; `aborted`: no client waits for it. */
 export type Cancelled = 'overtaken' | 'aborted'
 
 export function isCancelled(result: AttemptRecord['result']): result is Cancelled {

@@ -63,7 +63,7 @@ export class Exchange {
     return this.record.violation
   }
 
-  /** Reply of a failed exchange that the client gets if no better one comes. */
+  /** Fallback reply of a failed exchange. */
   get fallback(): Reply | null {
     return this.violation && !mayBeRight(this.violation) ? null : this.reply
   }
@@ -102,7 +102,7 @@ export class Exchange {
     this.#fail(this.#context.chain.failures.ofTransport(error.fault), error.message, nowMs)
   }
 
-  /** Ends it after an unexpected exception, for which nobody is to blame. */
+  /** Ends the exchange after an unexpected exception, without blaming the upstream. */
   endWithDefect(nowMs: number): void {
     this.#end('aborted', ownDefect, nowMs)
   }

@@ -136,6 +136,7 @@ function whyNone(pool: Pool, wanted: Needs): string {
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = declaring.map((each) => {
     if (!isPermitted(each, wanted.method)) return `${each.name}: method-denied`
+    if (wanted.tried(each.name)) return `${each.name}: tried`
     if (isExcluded(each, wanted)) return `${each.name}: excluded`
     // Another URL of the upstream may be up but lack the add-on.
     const isInCooldown = declared && !each.serves(addons)

@@ -46,7 +46,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   failures = 0
   /** The reason of the last failure of a call or a probe. */
   lastFailure = ''
-  /** The reason of the last failed verification: `chain-id: wanted 0x1, the node says 0x5`. */
+  /** Reason of the last failed verification: `chain-id: expected 0x1, the node reported 0x5`. */
   refusal = ''
   /** Cause of the last failure, so that a cause shared by several calls counts once. */
   failedBy: WeakRef<object> | null = null

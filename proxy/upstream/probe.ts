@@ -276,7 +276,7 @@ function isApplicable(url: NodeUrl, { name, addon }: Verification): boolean {
 function mismatch({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
   if (expected === null || got === expected || sameNumber(got, expected)) return null
-  return `wanted ${expected}, the node says ${quoteOf(got, 80)}`
+  return `expected ${expected}, the node reported ${quoteOf(got, 80)}`
 }
 
 function sameNumber(a: string, b: string): boolean {

@@ -155,7 +155,7 @@ describe('a WebSocket URL beside an HTTP URL', () => {
     await clock.advance(100)
     expect(upstream.sockets[0]?.verified).toBe(false)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
-    expect(events).toContain('a ws://a.test chain-id: wanted 0x1, the node says 0x5')
+    expect(events).toContain('a ws://a.test chain-id: expected 0x1, the node reported 0x5')
   })
 })
 

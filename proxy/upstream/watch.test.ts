@@ -259,7 +259,7 @@ describe('start-up verification', () => {
     const url = { authHeaders: new Map([['x-key', new Secret(key, '***', [key])]]) }
     const { clock, pool, events } = new WatchFixture([[{ chainId: `no ${key}`, url }], [{}]])
     await clock.advance(100)
-    const masked = `chain-id: wanted 0x1, the node says no ${'*'.repeat(key.length)}`
+    const masked = `chain-id: expected 0x1, the node reported no ${'*'.repeat(key.length)}`
     expect(pool.snapshot().upstreams[0]?.why).toBe(`http://0-0.test is not used: ${masked}`)
     expect(events).toContain(`a ${masked}`)
   })
@@ -268,7 +268,7 @@ describe('start-up verification', () => {
     const fixture = new WatchFixture([[{ chainId: '0x5' }], [{}]])
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['rejected', 'eligible'])
-    expect(fixture.events).toContain('a chain-id: wanted 0x1, the node says 0x5')
+    expect(fixture.events).toContain('a chain-id: expected 0x1, the node reported 0x5')
   })
 
   it.each([
@@ -742,7 +742,7 @@ describe('a head that jumps by more than the chain can have grown', () => {
     await fixture.clock.advance(1.2 * chain.blockTimeMs)
     expect(fixture.states).toEqual(['rejected', 'eligible'])
     expect(fixture.pool.tip).toBe(100)
-    expect(fixture.events).toContainEqual(expect.stringContaining('wanted 0x1'))
+    expect(fixture.events).toContainEqual(expect.stringContaining('expected 0x1'))
     // The URL recovers when it is back on its chain.
     Object.assign(fixture.nodes[0]!, { chainId: '0x1', block: 101 })
     await fixture.clock.advance(60_000)

@@ -136,7 +136,7 @@ function compileRest(
       return isAmbiguousPath(question.path) ? ambiguous(method) : method
     }
     // An unknown POST may change the node's state, so it is sent only once.
-    // As nodes read it, so that the patterns of a config fit every spelling.
+    // Normalized as nodes do, so that config patterns match every spelling.
     const path = `/${segmentsOf(question.path).join('/')}`
     const unknown = unknownMethod(path, verb === 'GET' ? 'read' : 'local')
     return { ...unknown, looksLikeRead: verb === 'GET', tipHeader: spec['tip-header'] }

@@ -30,6 +30,7 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/^connection-refused/, 'nothing listens there: is the node up, are host and port right?'],
   [/^name-not-resolved/, 'there is no such host: correct the URL'],
   [/self-signed|unknown authority/, 'name its authority in auth-config.tls.ca-file'],
+  [/certificate (?:has expired|is not valid yet)/, 'renew the certificate of the node'],
   [/another name/, 'name the right host, or auth-config.tls.server-name'],
   [/does not speak TLS/, 'write http, ws or grpc instead of https, wss or grpcs'],
   [/client certificate/, 'name one in auth-config.tls.cert-file and key-file'],

@@ -32,7 +32,8 @@ export function listenersWithoutSocket(
     )
     const schemes = own.flatMap(({ nodeUrls }) => nodeUrls.map(({ scheme }) => scheme))
     const hasSocket = schemes.includes('ws') || schemes.includes('wss')
-    if (hasTopics === false || found.has(serves) || hasSocket) continue
+    // A listener without upstreams has its own error.
+    if (hasTopics === false || found.has(serves) || hasSocket || own.length === 0) continue
     const names = own.map(({ name }) => name)
     found.set(serves, { index, serves, upstreams: names, isCertain: hasTopics === true })
   }
