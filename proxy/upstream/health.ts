@@ -154,11 +154,6 @@ export class Cooldown {
     return this.#untilMs !== -Infinity && this.leftMs > 0
   }
 
-  /** Whether not even a trial may use the URL. */
-  get isClosed(): boolean {
-    return this.active && !this.#isOnTrial
-  }
-
   get leftMs(): number {
     return Math.max(0, this.#untilMs - this.clock.nowMs())
   }

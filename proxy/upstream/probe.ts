@@ -202,11 +202,13 @@ export async function verifyUrl(
   url: NodeUrl,
   options: ProbeOptions & {
     readonly iface: ChainInterface
+    /** Whether it may use the URL during a cooldown. */
+    readonly isTrial?: boolean
     readonly observer: Pick<PoolObserver, 'verificationFailed'>
     readonly found?: (result: UrlVerification) => void
   },
 ): Promise<void> {
-  const { iface, observer } = options
+  const { iface, observer, isTrial = false } = options
   const report = (name: string, why: string) => {
     const masked = url.mask.text(why)
     url.refusal = `${name}: ${masked}`
@@ -227,7 +229,7 @@ export async function verifyUrl(
   const unknown = new Set<string>()
   for (const verification of wanted) {
     const { name, severity, addon } = verification
-    if (url.cooldown.isClosed) return
+    if (url.cooldown.active && !isTrial) return
     const answer = await probe(url, verification.call, options)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
@@ -245,7 +247,7 @@ export async function verifyUrl(
       (answer.kind === 'failed' ? unknown : lacking).add(addon)
   }
   if (wanted.length === 0 && iface.latestBlock) {
-    if (url.cooldown.isClosed) return
+    if (url.cooldown.active && !isTrial) return
     // Without verifications, any answer proves that the node is up.
     const answer = await probe(url, iface.latestBlock, options)
     if (isTrouble(answer)) return fail(answer)

@@ -698,11 +698,11 @@ describe('the watch', () => {
     const state: NodeState = {
       fault: { status: 429, headers: ['Retry-After', '60'], body: 'slow down' },
     }
-    const fixture = new WatchFixture([[state]])
+    const fixture = new WatchFixture([[state]], { healthCheckIntervalMs: 500 })
     await fixture.clock.advance(7_000)
     const asked = fixture.asked(0)
     for (let each = 0; each < 10; each++) fixture.pool.tryToVerify(anyUpstream)
-    await fixture.clock.advance(100)
+    await fixture.clock.advance(3_000)
     expect(fixture.asked(0)).toBe(asked + 1)
     delete state.fault
     await fixture.clock.advance(6_000)

@@ -83,7 +83,7 @@ export class Watch {
     const { pool } = this.#options
     this.#failed = failed
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
-    pool.onVerificationTrial = (upstream, url) => this.#run(this.#verify(upstream, url), upstream)
+    pool.onVerificationTrial = (upstream, url) => this.#run(this.#verify(upstream, url, true), upstream)
     const polling = new Set<Upstream>()
     pool.pollHeads = (maxAgeMs = 0) => {
       const probes: Promise<void>[] = []
@@ -195,10 +195,10 @@ export class Watch {
   }
 
   /** Verifies a URL. The first URL for calls that passes puts the upstream in service. */
-  async #verify(upstream: Upstream, url: NodeUrl): Promise<void> {
+  async #verify(upstream: Upstream, url: NodeUrl, isTrial = false): Promise<void> {
     const { iface, observer } = this.#options
     const { urls, availability } = upstream
-    await verifyUrl(upstream, url, { iface, observer, ...this.#probing(upstream) })
+    await verifyUrl(upstream, url, { iface, observer, isTrial, ...this.#probing(upstream) })
     if (!urls.includes(url)) return
     if (url.verified === true) availability.verified()
     else if (urls.every(({ verified }) => verified === false))

@@ -87,7 +87,7 @@ test('a dark listener, and a Redis that refuses the password, in the words of th
   await fleet.router('sick', { endpoints })
   const available = await fleet.routerIs('sick', 'Available', 'ListenersDark')
   expect(available.message).toMatch(
-    /No upstream of the listener hoodi serves: sick-hoodi: http:.* is not used: chain-id: wanted/,
+    /No upstream of the listener hoodi serves: sick-hoodi: http:.* is not used: chain-id: expected/,
   )
   const { status } = await fleet.get(rpcRouters, 'sick')
   expect(status?.summary).toMatchObject({ serving: '1/2' })
