@@ -83,7 +83,8 @@ export class Watch {
     const { pool } = this.#options
     this.#failed = failed
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
-    pool.onVerificationTrial = (upstream, url) => this.#run(this.#verify(upstream, url, true), upstream)
+    pool.onVerificationTrial = (upstream, url) =>
+      this.#run(this.#verify(upstream, url, true), upstream)
     const polling = new Set<Upstream>()
     pool.pollHeads = (maxAgeMs = 0) => {
       const probes: Promise<void>[] = []
