@@ -230,7 +230,7 @@ export class Exchange {
     const reason = this.#reason(failure)
     if (failure.limit === 'call') {
       const method = { name: this.#call.method.name, forMs: methodCooldownMs(failure) }
-      this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null })
+      this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null, reason })
     } else if (failure.cooldown)
       this.#settle('limited', { ...limitOf(failure, this.#retryAfterMs), reason })
     else if (failure.late && (record.isCutShort || this.isLate))

@@ -53,6 +53,12 @@ it.each([
   for (let each = 0; each < 20; each++)
     expect((await relay.ask({ method: 'eth_gasPrice' })).outcome).toBe(ok.body)
   expect(relay.sent['a']).toBeLessThanOrEqual(1)
+  const { call } = await relay.ask({ method: 'eth_gasPrice' })
+  const [a] = call.journal.attempts[0]?.considered ?? []
+  expect(a).toMatchObject({
+    exclusionReason: 'no-method',
+    why: expect.stringContaining((JSON.parse(error.body!) as { error: Error }).error.message),
+  })
   for (let each = 0; each < 20; each++) await relay.ask({ method: 'eth_chainId' })
   expect(relay.sent['a']).toBeGreaterThan(1)
 })

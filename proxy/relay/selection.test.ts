@@ -94,7 +94,7 @@ describe('selection', () => {
     const { call } = await fixture('balanced', { a: fast, b: slow }).ask()
     expect(call.journal.candidates).toEqual(
       ['a', 'b'].map((name) => ({
-        ...{ name, rank: 0, exclusionReason: null, amount: null, record: null },
+        ...{ name, rank: 0, exclusionReason: null, amount: null, why: null, record: null },
         weight: 1,
         availability: 1,
         latency: 1,

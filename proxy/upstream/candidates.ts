@@ -38,6 +38,8 @@ export interface Candidate extends Weighed {
   readonly exclusionReason: ExclusionReason | null
   /** Blocks behind the tip, milliseconds left, or oldest block, by the reason. */
   readonly amount: number | null
+  /** Why it is asked for this method last: the words of the node; otherwise null. */
+  readonly why: string | null
   /** State of an excluded upstream; null if it is eligible or a candidate. */
   readonly record: StateRecord | null
 }

@@ -59,7 +59,7 @@ describe('Cooldown', () => {
   it('of one method leaves the others alone, and ends', async () => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
-    cooldown.beginOf('eth_getLogs', 10_000)
+    cooldown.beginOf('eth_getLogs', 10_000, 'busy')
     expect([cooldown.active, cooldown.leftMsOf('eth_getLogs')]).toEqual([false, 10_000])
     expect(cooldown.leftMsOf('eth_call')).toBe(0)
     await clock.advance(10_000)
@@ -68,7 +68,7 @@ describe('Cooldown', () => {
 
   it('is known for the latest 256 methods', () => {
     const cooldown = new Cooldown(new VirtualClock(), noJitter)
-    for (let each = 0; each < 300; each++) cooldown.beginOf(`m${each}`, 1_000)
+    for (let each = 0; each < 300; each++) cooldown.beginOf(`m${each}`, 1_000, '')
     expect([cooldown.leftMsOf('m0'), cooldown.leftMsOf('m299')]).toEqual([0, 1_000])
   })
 

@@ -130,7 +130,7 @@ export class Cooldown {
   #untilMs = -Infinity
   #triedMs = -Infinity
   #isOnTrial = false
-  readonly #methods = new Map<string, number>()
+  readonly #methods = new Map<string, { readonly untilMs: number; readonly why: string }>()
   /** Duration and reason of the last cooldown, and the reason in a word or two. */
   last = { forMs: 0, why: '', cause: '' }
 
@@ -206,18 +206,23 @@ export class Cooldown {
   }
 
   /** Begins the cooldown of one method, which the node limits or lacks. */
-  beginOf(method: string, forMs: number): void {
+  beginOf(method: string, forMs: number, why: string): void {
     const [oldest] = this.#methods.keys()
     if (this.#methods.size >= maxMethods && oldest !== undefined) this.#methods.delete(oldest)
-    this.#methods.set(method, this.clock.nowMs() + forMs)
+    this.#methods.set(method, { untilMs: this.clock.nowMs() + forMs, why })
   }
 
   /** Milliseconds left of a method's own cooldown. */
   leftMsOf(method: string): number {
     if (this.#methods.size === 0) return 0
-    const leftMs = (this.#methods.get(method) ?? -Infinity) - this.clock.nowMs()
+    const leftMs = (this.#methods.get(method)?.untilMs ?? -Infinity) - this.clock.nowMs()
     if (leftMs <= 0) this.#methods.delete(method)
     return Math.max(0, leftMs)
+  }
+
+  /** Reason of a method's own cooldown; null without one. */
+  whyOf(method: string): string | null {
+    return this.#methods.get(method)?.why ?? null
   }
 
   #start(forMs: number, cause: string, reason: string, by = ''): void {

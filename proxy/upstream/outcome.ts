@@ -84,7 +84,7 @@ export function settle(
       (url.limit ??= new RateLimit(url.cooldown.clock)).refused()
     url.cooldown.begin(retryAfterMs, details.limit, details.reason)
   } else if (cooldown === 'of-method' && method)
-    url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs)
+    url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs, reason)
   else if (cooldown === 'if-requested' && retryAfterMs !== null)
     url.cooldown.pause(retryAfterMs, details.reason)
   else if (cooldown === 'end') {

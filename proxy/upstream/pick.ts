@@ -16,6 +16,7 @@ import {
   ranks,
   reasonOf,
   shownRankShift,
+  whyLast,
 } from './ranks.ts'
 import { isAt, isExcluded, reaches, type Wanted } from './wanted.ts'
 import type { Members, Upstream } from './upstream.ts'
@@ -275,7 +276,8 @@ export class Picker {
       changed ??= [...known]
       const amount = amountOf(each, exclusionReason, wanted)
       const record = exclusionReason === null || each.state === 'eligible' ? null : each.record
-      changed[at] = { ...(table.get(each) as Weighed), rank, exclusionReason, amount, record }
+      const why = whyLast(each, exclusionReason, wanted)
+      changed[at] = { ...(table.get(each) as Weighed), rank, exclusionReason, amount, why, record }
     }
     this.#lastTable = table
     return (this.#lastCandidates = changed ?? known)

@@ -67,6 +67,16 @@ export function reasonOf(
   return more === 0 ? null : 'no-archive'
 }
 
+/** The words with which the upstream limits or lacks the method; null for other reasons. */
+export function whyLast(
+  { urls }: Upstream,
+  exclusionReason: ExclusionReason | null,
+  { method = '' }: Wanted,
+): string | null {
+  if (exclusionReason !== 'no-method') return null
+  return urls.map(({ cooldown }) => cooldown.whyOf(method)).find((why) => why !== null) ?? null
+}
+
 /** Blocks behind the tip, milliseconds left, or oldest block, by the reason. */
 export function amountOf(
   each: Upstream,

@@ -144,7 +144,7 @@ test('the text of a call has every detail, and a list has a line for each', () =
   const call = aCall({ guid: 'g-1', method: 'eth_\u001b[31mred', known: false })
   const { journal } = call
   const candidate = { rank: 0, exclusionReason: null, amount: null, record: null }
-  const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1 }
+  const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1, why: null }
   const paused = aRecord(
     'cooldown',
     'rate limited: http-rate-limited (HTTP 429: busy) at https://c.example',

@@ -76,12 +76,12 @@ function attemptLine(attempt: ExplainedCall['attempts'][number]): string {
 const columns = ['upstream', 'rank', 'score', 'availability', 'latency', 'sync', 'candidate']
 
 function tableOf(candidates: NonNullable<Candidates>): readonly string[] {
-  const rows = candidates.map(({ name, rank, exclusionReason, amount, record, ...each }) => {
+  const rows = candidates.map(({ name, rank, exclusionReason, amount, why, record, ...each }) => {
     const scores = [each.weight, each.availability, each.latency, each.sync]
     const reasons =
       record?.state === exclusionReason
         ? []
-        : [`${exclusionReason}${amountText(exclusionReason, amount)}`]
+        : [`${exclusionReason}${amountText(exclusionReason, amount)}${why ? `: ${why}` : ''}`]
     if (record) reasons.push(stateText(record))
     const candidate = exclusionReason ? `no: ${reasons.join('; ')}` : 'yes'
     return [name, String(rank ?? '-'), ...scores.map((one) => one.toFixed(2)), candidate]
