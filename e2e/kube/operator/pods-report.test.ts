@@ -96,7 +96,7 @@ test('a dark listener, and a Redis that refuses the password, in the words of th
     { name: 'hoodi', serving: '0/1', message: expect.stringMatching(/^sick-hoodi: .*chain-id/) },
   ])
   const healthy = await fleet.providerIs('sick-hoodi', 'Healthy', 'Rejected')
-  expect(healthy.message).toMatch(/chain-id: wanted/)
+  expect(healthy.message).toMatch(/chain-id: expected/)
 
   const store = { addresses: [`127.0.0.1:${redisPort}`], password: 'wrong' }
   await runRouter('sick', {
