@@ -127,7 +127,7 @@ export function buildRouterConfig(file: ConfigFile) {
       maxBytes: file['cache-bytes'] ?? 0,
       /** Separate Redis for cached answers; null: they use the cache service or the Redis above. */
       store: ofAnswers ? buildStore(ofAnswers) : null,
-      /** Whether to share answers; by default not next to sessions, which a full Redis fails. */
+      /** Whether to share answers. Default: not beside sessions, which fail once Redis is full. */
       isShared:
         file.cache?.shared ??
         !(file['resp-cache'] && file['shared-state'] && !ofAnswers && !file['cache-be']),

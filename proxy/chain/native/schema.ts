@@ -16,7 +16,7 @@ export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] 
 /** Kinds of data that a node may prune separately. */
 export const dataKinds = ['blocks', 'logs', 'receipts', 'transactions', 'state'] as const
 
-/** What the answer to a range of blocks lists, so that the range can be split. */
+/** Contents of answers to ranges of blocks that the router can split. */
 const splitKinds = ['logs'] as const
 
 const chainId = z
