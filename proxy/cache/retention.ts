@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
-import { lastPoint } from '../chain/finality.ts'
+import { indexingBlocks, lastPoint } from '../chain/finality.ts'
 import type { MethodSpec } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
 import {
@@ -101,9 +101,6 @@ export function ttlOf(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean
 
 /** Answers with any other status are not retained. */
 const okStatus = 200
-
-/** A node may not have indexed blocks this recent yet. */
-const indexingBlocks = 128
 
 /**
  * @param content of the answer; null if it was not read before

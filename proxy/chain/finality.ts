@@ -10,6 +10,9 @@ const finalAfterMs = 30 * 60_000
 /** Minimum distance between a final block and the tip, on chains with a finality tag. */
 const minFinalBlocks = 128
 
+/** A node may not have indexed blocks this recent yet. */
+export const indexingBlocks = 128
+
 type Finality = Pick<Chain, 'finality' | 'blockTimeMs'>
 
 /** Distance from the tip at which a block is final. */

@@ -26,7 +26,7 @@ function declaring({ call, pool }: ParticipantsOptions): readonly Upstream[] {
       !call.directives.blockProviders.includes(each.name) &&
       each.availability.standing !== 'rejected' &&
       isPermitted(each, call.method.name) &&
-      each.urls.some((url) => addons.every((addon) => url.declaredAddons.includes(addon))),
+      each.urls.some((url) => url.declares(addons)),
   )
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toQuantity } from '../json/values.ts'
 import { hash } from 'node:crypto'
 import { rememberedLimits } from '../bytes/limits.ts'
 import { parseSpan } from '../json/scanner.ts'
@@ -150,7 +151,7 @@ class Filters {
     if (!(headBlock > block)) return answered(head, call, [])
     if (criteria === null) return this.#blocks(filter, call, head, headBlock)
     const end = Math.min(headBlock, block + maxLogBlocks)
-    const range = { fromBlock: hex(block + 1), toBlock: hex(end) }
+    const range = { fromBlock: toQuantity(block + 1), toBlock: toQuantity(end) }
     const logs = await this.#elsewhere(call, 'eth_getLogs', [{ ...criteria, ...range }])
     filter.block = end
     return logs
@@ -161,7 +162,7 @@ class Filters {
     const length = Math.min(headBlock - block, maxBlocks)
     const hashes = await Promise.all(
       Array.from({ length }, async (_, at) => {
-        const params = [hex(block + 1 + at), false]
+        const params = [toQuantity(block + 1 + at), false]
         const reply = await this.#elsewhere(call, 'eth_getBlockByNumber', params)
         return (resultOf(reply, call) as { hash?: unknown } | null)?.hash
       }),
@@ -258,8 +259,4 @@ function answered(reply: Reply, { reader }: Call, result: unknown): Reply {
 function digestOf(upstream: string): string {
   const [digit = '', ...digits] = hash('sha256', upstream, 'hex').slice(0, 8)
   return `${(parseInt(digit, 16) | 8).toString(16)}${digits.join('')}`
-}
-
-function hex(block: number): string {
-  return `0x${block.toString(16)}`
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { valueAt } from '../json/value-at.ts'
-import { toNumber } from '../json/values.ts'
+import { toNumber, toQuantity } from '../json/values.ts'
 import { keccak256 } from './keccak256.ts'
 import { dataOf, listFrom, listOf, quantityOf, rlp } from './proof.ts'
 
@@ -21,7 +21,7 @@ export function receiptsRoot(receipts: readonly unknown[]): string | null {
   for (const receipt of receipts) {
     const index = toNumber(valueAt(receipt, ['transactionIndex']))
     const bytes = receiptOf(receipt)
-    const key = index === null ? null : quantityOf(`0x${index.toString(16)}`)
+    const key = index === null ? null : quantityOf(toQuantity(index))
     if (bytes === null || key === null) return null
     leaves.push({ key, value: rlp(0x80, bytes) })
   }

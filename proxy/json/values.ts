@@ -13,6 +13,11 @@ export function toNumber(value: unknown): number | null {
   return Number.isSafeInteger(number) ? number : null
 }
 
+/** A number as Ethereum nodes write it: `0x1a`. */
+export function toQuantity(number: number): string {
+  return `0x${number.toString(16)}`
+}
+
 const hex = /^(?:0x[0-9a-f]{1,64}|[0-9a-f]{64})$/i
 const base64 = /^[0-9a-z+/_-]{43}=?$/i
 

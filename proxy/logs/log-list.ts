@@ -43,13 +43,13 @@ export function readLogs(body: Uint8Array, from: number, to: number): LogList | 
     if (log === null) return null
     if (log.block < from || log.block > to) continue
     const last = logs.at(-1)
-    isSorted &&= !last || order(last, log) < 0
+    isSorted &&= !last || byPosition(last, log) < 0
     logs.push(log)
   }
   if (isSorted) return logs
-  return logs.toSorted(order).filter((log, i, all) => {
+  return logs.toSorted(byPosition).filter((log, i, all) => {
     const before = all[i - 1]
-    return log.index < 0 || !before || order(before, log) !== 0
+    return log.index < 0 || !before || byPosition(before, log) !== 0
   })
 }
 
@@ -64,7 +64,8 @@ function logAt(json: Buffer, start: number, end: number): Log | null {
   return { block, index: index ?? -1, text: json.toString('latin1', start, end) }
 }
 
-function order(one: Log, other: Log): number {
+/** Orders logs by block and index. */
+export function byPosition(one: Log, other: Log): number {
   return one.block - other.block || one.index - other.index
 }
 

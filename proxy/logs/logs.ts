@@ -2,11 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { RetentionPolicies } from '../cache/cache.ts'
-import { finalDistance } from '../chain/finality.ts'
+import { finalDistance, indexingBlocks } from '../chain/finality.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Live, RelayConfig, RouterConfig } from '../config/types.ts'
+import { toQuantity } from '../json/values.ts'
 import type { Call, LogsNote } from '../relay/call.ts'
 import { errorKinds, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -16,7 +17,7 @@ import { release } from '../upstream/wire.ts'
 import { answerOf } from './answer.ts'
 import type { RangeLimits } from './limits.ts'
 import { readLogs, sizeOf } from './log-list.ts'
-import { filterOf, hex, isSure, type LogsQuery, type Place, rangeOf, store } from './query.ts'
+import { filterOf, isSure, type LogsQuery, type Place, rangeOf, store } from './query.ts'
 import type { Slices } from './slices.ts'
 import { atOnce, SplitQuery } from './split-query.ts'
 import type { VerifyContext } from './verify.ts'
@@ -42,8 +43,6 @@ export function withLogs(relay: Relay, options: LogsOptions): Relay {
   return (call) => (call.method.split === 'logs' ? logs.run(call) : relay(call))
 }
 
-/** A node may not have indexed blocks this recent yet. */
-const indexingBlocks = 128
 /** Share of the queries that `sample` verifies. */
 const sampled = 0.01
 /** Time per request until it is known, and the weight of a new one. */
@@ -146,7 +145,7 @@ function checkSize({ call, range }: LogsQuery, split: SplitQuery, requests: numb
   if (sizeOf(range) <= fits) return
   split.end()
   // Indexers read the range in this form, as some providers write it.
-  const next = `Try with this block range [${hex(range.from)}, ${hex(range.from + fits - 1)}].`
+  const next = `Try with this block range [${toQuantity(range.from)}, ${toQuantity(range.from + fits - 1)}].`
   const message = `${call.method.name} over ${sizeOf(range)} blocks takes too many requests of ${split.size} blocks. ${next}`
   throw new RelayError(errorKinds.logsRange, message)
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toQuantity } from '../json/values.ts'
 import { hash } from 'node:crypto'
 import type { BlockPoint } from '../chain/types.ts'
 import { parseJson } from '../json/scanner.ts'
@@ -108,11 +109,11 @@ export function pieceOf(
   const { method, directives } = call
   const { batch: _, ...request } = call.request
   const [first = {}, last = {}] = method.blockPlaces?.places ?? []
-  const begun = withHeight(request, first, hex(from)) ?? request
+  const begun = withHeight(request, first, toQuantity(from)) ?? request
   const number = (block: number) => ({ kind: 'number', number: block }) as const
   return {
     ...call,
-    request: withHeight(begun, last, hex(to)) ?? request,
+    request: withHeight(begun, last, toQuantity(to)) ?? request,
     payload: undefined,
     method: {
       ...method,
@@ -124,8 +125,4 @@ export function pieceOf(
     journal: own.journal,
     signal: own.signal,
   }
-}
-
-export function hex(block: number): string {
-  return `0x${block.toString(16)}`
 }

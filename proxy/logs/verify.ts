@@ -5,15 +5,15 @@ import type { Chain } from '../chain/types.ts'
 import { checkLogs } from '../integrity/logs.ts'
 import { parseJson } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
-import { toHash, toNumber } from '../json/values.ts'
+import { toHash, toNumber, toQuantity } from '../json/values.ts'
 import { type Call, Journal, type RelayObserver } from '../relay/call.ts'
 import type { Relay } from '../relay/relay.ts'
 import { settle } from '../upstream/outcome.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { wholeBody } from '../upstream/wire.ts'
-import { type Log, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
+import { byPosition, type Log, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
 import type { RangeLimits } from './limits.ts'
-import { hex, type LogsQuery, pieceOf } from './query.ts'
+import { type LogsQuery, pieceOf } from './query.ts'
 
 /** How long an upstream counts as wrong after it returned wrong logs. */
 const wrongMs = 300_000
@@ -84,9 +84,7 @@ export async function verified(
   if (base) return base.logs
   if (disputed.length > maxDisputed) return null
   const isOpen = ({ block }: Log) => !proven.has(block)
-  return [...logs.filter(isOpen), ...proven.values()]
-    .flat()
-    .toSorted((a, b) => a.block - b.block || a.index - b.index)
+  return [...logs.filter(isOpen), ...proven.values()].flat().toSorted(byPosition)
 }
 
 /** The logs of one upstream, in as many requests as it needs; null if it does not answer. */
@@ -166,14 +164,14 @@ async function provenLogs(
     return answer && valueAt(parseJson(answer), ['result'])
   }
   const headers = await Promise.all(
-    witnesses.map((each) => ask('eth_getBlockByNumber', [hex(block), false], each)),
+    witnesses.map((each) => ask('eth_getBlockByNumber', [toQuantity(block), false], each)),
   )
   const roots = new Set(headers.map((header) => toHash(valueAt(header, ['receiptsRoot']))))
   const [root = null] = roots
   if (roots.size > 1 || root === null) return null
   const { receiptsRoot } = await import('../integrity/receipts-root.ts')
   for (const each of witnesses) {
-    const receipts = await ask('eth_getBlockReceipts', [hex(block)], each)
+    const receipts = await ask('eth_getBlockReceipts', [toQuantity(block)], each)
     if (!Array.isArray(receipts) || toHash(receiptsRoot(receipts)) !== root) continue
     const [filter] = (parseJson(call.request.body as Uint8Array) as { params: [unknown] }).params
     const logs = receipts.flatMap((receipt) => valueAt(receipt, ['logs']) as unknown[])

@@ -147,8 +147,7 @@ function whyNone(pool: Pool, wanted: Needs): string {
 
 /** Whether the config and the client let the upstream serve the call, whatever its state. */
 function mayEverServe({ name, urls }: Upstream, { addons, excluded }: Needs): boolean {
-  const declares = urls.some((url) => addons.every((each) => url.declaredAddons.includes(each)))
-  return declares && !excluded.includes(name)
+  return urls.some((url) => url.declares(addons)) && !excluded.includes(name)
 }
 
 function stateOf(pool: Pool, upstream: Upstream, wanted: Needs): string {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toQuantity } from '../json/values.ts'
 import type { ValuePlace } from '../chain/native/schema.ts'
 import type { BlockPoint, BlockRef, BlockTag } from '../chain/types.ts'
 import { bufferOf } from '../json/scanner.ts'
@@ -24,7 +25,7 @@ export function pinned<C extends Call>(
   const isTag = (point: BlockPoint) => point.kind === 'tag' && point.tag === tag
   if (!blockPlaces || !pointsOf(block).some(isTag)) return null
   const { places, isHex } = blockPlaces
-  const height = isHex ? `0x${number.toString(16)}` : number
+  const height = isHex ? toQuantity(number) : number
   let changed: Outgoing | null = request
   for (const [at, point] of pointsOf(block).entries()) {
     const place = places[at]
@@ -71,7 +72,7 @@ export function atLeastTip(
   const isChosen = directives.only !== null || directives.selectProvider !== null
   const least = Math.max(isChosen ? 0 : tracker.highestHead, directives.minBlock ?? 0)
   if (shown === null || shown >= least) return reply
-  const number = tellsTip.encoding === 'hex' ? `0x${least.toString(16)}` : least
+  const number = tellsTip.encoding === 'hex' ? toQuantity(least) : least
   const text = bufferOf(incoming.body as Uint8Array).toString('latin1')
   const body = Buffer.from(text.replace(bareNumber, `$1${number}`), 'latin1')
   return { ...reply, incoming: { ...incoming, body }, latestBlock: least }

@@ -85,6 +85,11 @@ export class NodeUrl<Wire extends Transport = Transport> {
     return this.limit === null || this.limit.admits()
   }
 
+  /** Whether the config says that it has these add-ons. */
+  declares(addons: readonly string[]): boolean {
+    return addons.every((addon) => this.declaredAddons.includes(addon))
+  }
+
   /** Like `serves`, but ignores the cooldown. */
   isFor(addons: readonly string[]): boolean {
     return this.verified === true && addons.every((addon) => this.addons.has(addon))

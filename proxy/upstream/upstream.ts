@@ -194,9 +194,7 @@ export class Upstream implements TrackedNode {
   /** URLs that may serve such calls once verified; empty if one serves them already. */
   unverified(addons: readonly string[]): readonly NodeUrl[] {
     if (this.serves(addons)) return []
-    return this.urls.filter(
-      (url) => url.verified === null && addons.every((each) => url.declaredAddons.includes(each)),
-    )
+    return this.urls.filter((url) => url.verified === null && url.declares(addons))
   }
 
   /** URLs that can serve a read now, ordered by data, reliability and position in the config. */

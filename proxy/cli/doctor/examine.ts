@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toQuantity } from '../../json/values.ts'
 import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
 import { time } from '../../telemetry/format.ts'
@@ -186,7 +187,7 @@ async function findDepth(
   if (earliest !== null) return `last ${Math.max(0, head - earliest)}+`
   if (!methods.has('eth_getBalance')) return null
   for (const depth of depths.filter((each) => each < head)) {
-    const height = `0x${(head - depth).toString(16)}`
+    const height = toQuantity(head - depth)
     const deep = await ask(jsonRpc('eth_getBalance', [`0x${'0'.repeat(40)}`, height]))
     if (deep.kind === 'value') return `last ${depth}+`
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toQuantity } from '../../json/values.ts'
 import { bufferOf, Cursor, parseJson } from '../../json/scanner.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, type Ask, type OwnQuestion } from '../ask.ts'
@@ -78,7 +79,7 @@ class EthereumHeads implements ChainReader {
     for (let first = below + 1; first < above; first += atOnce) {
       const count = Math.min(atOnce, above - first)
       const answers = Array.from({ length: count }, (_, at) => {
-        const params = [`0x${(first + at).toString(16)}`, false]
+        const params = [toQuantity(first + at), false]
         return this.#ask({ method, params, prefer, avoid: [], signal })
       })
       for (const { result } of await Promise.all(answers)) {
