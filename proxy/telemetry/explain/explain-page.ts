@@ -4,12 +4,18 @@ import { aligned, clean, stateText, time } from '../format.ts'
 import { type Explained, type CallHistory, recordedKinds } from './call-history.ts'
 import { counted } from '../../words/counted.ts'
 
+export interface ExplainAnswer {
+  readonly status: number
+  readonly isText: boolean
+  readonly body: string
+}
+
 /** Answers `/explain` and `/explain/<guid>`. Read-only. @param guid null for a list */
 export function explainPage(
   history: Pick<CallHistory, 'find' | 'list' | 'extent'>,
   guid: string | null,
   query: Readonly<Record<string, unknown>>,
-) {
+): ExplainAnswer {
   const kind = recordedKinds.find((each) => each in query) ?? 'recent'
   const explained = guid === null ? history.list(kind) : history.find(guid)
   const { calls, more } = explained
