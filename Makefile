@@ -54,8 +54,8 @@ test-unit: build ## all tests except those on a real Kubernetes API
 	@$(BIN)/vitest run --project plain $(TEST_ARGS)
 
 .PHONY: test-kube
-test-kube: build ## the tests on a real Kubernetes API, which is built on first use (needs Go)
-	@$(BIN)/vitest run --project kube $(TEST_ARGS)
+test-kube: build ## the tests on a real Kubernetes API, which is built on first use (needs Go; KUBE=1.31 or 1.37)
+	@KUBE=$(KUBE) $(BIN)/vitest run --project kube $(TEST_ARGS)
 
 .PHONY: test-state
 test-state: build redis ## the tests on real Redis processes: standalone, Sentinel, Cluster

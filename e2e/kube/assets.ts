@@ -6,11 +6,14 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { buildGo } from '../processes/build-go.ts'
 
+/** KUBE selects another version of the servers, such as 1.31. The clients stay the same. */
+const servers = ['kubernetes', process.env['KUBE']].filter(Boolean).join('-')
+
 /** Per program: the folder of `modules/` that pins it, its Go package, and the package to build. */
 const packages = {
   etcd: ['etcd', 'go.etcd.io/etcd/server/v3'],
-  'kube-apiserver': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-apiserver'],
-  'kube-controller-manager': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-controller-manager'],
+  'kube-apiserver': [servers, 'k8s.io/kubernetes/cmd/kube-apiserver'],
+  'kube-controller-manager': [servers, 'k8s.io/kubernetes/cmd/kube-controller-manager'],
   kubectl: ['kubernetes', 'k8s.io/kubernetes/cmd/kubectl'],
   helm: ['helm', 'helm.sh/helm/v4/cmd/helm'],
   helm3: ['helm3', 'helm.sh/helm/v3/cmd/helm'],
@@ -125,8 +128,8 @@ function linkFlags(version: string): string {
   return [
     '-s -w',
     set('gitVersion', `v${version}`),
-    set('gitMajor', major),
-    set('gitMinor', minor),
+    set('gitMajor', version.split('.')[0]),
+    set('gitMinor', version.split('.')[1]),
     ...['v3', 'v4'].map((v) => `-X helm.sh/helm/${v}/internal/version.version=v${version}`),
     // The Kubernetes version for which Helm 3 renders without a cluster.
     `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=${major}`,

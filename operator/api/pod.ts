@@ -108,10 +108,8 @@ const rollout = object(
     ).default(3),
   },
   {
-    'progressDeadlineSeconds must be more than minReadySeconds': at(
-      '.progressDeadlineSeconds',
-      'self.progressDeadlineSeconds > self.minReadySeconds',
-    ),
+    'progressDeadlineSeconds must be more than minReadySeconds + 90, since a pod with a dark chain becomes ready after 90 s':
+      at('.progressDeadlineSeconds', 'self.progressDeadlineSeconds > self.minReadySeconds + 90'),
     'maxSurge must be more than 0, since no pod stops before its successor is ready': at(
       '.maxSurge',
       "!has(self.maxSurge) || !(string(self.maxSurge) in ['0', '0%'])",

@@ -27,6 +27,7 @@ export const strategies = [
   'round-robin',
 ] as const
 export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
+export const logVerifications = ['off', 'sample', 'always'] as const
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export const logFormats = ['json', 'text'] as const
 

@@ -265,4 +265,14 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: router,
     says: 'new pods of the RpcRouter rpc/mainnet do not become ready',
   },
+  RpcRouterRolloutStopped: {
+    broken: [`rpc_operator_router_stopped${on(router)} 0x4 1x30`],
+    well: [
+      `rpc_operator_router_stopped${on(router)} 1x3 0 1x3 0x30`,
+      `rpc_operator_router_stalled${on(router)} 1x30`,
+    ],
+    at: 10,
+    labels: router,
+    says: 'new pods of the RpcRouter rpc/mainnet cannot reach a chain that old ones serve',
+  },
 }
