@@ -44,7 +44,8 @@ function fail(observed: Observed, detail: string): void {
   const call = aCall()
   observed.attemptEnded?.(call, anAttempt(call, 'node-a', exhausted, { detail }))
 }
-const refuse = (observed: Observed, error: RelayError) => observed.requestRefused?.(error, 'g')
+const refuse = (observed: Observed, error: RelayError) =>
+  observed.requestRefused?.(error, 'g', null)
 const end = (observed: Observed, error: RelayError) =>
   observed.callEnded?.(aCall(), { kind: 'error', error }, 1)
 

@@ -4,12 +4,13 @@ import { connect, type Socket } from 'node:net'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { ChainInterface, Question } from '../../chain/types.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
-import type { SocketLimits } from '../../config/types.ts'
+import type { ClientsConfig, SocketLimits } from '../../config/types.ts'
 import type { Call } from '../../relay/call.ts'
 import type { RelayError } from '../../relay/errors.ts'
 import type { Reply } from '../../relay/reply.ts'
 import type { Relay } from '../../relay/relay.ts'
 import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
+import { ClientAddresses } from '../client-address.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
 import type { CallEnd, Listener, ListenerOptions, SubscriptionServing } from '../listener.ts'
 
@@ -33,8 +34,11 @@ const socketLimits: SocketLimits = {
   maxSubscriptions: 100,
   maxBufferedBytes: 8 * 1024 * 1024,
   idleTimeoutMs: 600_000,
-  trustedProxies: null,
 }
+
+const noProxies: ClientsConfig = { trustedProxies: null, addressHeader: 'x-forwarded-for' }
+/** Clients that connect without proxies. */
+export const directClients = new ClientAddresses(noProxies)
 
 export interface FixtureOptions {
   readonly socketLimits?: Partial<SocketLimits>
@@ -44,6 +48,7 @@ export interface FixtureOptions {
   readonly budget?: ByteBudget
   readonly health?: () => boolean
   readonly allowedOrigins?: readonly string[]
+  readonly clients?: Partial<ClientsConfig>
   readonly create?: (options: ListenerOptions) => Listener
   readonly requestHeaders?: readonly string[]
   readonly responseHeaders?: readonly string[]
@@ -113,6 +118,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     maxRequestBytes: options.maxRequestBytes ?? 10 * 1024 * 1024,
     budget: options.budget ?? new ByteBudget(Infinity),
     allowedOrigins: options.allowedOrigins ? new Set(options.allowedOrigins) : null,
+    clients: new ClientAddresses({ ...noProxies, ...options.clients }),
     socketLimits: { ...socketLimits, ...options.socketLimits },
     grpcLimits: { maxStreams: 128, idleTimeoutMs: 600_000 },
     subscriptions: options.subscriptions ?? null,
