@@ -5,7 +5,7 @@ import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { ChainInterface, Question } from '../../chain/types.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { ClientsConfig, SocketLimits } from '../../config/types.ts'
-import type { Call } from '../../relay/call.ts'
+import type { Call, Client } from '../../relay/call.ts'
 import type { RelayError } from '../../relay/errors.ts'
 import type { Reply } from '../../relay/reply.ts'
 import type { Relay } from '../../relay/relay.ts'
@@ -21,6 +21,7 @@ export interface Fixture extends AsyncDisposable {
   readonly calls: Call[]
   readonly ends: CallEnd[]
   readonly refusals: RelayError[]
+  readonly refusedClients: (Client | null)[]
   readonly openConnections: () => number
   readonly openSockets: () => number
   drain(): Promise<void>
@@ -98,6 +99,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
   const calls: Call[] = []
   const ends: CallEnd[] = []
   const refusals: RelayError[] = []
+  const refusedClients: (Client | null)[] = []
   let open = 0
   let openSockets = 0
   let guids = 0
@@ -111,7 +113,10 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     clock: options.clock ?? systemClock,
     observer: {
       callEnded: (_, end) => ends.push(end),
-      requestRefused: (error) => refusals.push(error),
+      requestRefused: (error, _, client) => {
+        refusals.push(error)
+        refusedClients.push(client)
+      },
       connectionsChanged: (now) => (open = now),
       socketsChanged: (now) => (openSockets = now),
     },
@@ -133,6 +138,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     calls,
     ends,
     refusals,
+    refusedClients,
     openConnections: () => open,
     openSockets: () => openSockets,
     drain: () => listener.drain(),
