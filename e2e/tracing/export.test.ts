@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startProgram } from '../program/program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
+import { schemaUrl } from '../../proxy/telemetry/otel/start.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
@@ -65,6 +66,9 @@ test('spans and metrics are sent before the router stops', async () => {
     attributes: { 'rpc_router.guid': guid, 'rpc_router.upstream': 'a' },
     resource: { 'service.name': 'rpc-router', 'deployment.environment.name': 'test' },
   })
+  // The conventions of the names, for the resource and for the scope.
+  const schemas = JSON.stringify(collector.messages).split(`"schemaUrl":"${schemaUrl}"`)
+  expect(schemas.length).toBeGreaterThan(2)
   // The command line may contain secrets.
   expect(JSON.stringify(server?.resource)).not.toContain('process.command')
   expect(client).toMatchObject({ traceId, parentSpanId: server?.spanId })

@@ -117,6 +117,7 @@ export const explainLimits = {
   recent: 2_000,
   failed: 1_000,
   slow: 1_000,
+  retried: 1_000,
   slowMs: 1_000, // from the start of a call to its answer
   listed: 100, // per answer
 }

@@ -69,6 +69,13 @@ const hostName = text({
   hint: 'Write one such as router.example.org: lower case, without a scheme, a port or a path.',
 })
 
+const headerName = text({
+  kind: 'header name',
+  pattern: /^[A-Za-z][A-Za-z\d-]{0,63}$/,
+  fault: 'is not a header name',
+  hint: 'Write one such as X-Forwarded-For, X-Real-IP or CF-Connecting-IP: letters, digits and hyphens.',
+})
+
 /** Every process-wide setting, under the headings of `--help`. */
 export const settingGroups = {
   Chains: {
@@ -115,7 +122,10 @@ export const settingGroups = {
       'Origins whose pages are served, over HTTP and WebSocket. Unset: any. Clients other than browsers send no origin, and are always served.',
     ),
     'trusted-proxies': setting(addressRange, null, { repeatable: true }).describe(
-      'Addresses of the proxies in front of the router, as ranges. Behind them, `X-Forwarded-For` names the client whose WebSockets share the last tenth of `subscription-max-topics`. Unset: each connection counts as a client.',
+      'Addresses of the proxies in front of the router, as ranges. Behind them, `client-address-header` names the client, for the log, `explain`, `top`, and the share of `subscription-max-topics`. Unset: the address of the connection is the client, and each connection has a share.',
+    ),
+    'client-address-header': setting(headerName, 'X-Forwarded-For').describe(
+      'Header in which `trusted-proxies` name the client, as an IP address or a list of them. Ignored from other addresses, which could forge it.',
     ),
     'max-calls-per-connection': setting(integer(1, 100_000), '128').describe(
       'Calls in flight on one connection: gRPC streams, and WebSocket messages. Further calls wait. HTTP/1 has one.',
@@ -199,6 +209,9 @@ export const settingGroups = {
     ),
     'log-format': setting(oneOf(logFormats), 'json', { variable: 'SR_LOG_FORMAT' }).describe(
       'Format of the log: `json` for programs, `text` for people.',
+    ),
+    'access-log': setting(boolean, 'false').describe(
+      'Log a line for each call, at level `info`: client, method, status, outcome, time, upstream, bytes.',
     ),
     'env-file': setting(filePath, null, { repeatable: true }).describe(
       'A file of NAME=value lines for placeholders, or a directory with one file per variable; see Env files. The environment overrides it, and later files override earlier ones.',

@@ -47,6 +47,7 @@ export function someFacts(
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
     counts: Object.fromEntries(counts) as Facts['counts'],
+    clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
     ...more,
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import { clientsOf } from './clients.ts'
 import { isFailure } from '../telemetry/call-counters.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
@@ -85,6 +86,7 @@ export function viewOf(looks: readonly Look[]) {
     ...{ at, seconds: growth.seconds, replicas },
     problems: severities.flatMap((rank) => problems.filter(({ severity }) => severity === rank)),
     chains,
+    clients: clientsOf(all),
     /** Latest failed calls, newest first. */
     calls: all.flatMap(({ failed }) => failed).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
   }

@@ -9,6 +9,7 @@ import { formatAddress } from '../config/fields/address.ts'
 import type { Address, EndpointConfig, RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
+import { createAccessLog } from '../telemetry/access-log.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { createFacts } from '../console/facts.ts'
@@ -79,7 +80,9 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
-  const health = new Health(clock, state)
+  const health = new Health(clock, state, (shortage) =>
+    logger.warn('the router lacks a resource', shortage),
+  )
   const onCommand: SharingOptions['onCommand'] = (...command) =>
     metrics.storeCommandEnded(...command)
   const cache = createCache(config, { ...context, onCommand, health, budget })
@@ -90,11 +93,12 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
   })
   const log = createEventLog({ logger, clock })
   const calls = new CallHistory(clock)
+  const isLogged = { now: config.accessLog }
   const observers = combineObservers([
     // Tracing comes first, because the log names the trace.
     ...(context.tracing ? [context.tracing] : []),
-    ...[metrics, log, health.resources],
-    ...(config.metricsListenAddress ? [calls] : []),
+    ...[metrics, log, createAccessLog(logger, isLogged), health.resources],
+    ...(config.metricsListenAddress ? [calls, health.clients] : []),
     ...(recorder ? [recorder] : []),
   ])
   recorder?.maskKeysOf(config)
@@ -183,6 +187,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       if (draining) return
       recorder?.maskKeysOf(next)
       for (const each of prepared) each.commit()
+      isLogged.now = next.accessLog
     },
     async stop() {
       draining = true

@@ -18,6 +18,7 @@ import type {
 } from '../config/types.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
+import { ClientAddresses } from '../listener/client-address.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import { makeOwnCall } from '../listener/jsonrpc/jsonrpc-call.ts'
@@ -296,6 +297,7 @@ function serveChain(
       maxRequestBytes: router.maxRequestBytes,
       budget,
       allowedOrigins: router.allowedOrigins,
+      clients: new ClientAddresses(router.clients),
       socketLimits: router.sockets,
       grpcLimits: router.grpc,
       subscriptions,

@@ -94,7 +94,8 @@ const calm: [
   ],
   [
     'a refused request',
-    (listener) => listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1'),
+    (listener) =>
+      listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1', null),
     1,
   ],
 ]

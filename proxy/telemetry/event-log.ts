@@ -14,6 +14,7 @@ import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.
 import { timeOf } from './config-state.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener } from './observers.ts'
+import { clientFields } from './shown-client.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
@@ -138,13 +139,14 @@ function listenerLog(
       const level = outcome === errorKinds.internal.reason ? 'error' : 'warn'
       logger[level]('request failed', { ...labels, ...storyOf(call, end, outcome, durationMs) })
     },
-    requestRefused(error, guid) {
+    requestRefused(error, guid, client) {
       if (error.kind === errorKinds.internal) {
-        if (takeFailure()) logger.error('request failed', { ...labels, guid, error })
+        if (takeFailure())
+          logger.error('request failed', { ...labels, guid, ...clientFields(client), error })
         return
       }
       if (logger.writes('debug') && takeDebug())
-        logger.debug('request refused', { ...labels, guid, error })
+        logger.debug('request refused', { ...labels, guid, ...clientFields(client), error })
     },
   }
 }
@@ -236,6 +238,7 @@ function subscriptionLog(
 function storyOf(call: Call, end: CallEnd, outcome: string, durationMs: number) {
   return {
     guid: call.guid,
+    ...clientFields(call.client, call),
     traceId: call.journal.traceId ?? call.directives.trace?.parent.split('-', 2)[1],
     method: methodOf(call),
     outcome,

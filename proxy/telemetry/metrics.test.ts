@@ -143,7 +143,7 @@ test('refused requests count by reason, from zero, whether they became a call or
     const error = new RelayError(kind, 'no', isCallersFault && { isCallersFault })
     listener.callEnded(aCall(), { kind: 'error', error }, 1)
   }
-  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1', null)
   end(errorKinds.badDirective)
   end(errorKinds.noUpstream, true)
   end(errorKinds.noUpstream)
@@ -299,7 +299,7 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   subscriptions.left?.('newHeads', 'node-a', hasStalled)
   subscriptions.left?.('newHeads', 'node-a', 'reset: the node closed the connection')
   listener.connectionsChanged(12)
-  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1', null)
   samples = await samplesOf(metrics)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(12)

@@ -46,7 +46,13 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
     'exhausted',
     'verificationFailed',
   ],
-  listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
+  listenerObserver: [
+    'callEnded',
+    'requestRefused',
+    'connectionsChanged',
+    'socketsChanged',
+    'acceptFailed',
+  ],
   subscriptionObserver: [
     'clientsChanged',
     'upstreamChanged',

@@ -137,6 +137,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'explainLimits.recent',
     'explainLimits.failed',
     'explainLimits.slow',
+    'explainLimits.retried',
     'explainLimits.slowMs',
     'explainLimits.listed',
   ],

@@ -30,10 +30,13 @@ const { resets } = http2Limits
 /** `maxRequestBytes` limits a single client message. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
+  'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget' | 'clients'
 > {
   readonly serve: (exchange: Http2Exchange) => void
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'requestRefused'>
+  readonly observer: Pick<
+    ListenerObserver,
+    'connectionsChanged' | 'requestRefused' | 'acceptFailed'
+  >
 }
 
 /** Plaintext HTTP/2 server on `node:http2`. Only this file and its exchange use that library. */
@@ -61,7 +64,7 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
-    this.#doors = new ReusePortListeners(this.#server, false)
+    this.#doors = new ReusePortListeners(this.#server, false, options.observer)
     this.#server
       .on('session', (session) => this.#track(session))
       .on('stream', (stream, _headers, _flags, rawHeaders) =>
@@ -132,7 +135,9 @@ export class Http2Server implements Listener {
     // A client that violates the protocol or its limits loses only its own connection.
     session.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (!code?.startsWith('ERR_HTTP2')) return
-      this.#options.observer.requestRefused(new RelayError(errorKinds.badHttp, message), '')
+      const { observer, clients } = this.#options
+      const client = clients.client(session.socket?.remoteAddress, [], '')
+      observer.requestRefused(new RelayError(errorKinds.badHttp, message), '', client)
     })
   }
 

@@ -48,10 +48,10 @@ const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as con
 
 export interface HttpServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'clock' | 'budget'
+  'address' | 'maxRequestBytes' | 'clock' | 'budget' | 'clients'
 > {
   readonly handler: HttpHandler
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'acceptFailed'>
   readonly sockets?: WebSocketServer
   readonly timeouts?: typeof httpTimes
 }
@@ -72,7 +72,8 @@ export class HttpServer implements Listener {
   constructor(options: HttpServerOptions) {
     this.#options = options
     const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } = options.timeouts ?? httpTimes
-    this.#settings = { stalledMs, budget: options.budget, isDraining: false }
+    const { budget, clients } = options
+    this.#settings = { stalledMs, budget, clients, isDraining: false }
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersMs,
@@ -82,7 +83,7 @@ export class HttpServer implements Listener {
       // Other upgrade requests are served as plain requests.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
-    this.#doors = new ReusePortListeners(this.#server, true)
+    this.#doors = new ReusePortListeners(this.#server, true, options.observer)
     // Node drops further headers. One above the limit suffices to refuse the request.
     this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server
@@ -210,7 +211,7 @@ export class HttpServer implements Listener {
       })
       .on('end', () => {
         upload.waits(0)
-        if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal))
+        if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal, exchange))
         exchange.body = upload.bytes
         const { contentEncoding } = exchange.head
         if (contentEncoding === null) this.#hand(exchange)
@@ -236,7 +237,7 @@ export class HttpServer implements Listener {
       exchange.hold(body.length)
       exchange.body = body
     } catch (error) {
-      return exchange.answer(handler.refuse(error as RelayError))
+      return exchange.answer(handler.refuse(error as RelayError, exchange))
     }
     this.#hand(exchange)
   }
@@ -257,8 +258,9 @@ export class HttpServer implements Listener {
 
   /** Answers early, and discards the rest for a moment so that the client reads the answer. */
   #refuse(error: RelayError, socket: Socket): void {
-    const { clock, handler } = this.#options
-    socket.end(rawAnswer(handler.refuse(error)))
+    const { clock, handler, clients } = this.#options
+    const client = clients.client(socket.remoteAddress, [], '')
+    socket.end(rawAnswer(handler.refuse(error, client)))
     clock.after(clientLimits.lingerMs, () => socket.destroy())
   }
 }
