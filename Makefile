@@ -232,7 +232,7 @@ e2e: ## images, chart and fleets under load, in half an hour (TEST_ARGS=path, KE
 	@docker version >/dev/null 2>&1 || { echo 'make e2e needs the daemon of docker in reach (DOCKER_HOST).' >&2; exit 1; }
 	@for image in $(or $(NODE_IMAGE),$(shell sed -n 's/^ARG NODE=//p' Dockerfile)) $(or $(DEBIAN_IMAGE),$(BASE_IMAGE),debian:bookworm-slim); do \
 	  docker image inspect $$image >/dev/null 2>&1 || docker pull --quiet $$image >/dev/null 2>&1 || \
-	  { echo "make e2e cannot pull $$image: set BASE_IMAGE to an image of Debian, and NODE_IMAGE to one with Node 26 (make node-image builds it)." >&2; exit 1; }; done
+	  { echo "make e2e cannot pull $$image: set DEBIAN_IMAGE to an image of Debian, and NODE_IMAGE to one with Node 26 (make node-image builds it)." >&2; exit 1; }; done
 	@$(MAKE) kube-assets
 	@$(if $(KUBECONFIG),,sh scripts/with-kind.sh) $(MAKE) e2e-tests
 

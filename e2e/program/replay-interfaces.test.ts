@@ -57,7 +57,7 @@ async function record(): Promise<void> {
   ] as const
   for (const [url, init] of requests) expect((await fetch(url, init)).status).toBe(200)
   await askGrpc(new URL(grpc).host)
-  program.kill('SIGTERM')
+  program.kill('SIGINT')
   expect((await program.ended).code).toBe(0)
 }
 

@@ -75,7 +75,7 @@ async function record(name: string, ...flags: readonly string[]): Promise<string
     const headers = { 'content-type': 'application/json', authorization: client }
     await fetch(program.urls[0] ?? '', { method: 'POST', headers, body })
   }
-  program.kill('SIGTERM')
+  program.kill('SIGINT')
   expect((await program.ended).code).toBe(0)
   return file
 }

@@ -52,7 +52,7 @@ test('spans and metrics are sent before the router stops', async () => {
   })
   const guid = await ask(router.urls[0]!, { traceparent: parent })
   expect(collector.messages).toEqual([])
-  router.kill('SIGTERM')
+  router.kill('SIGINT')
   expect((await router.ended).code).toBe(0)
   const spans = spansOf(collector.messages)
   const [client, server] = [
@@ -83,7 +83,7 @@ test('the log line of a failed call has its trace id', async () => {
   await using collector = await startOtlpReceiver()
   await using router = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, nobody)
   await ask(router.urls[0]!)
-  router.kill('SIGTERM')
+  router.kill('SIGINT')
   const { stdout } = await router.ended
   const line = stdout.split('\n').find((each) => each.includes('"request failed"'))
   const [span] = spansOf(collector.messages)
@@ -105,7 +105,7 @@ test.each(['nobody', 'a silent one'])(
     })
     for (let at = 0; at < 20; at += 1) expect(await ask(router.urls[0]!)).toBeTruthy()
     if (which === 'nobody') await router.logged('OpenTelemetry failed')
-    router.kill('SIGTERM')
+    router.kill('SIGINT')
     const { code, stdout } = await router.ended
     expect(code).toBe(0)
     expect(stdout.split('OpenTelemetry failed').length - 1).toBeLessThanOrEqual(1)

@@ -202,7 +202,7 @@ export const settingGroups = {
       'Report in a response header how the upstream was selected.',
     ),
     'drain-timeout': setting(duration('0s', '1h'), '25s').describe(
-      'How long a stop waits for calls in flight.',
+      'How long a stop waits for calls in flight, and for idle HTTP connections, which close after their next answer.',
     ),
     'log-level': setting(oneOf(logLevels), 'info', { variable: 'SR_LOG_LEVEL' }).describe(
       'Minimum level to log.',

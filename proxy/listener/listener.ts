@@ -22,14 +22,17 @@ export interface Listener {
    */
   start(): Promise<Address>
   /**
-   * Phase one of a stop: closes each connection after its answer. Resolves when nothing is in
-   * flight and no request has arrived for `drainQuietMs`.
+   * Phase one of a stop: closes each connection after its next answer. An idle connection stays
+   * open, because a close would lose a request that its client is just sending. Resolves when no
+   * HTTP/1 connection and no stream is left, and no request has arrived for `drainQuietMs`.
    */
   drain(): Promise<void>
-  /** Phase two: accepts no more connections. Resolves when every complete call is answered. */
+  /** Phase two: accepts no more connections. Resolves when none of HTTP/1 and no stream is left. */
   settle(): Promise<void>
   /** Phase three: ends the remaining connections. */
   close(): Promise<void>
+  /** Whether a complete call is unanswered. */
+  readonly isServing: boolean
 }
 
 /** Where a listener's clients subscribe, and in which format. */

@@ -7,6 +7,7 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address, EndpointConfig, RouterConfig } from '../config/types.ts'
+import { until } from '../listener/listener.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createAccessLog } from '../telemetry/access-log.ts'
@@ -53,9 +54,11 @@ export interface Router {
   reload(config: RouterConfig): Promise<void>
   /**
    * Fails readiness, drains calls in flight, and closes everything.
+   * @param keepsIdle whether idle connections stay open for `drainTimeoutMs`, since a close loses a
+   * request that is just being sent
    * @returns whether every call was answered within `drainTimeoutMs`
    */
-  stop(): Promise<boolean>
+  stop(keepsIdle: boolean): Promise<boolean>
 }
 
 /** Maximum time a reload waits for its new upstreams, because one may hang. */
@@ -189,15 +192,19 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       for (const each of prepared) each.commit()
       isLogged.now = next.accessLog
     },
-    async stop() {
+    async stop(keepsIdle) {
       draining = true
       health.drain()
       const untilMs = clock.nowMs() + config.drainTimeoutMs
+      const listeners = endpoints.map(({ listener }) => listener)
+      const isAnswered = () => !listeners.some(({ isServing }) => isServing)
       // Answers tell clients to close; new connections are still served for a while.
-      const drains = endpoints.map(({ listener }) => listener.drain())
+      const drains = keepsIdle ? listeners.map((each) => each.drain()) : []
       await within(clock, config.drainTimeoutMs * lingerShare, drains)
-      const settled = endpoints.map(({ listener }) => listener.settle())
-      const answered = await within(clock, untilMs - clock.nowMs(), settled)
+      const settled = listeners.map((each) => each.settle())
+      const ends = keepsIdle ? settled : [until(clock, isAnswered)]
+      await within(clock, untilMs - clock.nowMs(), ends)
+      const answered = isAnswered()
       await closeAll()
       return answered
     },

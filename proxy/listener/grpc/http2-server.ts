@@ -72,6 +72,10 @@ export class Http2Server implements Listener {
       )
   }
 
+  get isServing(): boolean {
+    return this.#streams > 0
+  }
+
   start(): Promise<Address> {
     return this.#doors.open(this.#options.address)
   }
@@ -81,14 +85,14 @@ export class Http2Server implements Listener {
     const { clock } = this.#options
     await until(clock, () => {
       this.#sayGoodbye(0)
-      return this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
+      return !this.isServing && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
     })
   }
 
   async settle(): Promise<void> {
     void this.#doors.close()
     this.#sayGoodbye()
-    await until(this.#options.clock, () => this.#streams === 0)
+    await until(this.#options.clock, () => !this.isServing)
   }
 
   async close(): Promise<void> {

@@ -297,6 +297,7 @@ describe('a slow client', () => {
     requestMs: 60_000,
     checkMs: 20,
     keepAliveMs: 60_000,
+    announcedMs: 60_000,
     stalledMs: 60_000,
   }
 

@@ -71,11 +71,14 @@ export class HttpServer implements Listener {
 
   constructor(options: HttpServerOptions) {
     this.#options = options
-    const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } = options.timeouts ?? httpTimes
+    const { keepAliveMs, announcedMs, headersMs, requestMs, checkMs, stalledMs } =
+      options.timeouts ?? httpTimes
+    const keepAliveTimeout = Math.min(announcedMs, keepAliveMs)
     const { budget, clients } = options
     this.#settings = { stalledMs, budget, clients, isDraining: false }
     this.#server = createServer({
-      keepAliveTimeout: keepAliveMs,
+      keepAliveTimeout,
+      keepAliveTimeoutBuffer: keepAliveMs - keepAliveTimeout,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
@@ -103,6 +106,13 @@ export class HttpServer implements Listener {
       )
   }
 
+  get isServing(): boolean {
+    const { sockets } = this.#options
+    return (
+      [...this.#connections.values()].some((each) => each.hasUnanswered) || !!sockets?.isServing
+    )
+  }
+
   start(): Promise<Address> {
     return this.#doors.open(this.#options.address)
   }
@@ -111,9 +121,8 @@ export class HttpServer implements Listener {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
     sockets?.leave()
-    const isServing = () => [...this.#connections.values()].some(({ inFlight }) => inFlight > 0)
     const isQuiet = () => clock.nowMs() - this.#lastUsedMs > drainQuietMs
-    await until(clock, () => isQuiet() && !isServing() && !sockets?.size)
+    await until(clock, () => isQuiet() && this.#isEmpty)
   }
 
   async settle(): Promise<void> {
@@ -121,8 +130,7 @@ export class HttpServer implements Listener {
     this.#settings.isDraining = true
     void this.#doors.close()
     sockets?.settle()
-    const isServing = () => [...this.#connections.values()].some((each) => each.hasUnanswered)
-    await until(clock, () => !isServing() && !sockets?.isServing)
+    await until(clock, () => this.#isEmpty)
   }
 
   async close(): Promise<void> {
@@ -140,6 +148,10 @@ export class HttpServer implements Listener {
     await end
     // Node closes the server before its connections, but calls must end before the upstreams close.
     await until(clock, () => this.#open === 0, closeGraceMs)
+  }
+
+  get #isEmpty(): boolean {
+    return this.#connections.size === 0 && !this.#options.sockets?.size
   }
 
   #connected(socket: Socket): void {
@@ -167,6 +179,8 @@ export class HttpServer implements Listener {
   /** @param isAsking the client waits for 100 Continue before it sends the body */
   #receive(request: IncomingMessage, response: ServerResponse, isAsking = false): void {
     const { socket } = request
+    // RFC 9112, 9.6: no request is processed after a close, so that its client can repeat it.
+    if (socket.writableEnded) return void request.resume()
     const connection = this.#connections.get(socket) ?? new Connection(socket, this.#options.budget)
     connection.newest = request
     this.#count(connection, 1)

@@ -44,7 +44,7 @@ async function serving(
     observer: { connectionsChanged: (now) => void (observed.open = now) },
     timeouts: {
       ...{ headersMs: 60_000, requestMs: 60_000, checkMs: 10 },
-      ...{ keepAliveMs: 60_000, stalledMs: 60_000, ...timeouts },
+      ...{ keepAliveMs: 60_000, announcedMs: 60_000, stalledMs: 60_000, ...timeouts },
     },
   })
   const { port } = await server.start()
