@@ -102,6 +102,15 @@ golden-chart: install ## update the chart's golden files and deploy/install.yaml
 generate: install ## generate reference documentation, crds/ and parts of the chart from the code
 	@$(NODE) scripts/generate.ts
 
+SITE := scripts/site
+.PHONY: docs
+docs: install $(SITE)/node_modules/.package-lock.json ## the documentation as a site in dist/docs, searchable offline (PREVIEW=1 serves it; SOURCE=URL of the repository)
+	@cd $(SITE) && SOURCE=$(SOURCE) node_modules/.bin/vitepress build
+	@$(if $(PREVIEW),cd $(SITE) && node_modules/.bin/vitepress preview)
+
+$(SITE)/node_modules/.package-lock.json: $(SITE)/package-lock.json
+	@npm ci --prefix $(SITE) --no-audit --no-fund --ignore-scripts && touch $@
+
 ##@ Check it
 
 .PHONY: verify
