@@ -247,6 +247,9 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
         lagBlocks: 2,
         lagSeconds: 24.5,
         urlsInCooldown: 2,
+        urls: [1, 2, 3].map((position) => {
+          return { position, url: '', why: position === 2 ? 'down' : null, since: null }
+        }),
         learnedPerSecond: 40,
         score: 0.75,
       }),
@@ -260,6 +263,8 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
   expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_urls{${ofA}}`)).toBe(3)
+  expect(samples.get(`router_upstream_urls_serving{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_learned_limit_per_second{${ofA}}`)).toBe(40)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)

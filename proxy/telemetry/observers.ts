@@ -41,6 +41,7 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   poolObserver: [
     'stateChanged',
     'cooldownBegan',
+    'urlChanged',
     'dayUsed',
     'probeSent',
     'exhausted',

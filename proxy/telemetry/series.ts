@@ -209,6 +209,14 @@ export const series = {
       name: 'router_upstream_score',
       help: 'Selection score of the upstream from 0 to 1, the best; absent while the upstream may not serve yet.',
     },
+    urls: {
+      name: 'router_upstream_urls',
+      help: 'Configured URLs of the upstream, including those for subscriptions.',
+    },
+    urlsServing: {
+      name: 'router_upstream_urls_serving',
+      help: 'URLs of the upstream that serve: verified, not in cooldown, and without repeated failures. Fewer than `router_upstream_urls` means that redundancy is lost.',
+    },
     urlsInCooldown: {
       name: 'router_upstream_urls_in_cooldown',
       help: 'URLs of the upstream in cooldown.',

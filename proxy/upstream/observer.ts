@@ -41,6 +41,18 @@ export interface StateRecord {
   readonly until: string | null
 }
 
+/** One URL of an upstream. */
+export interface UrlRecord {
+  /** Position in the list of the config, from 1. */
+  readonly position: number
+  /** Safe to print. */
+  readonly url: string
+  /** Why it does not serve; null while it serves. */
+  readonly why: string | null
+  /** Since when it does not serve, in ISO 8601; null while it serves. */
+  readonly since: string | null
+}
+
 /** Snapshot of one upstream. */
 export interface UpstreamSnapshot extends StateRecord {
   readonly name: string
@@ -60,6 +72,8 @@ export interface UpstreamSnapshot extends StateRecord {
   readonly lagSeconds: number | null
   /** Its oldest block per kind of data; unknown kinds are absent. */
   readonly oldestBlocks: Readonly<Partial<Record<DataKind, number>>>
+  /** Its URLs, WebSocket URLs last. */
+  readonly urls: readonly UrlRecord[]
   /** Number of its URLs in cooldown, including those for subscriptions. */
   readonly urlsInCooldown: number
   /** Time until the first of these cooldowns ends; null without one. */
@@ -90,6 +104,11 @@ export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: StateRecord): void
   /** A cooldown of a URL began, caused by an answer of its node. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
+  /**
+   * One of several URLs no longer serves, or serves again. Cooldowns are excluded.
+   * @param serving such as `1 of 2 URLs`
+   */
+  urlChanged?(upstream: string, url: UrlRecord, serving: string): void
   /** A URL has used up its requests of the day. `url` is printable. */
   dayUsed?(upstream: string, url: string, why: string): void
   /** The router sent a probe. */
