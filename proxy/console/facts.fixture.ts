@@ -71,7 +71,7 @@ export function someChain(
 ): SomeChain {
   return {
     ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'] },
-    ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000 },
+    ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000, reorgs: null },
     ...more,
     ...{ counts: { outcomes, durations, cache, refused }, upstreams },
   }

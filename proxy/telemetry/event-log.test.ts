@@ -180,6 +180,7 @@ test('changes of an upstream, its URLs and the breaker are logged, with the reas
   pool.urlChanged?.('node-a', { ...url, why: null }, '2 of 2 URLs')
   pool.dayUsed?.('node-a', 'https://a.example', 'its limit of 20 requests a day is reached')
   pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
+  for (const depth of [1, 3]) pool.reorged?.({ depth, block: 100, usualDepth: 1 })
   relay.breakerChanged(true)
   relay.breakerChanged(false)
   expect(lines).toEqual([
@@ -192,6 +193,7 @@ test('changes of an upstream, its URLs and the breaker are logged, with the reas
     `INFO  ${on} node-a: upstream URL serves again position=2 url=https://a.example serving="2 of 2 URLs"\n`,
     `WARN  ${on} node-a: upstream URL at its limit url=https://a.example why="its limit of 20 requests a day is reached"\n`,
     `WARN  ${on} node-b: verification failed url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
+    `WARN  ${on}: reorg deeper than usual depth=3 block=100 usualDepth=1\n`,
     `WARN  ${on}: breaker opened: calls fail at once\n`,
     `INFO  ${on}: breaker closed: an upstream is available again\n`,
   ])

@@ -200,6 +200,10 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       if (!limitsOf(upstream).takeVerification()) return
       logger.warn('verification failed', { ...labels, upstream, url, verification, why })
     },
+    reorged(reorg) {
+      if (reorg.depth > reorg.usualDepth)
+        logger.warn('reorg deeper than usual', { ...labels, ...reorg })
+    },
   }
 }
 

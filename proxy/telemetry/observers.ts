@@ -46,6 +46,7 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
     'probeSent',
     'exhausted',
     'verificationFailed',
+    'reorged',
   ],
   listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
   subscriptionObserver: [

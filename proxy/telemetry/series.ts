@@ -326,6 +326,11 @@ export const series = {
       name: 'router_process_external_memory_bytes',
       help: 'Memory outside the JavaScript heap that belongs to objects on it, such as bodies.',
     },
+    reorgs: {
+      name: 'router_reorgs_total',
+      and: ['chain', 'depth'],
+      help: 'Reorgs of blocks that clients had seen, by the number of replaced blocks: `1`, `2-6` or `7+`. The answers and subscriptions of clients show them.',
+    },
     outOfResources: {
       name: 'router_out_of_resources',
       and: ['resource'],

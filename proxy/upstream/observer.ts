@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { DataKind } from '../chain/types.ts'
 import type { Tier } from '../config/types.ts'
+import type { Reorg } from '../tracker/reorgs.ts'
 
 /**
  * States of an upstream, from best to worst. `cooldown`: all its URLs are in cooldown. `lagging`:
@@ -92,6 +93,8 @@ export interface PoolSnapshot {
   readonly tipAgeMs: number | null
   /** The usual time between two blocks. */
   readonly blockTimeMs: number
+  /** Reorgs that are unusual for the chain: `5 reorgs in 5 minutes, ...`; or null. */
+  readonly reorgs: string | null
   readonly upstreams: readonly UpstreamSnapshot[]
 }
 
@@ -116,4 +119,6 @@ export interface PoolObserver {
   /** The router had no file, port or buffer left for a probe. @param code such as `EMFILE` */
   exhausted?(code: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
+  /** The chain replaced blocks that clients have seen. One interface of the chain reports it. */
+  reorged?(reorg: Reorg): void
 }

@@ -258,6 +258,7 @@ export class Pool implements Members {
       tip: this.tip,
       tipAgeMs: this.tracker.tipAgeMs,
       blockTimeMs: chain.blockTimeMs,
+      reorgs: this.tracker.reorgNotice,
       upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
