@@ -247,6 +247,9 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
         lagBlocks: 2,
         lagSeconds: 24.5,
         urlsInCooldown: 2,
+        urls: [1, 2, 3].map((position) => {
+          return { position, url: '', why: position === 2 ? 'down' : null, since: null }
+        }),
         learnedPerSecond: 40,
         score: 0.75,
       }),
@@ -260,6 +263,8 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
   expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_urls{${ofA}}`)).toBe(3)
+  expect(samples.get(`router_upstream_urls_serving{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_learned_limit_per_second{${ofA}}`)).toBe(40)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
@@ -288,6 +293,7 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   let samples = await samplesOf(metrics)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(0)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(0)
+  expect(samples.get('router_reorgs_total{chain="ETH1",depth="7+"}')).toBe(0)
 
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', aRecord('disabled', '5 failures in a row'))
@@ -295,6 +301,7 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   pool.cooldownBegan('node-a', 'https://b.example', 60_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
   for (let sent = 0; sent < 3; sent++) pool.probeSent?.('node-a')
+  for (const depth of [1, 2, 6, 7]) pool.reorged?.({ depth, block: 100, usualDepth: 1 })
   const subscriptions = metrics.subscriptionObserver('ETH1', 'jsonrpc')
   subscriptions.left?.('newHeads', 'node-a', hasStalled)
   subscriptions.left?.('newHeads', 'node-a', 'reset: the node closed the connection')
@@ -304,6 +311,10 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(12)
   expect(samples.get(`router_requests_refused_total{${on},reason="parse-error"}`)).toBe(1)
+  const reorgs = ['1', '2-6', '7+'].map((depth) =>
+    samples.get(`router_reorgs_total{chain="ETH1",depth="${depth}"}`),
+  )
+  expect(reorgs).toEqual([1, 2, 1])
   const nodeA = `${on},upstream="node-a"`
   expect(samples.get(`router_upstream_state_changes_total{${nodeA},to="disabled"}`)).toBe(1)
   expect(samples.get(`router_upstream_cooldowns_total{${nodeA}}`)).toBe(2)

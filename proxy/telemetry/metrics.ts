@@ -40,6 +40,9 @@ export interface Sample {
   readonly value: number
 }
 
+/** Labels of reorgs by depth: most services wait for six blocks at least. */
+const depths = { one: '1', few: '2-6', many: '7+' } as const
+
 interface MetricsOptions {
   /** The running build. */
   readonly version: string
@@ -80,6 +83,7 @@ export function createMetrics(options: MetricsOptions) {
   const cooldowns = counter(series.cooldowns)
   const verificationFailures = counter(series.verificationFailures)
   const probes = counter(series.probes)
+  const reorgs = counter(series.reorgs)
   const subscriptions = gauge(series.subscriptions)
   const upstreamSubscriptions = gauge(series.upstreamSubscriptions)
   const moves = counter(series.subscriptionMoves)
@@ -152,13 +156,22 @@ export function createMetrics(options: MetricsOptions) {
       finalizedMismatch: (_call, { upstream }) =>
         finalizedMismatches.inc({ ...listener, upstream }),
     })),
-    poolObserver: perListener<PoolObserver>((listener) => ({
-      stateChanged: (upstream, _, { state: to }) => stateChanges.inc({ ...listener, upstream, to }),
-      cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
-      probeSent: (upstream) => probes.inc({ ...listener, upstream }),
-      verificationFailed: (upstream, _url, verification) =>
-        verificationFailures.inc({ ...listener, upstream, verification }),
-    })),
+    poolObserver: perListener<PoolObserver>((listener) => {
+      const { chain } = listener
+      for (const depth of Object.values(depths)) reorgs.inc({ chain, depth }, 0)
+      return {
+        stateChanged: (upstream, _, { state: to }) =>
+          stateChanges.inc({ ...listener, upstream, to }),
+        cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
+        probeSent: (upstream) => probes.inc({ ...listener, upstream }),
+        verificationFailed: (upstream, _url, verification) =>
+          verificationFailures.inc({ ...listener, upstream, verification }),
+        reorged: ({ depth }) => {
+          const { one, few, many } = depths
+          reorgs.inc({ chain, depth: depth > 6 ? many : depth > 1 ? few : one })
+        },
+      }
+    }),
     listenerObserver: perListener<ListenerObserver>((listener) => {
       // Two listeners with the same chain and interface are added up.
       const follow = (of: Gauge) => {
