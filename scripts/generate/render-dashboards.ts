@@ -88,6 +88,14 @@ const annotations = [
     titleFormat: 'new config',
     textFormat: '{{instance}}',
   },
+  {
+    name: 'Reorgs',
+    iconColor: 'orange',
+    expr: 'sum by (chain, depth) (increase(router_reorgs_total[2m])) > 0',
+    step: '60s',
+    titleFormat: 'reorg of {{chain}}',
+    textFormat: 'depth {{depth}}',
+  },
 ].map((each) => ({ ...each, datasource, enable: true, expr: limited(each.expr, ['job']) }))
 
 const all = { text: 'All', value: '$__all' }

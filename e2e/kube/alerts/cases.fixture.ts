@@ -56,6 +56,13 @@ const config = (instance: string, hash: string, values: string) =>
   `router_config_info${on({ job: 'rpc/mainnet', instance, hash })} ${values}`
 const violations = (check: string, values: string) =>
   `router_integrity_violations_total${on({ ...fleet, upstream: 'alpha', check })} ${values}`
+const urls = (all: string, serving: string, upstream = 'alpha') => {
+  const labels = on({ ...listener, upstream, tier: 'primary' })
+  return [
+    `router_upstream_urls${labels} ${all}`,
+    `router_upstream_urls_serving${labels} ${serving}`,
+  ]
+}
 const cooling = (values: string) =>
   `router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} ${values}`
 
@@ -297,6 +304,22 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 18,
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our calls (rate or quota)',
+  },
+  RouterRedundancyLost: {
+    broken: [...urls('2x40', '2x9 1x30'), cooling('0x40')],
+    // A URL in cooldown, and an upstream that is gone altogether.
+    well: [...urls('2x40', '1x40'), cooling('1x40'), ...urls('1x40', '0x40', 'beta')],
+    at: 20,
+    labels: node,
+    says: 'alpha of ETH1 jsonrpc serves through only some of its URLs',
+    also: [
+      {
+        when: 'the URL answers now and then',
+        series: [...urls('2x40', '1x3 2 1x3 2 1x3 2 1x3 2 1x3 2'), cooling('0x40')],
+        from: 5,
+        to: 24,
+      },
+    ],
   },
   RouterUpstreamUnreliable: {
     broken: [attempts('answer', '0+70x30'), attempts('overtaken', '0+30x30')],
