@@ -307,8 +307,13 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RouterRedundancyLost: {
     broken: [...urls('2x40', '2x9 1x30'), cooling('0x40')],
-    // A URL in cooldown, and an upstream that is gone altogether.
-    well: [...urls('2x40', '1x40'), cooling('1x40'), ...urls('1x40', '0x40', 'beta')],
+    // A URL in cooldown, an upstream that is gone, and one that is dying.
+    well: [
+      ...urls('2x40', '1x40'),
+      cooling('1x40'),
+      ...urls('1x40', '0x40', 'beta'),
+      ...urls('2x40', '2x33 0x30', 'gamma'),
+    ],
     at: 20,
     labels: node,
     says: 'alpha of ETH1 jsonrpc serves through only some of its URLs',
