@@ -18,12 +18,13 @@ const packages = {
   helm: ['helm', 'helm.sh/helm/v4/cmd/helm'],
   helm3: ['helm3', 'helm.sh/helm/v3/cmd/helm'],
   promtool: ['prometheus', 'github.com/prometheus/prometheus/cmd/promtool'],
+  prometheus: ['prometheus', 'github.com/prometheus/prometheus/cmd/prometheus'],
   collector: ['collector', 'go.opentelemetry.io/collector/otelcol', '.'],
 } as const
 export type Program = keyof typeof packages
 
 /** Programs that take minutes to build, which only slow tests use. */
-const slow: readonly Program[] = ['helm3', 'promtool', 'collector']
+const slow: readonly Program[] = ['helm3', 'promtool', 'prometheus', 'collector']
 /** The programs of a Kubernetes API without machines, and its clients. */
 export const programs = (Object.keys(packages) as Program[]).filter((name) => !slow.includes(name))
 export type Assets = Readonly<Record<Program, string>>
@@ -104,7 +105,7 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
   // Builds in a separate folder and renames, so that no process finds a partial program.
   const aside = await mkdtemp(join(dirname(path), '.building-'))
   try {
-    // promtool needs no service discovery.
+    // promtool and Prometheus need no service discovery here.
     const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-tags', 'remove_all_sd']
     const output = ['-ldflags', linkFlags(version), '-o', join(aside, program)]
     const [, name, source = name] = packages[program]

@@ -130,6 +130,7 @@ function growthOf(looks: readonly Look[]) {
 function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
+  const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
   const cache = growth.of(`${name} cache`)
   const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
@@ -137,7 +138,7 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   const upstreams = byName(flat).map((same) => upstreamView(same, name, growth))
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
-    ...{ name, addresses, tip, tipAgeMs, blockTimeMs },
+    ...{ name, addresses, tip, tipAgeMs, blockTimeMs, reorgs },
     ...trafficOf(name, 'outcomes', growth),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
@@ -237,6 +238,7 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
     [failed, failures(chain, failing.ofCalls, 'calls')],
     ['bad', serving > 0 && isStill && pause, roseAt],
     ['odd', slowest > slow.callSeconds && slowness],
+    ['odd', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
   ]
 }
 

@@ -130,7 +130,8 @@ export interface RelayObserver {
 }
 
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
-export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
+export const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast'] as const
+export type AttemptKind = (typeof attemptKinds)[number]
 
 /** `overtaken`: another attempt of the call answered first; `aborted`: no client waits for it. */
 export type Cancelled = 'overtaken' | 'aborted'

@@ -166,6 +166,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       enter: (state: UpstreamState) => (now = state),
       takeState: limit(stateRate, 'warn', 'state changes', () => ({ now })),
       takeVerification: limit(verificationRate, 'warn', 'failed verifications'),
+      takeUrl: limit(stateRate, 'warn', 'changes of URLs'),
       takeCooldown: limit(cooldownRate, 'warn', 'cooldowns'),
     }
   })
@@ -188,12 +189,22 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       }
       logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })
     },
+    urlChanged(upstream, { position, url, why }, serving) {
+      if (!limitsOf(upstream).takeUrl()) return
+      const fields = { ...labels, upstream, position, url, why: why ?? undefined, serving }
+      if (why === null) logger.info('upstream URL serves again', fields)
+      else logger.warn('upstream URL does not serve', fields)
+    },
     dayUsed(upstream, url, why) {
       logger.warn('upstream URL at its limit', { ...labels, upstream, url, why })
     },
     verificationFailed(upstream, url, verification, why) {
       if (!limitsOf(upstream).takeVerification()) return
       logger.warn('verification failed', { ...labels, upstream, url, verification, why })
+    },
+    reorged(reorg) {
+      if (reorg.depth > reorg.usualDepth)
+        logger.warn('reorg deeper than usual', { ...labels, ...reorg })
     },
   }
 }

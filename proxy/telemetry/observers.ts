@@ -41,10 +41,12 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   poolObserver: [
     'stateChanged',
     'cooldownBegan',
+    'urlChanged',
     'dayUsed',
     'probeSent',
     'exhausted',
     'verificationFailed',
+    'reorged',
   ],
   listenerObserver: [
     'callEnded',

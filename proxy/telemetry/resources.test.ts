@@ -28,7 +28,7 @@ function fixture() {
     },
     /** The lines of `/readyz?verbose` about the router, and the series that are 1. */
     async shown() {
-      const { samples } = readMetricsPage(await metrics.scrape())
+      const { samples } = readMetricsPage((await metrics.page()).text)
       const gauges = [...samples].filter(([, value]) => value === 1)
       return {
         lines: health.readiness(true).body.split('\n').slice(1, -2),
