@@ -54,8 +54,8 @@ test-unit: build ## all tests except those on a real Kubernetes API
 	@$(BIN)/vitest run --project plain $(TEST_ARGS)
 
 .PHONY: test-kube
-test-kube: build ## the tests on a real Kubernetes API, which is built on first use (needs Go)
-	@$(BIN)/vitest run --project kube $(TEST_ARGS)
+test-kube: build ## the tests on a real Kubernetes API, which is built on first use (needs Go; KUBE=1.31 or 1.37)
+	@KUBE=$(KUBE) $(BIN)/vitest run --project kube $(TEST_ARGS)
 
 .PHONY: test-state
 test-state: build redis ## the tests on real Redis processes: standalone, Sentinel, Cluster
@@ -101,6 +101,15 @@ golden-chart: install ## update the chart's golden files and deploy/install.yaml
 .PHONY: generate
 generate: install ## generate reference documentation, crds/ and parts of the chart from the code
 	@$(NODE) scripts/generate.ts
+
+SITE := scripts/site
+.PHONY: docs
+docs: install $(SITE)/node_modules/.package-lock.json ## the documentation as a site in dist/docs, searchable offline (PREVIEW=1 serves it; SOURCE=URL of the repository)
+	@cd $(SITE) && SOURCE=$(SOURCE) node_modules/.bin/vitepress build
+	@$(if $(PREVIEW),cd $(SITE) && node_modules/.bin/vitepress preview)
+
+$(SITE)/node_modules/.package-lock.json: $(SITE)/package-lock.json
+	@npm ci --prefix $(SITE) --no-audit --no-fund --ignore-scripts && touch $@
 
 ##@ Check it
 
@@ -232,7 +241,7 @@ e2e: ## images, chart and fleets under load, in half an hour (TEST_ARGS=path, KE
 	@docker version >/dev/null 2>&1 || { echo 'make e2e needs the daemon of docker in reach (DOCKER_HOST).' >&2; exit 1; }
 	@for image in $(or $(NODE_IMAGE),$(shell sed -n 's/^ARG NODE=//p' Dockerfile)) $(or $(DEBIAN_IMAGE),$(BASE_IMAGE),debian:bookworm-slim); do \
 	  docker image inspect $$image >/dev/null 2>&1 || docker pull --quiet $$image >/dev/null 2>&1 || \
-	  { echo "make e2e cannot pull $$image: set BASE_IMAGE to an image of Debian, and NODE_IMAGE to one with Node 26 (make node-image builds it)." >&2; exit 1; }; done
+	  { echo "make e2e cannot pull $$image: set DEBIAN_IMAGE to an image of Debian, and NODE_IMAGE to one with Node 26 (make node-image builds it)." >&2; exit 1; }; done
 	@$(MAKE) kube-assets
 	@$(if $(KUBECONFIG),,sh scripts/with-kind.sh) $(MAKE) e2e-tests
 

@@ -4,10 +4,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { renderChart } from './generate/render-chart.ts'
 import { renderCrds } from './generate/render-crds.ts'
+import { renderSchema } from './generate/render-schema.ts'
 import { renderReferences } from './generate/render-references.ts'
 import { describeDrift } from './generate/drift.ts'
 
-// node scripts/generate.ts           writes docs/reference/, crds/ and parts of charts/rpc-router
+// node scripts/generate.ts           writes docs/reference/, crds/, the schema in examples/, and
+//                                    parts of charts/rpc-router
 // node scripts/generate.ts --check   writes nothing; exit code 1 when a file is not up to date
 
 const root = join(import.meta.dirname, '..')
@@ -18,6 +20,7 @@ const files = [
   ...crds,
   ...(await renderChart(crds)),
   ...(await renderReferences(join(root, 'scripts/reference'))),
+  await renderSchema(),
 ]
 const stale = files.flatMap(({ path, text }) => {
   const drift = describeDrift(path, textOrNull(join(root, path)), text)

@@ -28,7 +28,10 @@ for (const [image, program] of [
   ['rpc-router-operator', 'rpc-operator'],
 ] as const) {
   const { inputs } = read(`dist/${program}.meta.json`) as { inputs: object }
-  const places = Object.keys(inputs).map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path))
+  // A checkout that shares another's packages has their folder before `node_modules`.
+  const places = Object.keys(inputs).map((path) =>
+    /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path),
+  )
   const components = [...new Set(places.flatMap((found) => found?.[0] ?? []))].map(componentAt)
   const name = { 'bom-ref': image, type: 'container', name: image, version }
   const dependsOn = [...components, runtime].map((component) => component['bom-ref'])

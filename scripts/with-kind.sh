@@ -3,7 +3,8 @@
 # SPDX-FileCopyrightText: The rpc-router Authors
 #
 # with-kind.sh COMMAND...: runs a command with the KUBECONFIG of a kind cluster of three nodes. Then
-# it deletes the cluster, unless it existed before or KEEP is set. KIND_IMAGE is the nodes' image.
+# it deletes the cluster, unless it existed before or KEEP is set. KIND_IMAGE is the nodes' image,
+# and KIND_CONFIG a file for `kind create cluster`.
 set -eu
 name=${KIND_CLUSTER:-rpc-router}
 tools=$PWD/dist/tools
@@ -23,11 +24,12 @@ if kind get clusters -q | grep -qx "$name"; then
   KEEP=1
   kind export kubeconfig --name "$name"
 else
-  kind create cluster --name "$name" ${KIND_IMAGE:+--image "$KIND_IMAGE"} --wait 3m --config - <<YAML ||
+  cat >"$tools/$name.yaml" <<YAML
 kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
 nodes: [{ role: control-plane }, { role: worker }, { role: worker }]
 YAML
+  kind create cluster --name "$name" ${KIND_IMAGE:+--image "$KIND_IMAGE"} --wait 3m --config "${KIND_CONFIG:-$tools/$name.yaml}" ||
     { echo 'kind cannot create a cluster: set KIND_IMAGE to an image that this docker has, or KUBECONFIG to the file of another cluster.' >&2; exit 1; }
 fi
 # Without it, the tests of autoscaling are skipped.

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../processes/eventually.ts'
-import { onSystem, provider, router, startKubectl, startNode, usePlace } from './cluster.ts'
+import {
+  describeWhere,
+  onSystem,
+  provider,
+  router,
+  startKubectl,
+  startNode,
+  usePlace,
+} from './cluster.ts'
 import { Load, settled } from './load.ts'
 
 /*
@@ -11,7 +19,7 @@ import { Load, settled } from './load.ts'
 
 const metrics = await onSystem.kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes'])
 
-describe.skipIf(metrics.code !== 0)('with metrics-server', () => {
+describeWhere(metrics.code === 0, 'autoscaling needs metrics-server')('with metrics-server', () => {
   const place = usePlace('autoscaling')
   const { run, apply } = place
   /** Every replica count that the Deployment had. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { findAssets } from '../kube/assets.ts'
 import { helm, kubectlFor, printed } from '../kube/kubectl.ts'
@@ -81,6 +81,12 @@ export function usePlace(name: string): Place {
   beforeEach(({ onTestFailed }) => onTestFailed(() => dump(place)))
   afterAll(() => (process.env['KEEP'] ? undefined : removePlace(place)))
   return place
+}
+
+/** Skips tests that the cluster cannot run, and prints why. */
+export function describeWhere(isMet: boolean, need: string): ReturnType<typeof describe.skipIf> {
+  if (!isMet) process.stderr.write(`skipped: ${need}\n`)
+  return describe.skipIf(!isMet)
 }
 
 async function removePlace({ namespace, run }: Place): Promise<void> {

@@ -47,7 +47,7 @@ describe.each([
 ])('the image rpc-router%s', (name) => {
   test('has labels and a numeric user', async () => {
     const { stdout } = await docker('inspect', image(name))
-    const [{ Config, Size }] = JSON.parse(stdout)
+    const [{ Config }] = JSON.parse(stdout)
     expect(Config.User).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(Config.Labels).toMatchObject({
       'org.opencontainers.image.title': `rpc-router${name}`,
@@ -56,10 +56,11 @@ describe.each([
       'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{12}$/),
       'org.opencontainers.image.source': expect.any(String),
     })
-    expect(Size).toBeLessThan(150_000_000)
   })
 
-  test('has no shell', async () => {
+  test.skipIf(process.env['BASE_IMAGE'])('is small, and has no shell', async () => {
+    const { stdout } = await docker('inspect', image(name), '--format', '{{.Size}}')
+    expect(Number(stdout)).toBeLessThan(150_000_000)
     const started = docker(
       'run',
       '--rm',

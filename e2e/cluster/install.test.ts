@@ -62,7 +62,7 @@ test('kubectl lists both kinds, and explains their fields', async () => {
   await run('wait', '--for=condition=Healthy', 'upp/alpha', '--timeout=120s')
   const rpc = await run('get', 'rpc')
   expect(rpc).toMatch(/NAME +READY +REPLICAS +PROVIDERS +LISTENERS +AGE/)
-  expect(rpc).toMatch(/mainnet +True +2\/2 +1\/1 +1 /)
+  expect(rpc).toMatch(/mainnet +True +2\/2 +1\/1 +1\/1 /)
   expect(rpc).toMatch(/NAME +CHAIN +INTERFACE +READY +HEALTHY +ROUTERS +AGE/)
   expect(rpc).toMatch(/alpha +ETH1 +jsonrpc +True +True +1\/1 /)
   expect(await run('get', 'rpcr', '-o', 'wide')).toMatch(/mainnet .* Ready +[0-9a-f]{16} +\S+:\S+/)

@@ -23,9 +23,16 @@ export class Load {
     this.#perSecond = perSecond
   }
 
-  static async start(place: Place, router: string, perSecond = 200, pod = 'load'): Promise<Load> {
+  /** @param more further arguments of `pods/load.ts` */
+  static async start(
+    place: Place,
+    router: string,
+    perSecond = 200,
+    pod = 'load',
+    ...more: readonly string[]
+  ): Promise<Load> {
     const url = `http://${router}-router.${place.namespace}.svc:3360`
-    await place.apply(nodePod(pod, 'load', url, String(perSecond)))
+    await place.apply(nodePod(pod, 'load', url, String(perSecond), ...more))
     await place.run('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=60s')
     const load = new Load(place, pod, perSecond)
     await eventually(async () => (await load.now()).requests > 0, 20_000)
@@ -34,15 +41,22 @@ export class Load {
 
   /** Runs an action under load. Throws if a request failed. */
   async during(name: string, action: () => Promise<void>): Promise<Stretch> {
+    const stretch = await this.measure(name, action)
+    const { requests, seconds, failures } = stretch
+    assert.deepEqual(failures, {}, name)
+    assert.ok(requests / seconds > this.#perSecond * 0.8, `${name}: the load was not steady`)
+    return stretch
+  }
+
+  /** Runs an action under load, and prints its figures. */
+  async measure(name: string, action: () => Promise<void>): Promise<Stretch> {
     await this.#ask(`enter/${encodeURIComponent(name)}`)
     await action()
     const stretch = await this.#ask('leave')
     const { requests, seconds, failed, failures, byUpstream } = stretch
     const rate = Math.round(requests / seconds)
     const told = `${name}: ${requests} requests in ${Math.round(seconds)} s, ${rate} a second, ${failed} failed`
-    process.stderr.write(`${told} ${JSON.stringify(byUpstream)}\n`)
-    assert.deepEqual(failures, {}, `${told}: ${JSON.stringify(failures)}`)
-    assert.ok(rate > this.#perSecond * 0.8, `${told}: the load was not steady`)
+    process.stderr.write(`${told} ${JSON.stringify({ ...byUpstream, ...failures })}\n`)
     return stretch
   }
 

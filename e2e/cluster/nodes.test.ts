@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { onSystem, provider, router, startNode, usePlace } from './cluster.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWhere, onSystem, provider, router, startNode, usePlace } from './cluster.ts'
 import { Load, settled } from './load.ts'
 
 /*
@@ -13,7 +13,8 @@ const workers: string[] = items
   .filter(({ spec }: any) => !spec.taints?.some(({ effect }: any) => effect === 'NoSchedule'))
   .map(({ metadata }: any) => metadata.name)
 
-describe.skipIf(workers.length < 2)('on two nodes or more that take pods', () => {
+const need = `spread and drains need two nodes that take pods, and this cluster has ${workers.length}`
+describeWhere(workers.length >= 2, need)('on two nodes or more that take pods', () => {
   const place = usePlace('nodes')
   const { run, apply, kubectl } = place
   const selector = 'app.kubernetes.io/component=router'

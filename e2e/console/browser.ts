@@ -18,6 +18,8 @@ interface Message {
 export class Browser implements AsyncDisposable {
   /** Exceptions and policy violations of pages. */
   readonly complaints: string[] = []
+  /** URLs that pages requested. */
+  readonly requested: string[] = []
   readonly #process: ChildProcess
   readonly #directory: string
   readonly #socket: WebSocket
@@ -48,7 +50,8 @@ export class Browser implements AsyncDisposable {
     const socket = new WebSocket(tab?.webSocketDebuggerUrl ?? '')
     await once(socket, 'open')
     const browser = new Browser(child, directory, socket)
-    for (const domain of ['Page', 'Runtime', 'Log']) await browser.#send(`${domain}.enable`)
+    for (const domain of ['Page', 'Runtime', 'Log', 'Network'])
+      await browser.#send(`${domain}.enable`)
     return browser
   }
 
@@ -65,6 +68,18 @@ export class Browser implements AsyncDisposable {
   /** The visible text. */
   text(selector = 'body'): Promise<string> {
     return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`)
+  }
+
+  /** The size of the window in CSS pixels. */
+  async size(width: number, height: number, scale = 1): Promise<void> {
+    const metrics = { width, height, deviceScaleFactor: scale, mobile: width < 600 }
+    await this.#send('Emulation.setDeviceMetricsOverride', metrics)
+  }
+
+  /** A PNG of what the window shows. */
+  async screenshot(): Promise<Buffer> {
+    const shot = (await this.#send('Page.captureScreenshot')) as { readonly data: string }
+    return Buffer.from(shot.data, 'base64')
   }
 
   async scheme(name: 'light' | 'dark'): Promise<void> {
@@ -95,7 +110,12 @@ export class Browser implements AsyncDisposable {
     if (id !== undefined) this.#waiting.get(id)?.(message)
     if (method === 'Runtime.exceptionThrown' || method === 'Log.entryAdded')
       this.complaints.push(JSON.stringify(message.params))
+    if (method === 'Network.requestWillBeSent') this.requested.push(requestOf(message).url)
   }
+}
+
+function requestOf({ params }: Message): { readonly url: string } {
+  return (params as { readonly request: { readonly url: string } }).request
 }
 
 async function portOf(child: ChildProcess): Promise<string> {

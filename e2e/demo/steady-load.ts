@@ -34,19 +34,25 @@ export class SteadyLoad {
   readonly #perSecond: number
   readonly #nextQuestion: () => Question
   readonly #isLast: () => boolean
+  readonly #tickMs: number
   readonly #inFlight = new Set<Promise<void>>()
 
-  /** @param isLast whether a request is the last of its connection */
+  /**
+   * @param isLast whether a request is the last of its connection
+   * @param tickMs time between bursts: longer ones need more connections, idle in between
+   */
   constructor(
     url: string,
     perSecond: number,
     nextQuestion: () => Question,
     isLast: () => boolean = () => false,
+    tickMs = 5,
   ) {
     this.#url = url
     this.#perSecond = perSecond
     this.#nextQuestion = nextQuestion
     this.#isLast = isLast
+    this.#tickMs = tickMs
   }
 
   get requests(): number {
@@ -79,7 +85,7 @@ export class SteadyLoad {
         this.#inFlight.add(one)
         void one.finally(() => this.#inFlight.delete(one))
       }
-      await sleep(5)
+      await sleep(this.#tickMs)
       // A process that waited for the CPU must first read the closes of its idle connections.
       await afterReading()
     }

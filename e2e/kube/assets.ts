@@ -6,21 +6,25 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { buildGo } from '../processes/build-go.ts'
 
+/** KUBE selects another version of the servers, such as 1.31. The clients stay the same. */
+const servers = ['kubernetes', process.env['KUBE']].filter(Boolean).join('-')
+
 /** Per program: the folder of `modules/` that pins it, its Go package, and the package to build. */
 const packages = {
   etcd: ['etcd', 'go.etcd.io/etcd/server/v3'],
-  'kube-apiserver': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-apiserver'],
-  'kube-controller-manager': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-controller-manager'],
+  'kube-apiserver': [servers, 'k8s.io/kubernetes/cmd/kube-apiserver'],
+  'kube-controller-manager': [servers, 'k8s.io/kubernetes/cmd/kube-controller-manager'],
   kubectl: ['kubernetes', 'k8s.io/kubernetes/cmd/kubectl'],
   helm: ['helm', 'helm.sh/helm/v4/cmd/helm'],
   helm3: ['helm3', 'helm.sh/helm/v3/cmd/helm'],
   promtool: ['prometheus', 'github.com/prometheus/prometheus/cmd/promtool'],
+  prometheus: ['prometheus', 'github.com/prometheus/prometheus/cmd/prometheus'],
   collector: ['collector', 'go.opentelemetry.io/collector/otelcol', '.'],
 } as const
 export type Program = keyof typeof packages
 
 /** Programs that take minutes to build, which only slow tests use. */
-const slow: readonly Program[] = ['helm3', 'promtool', 'collector']
+const slow: readonly Program[] = ['helm3', 'promtool', 'prometheus', 'collector']
 /** The programs of a Kubernetes API without machines, and its clients. */
 export const programs = (Object.keys(packages) as Program[]).filter((name) => !slow.includes(name))
 export type Assets = Readonly<Record<Program, string>>
@@ -101,7 +105,7 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
   // Builds in a separate folder and renames, so that no process finds a partial program.
   const aside = await mkdtemp(join(dirname(path), '.building-'))
   try {
-    // promtool needs no service discovery.
+    // promtool and Prometheus need no service discovery here.
     const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-tags', 'remove_all_sd']
     const output = ['-ldflags', linkFlags(version), '-o', join(aside, program)]
     const [, name, source = name] = packages[program]
@@ -125,8 +129,8 @@ function linkFlags(version: string): string {
   return [
     '-s -w',
     set('gitVersion', `v${version}`),
-    set('gitMajor', major),
-    set('gitMinor', minor),
+    set('gitMajor', version.split('.')[0]),
+    set('gitMinor', version.split('.')[1]),
     ...['v3', 'v4'].map((v) => `-X helm.sh/helm/${v}/internal/version.version=v${version}`),
     // The Kubernetes version for which Helm 3 renders without a cluster.
     `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=${major}`,

@@ -3,9 +3,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: root })
   const args = ['install', '--global', '--no-audit', '--no-fund', tarball]
   await inHome('npm', args, { npm_config_prefix: home, npm_config_registry: stdout.trim() })
-}, 180_000)
+}, 400_000)
 
 afterAll(() => {
   rmSync(home, { recursive: true })
@@ -123,6 +123,12 @@ test('the krew manifest fits the package', async () => {
   expect(basename(bin as string)).toBe(`kubectl-${metadata.name}`)
   const { stdout } = await run('tar', ['-tzf', tarball])
   expect(stdout.split('\n')).toContain(`package/${bin}`)
+  // krew unpacks the package, and links its program.
+  await run('tar', ['-xzf', tarball, '-C', home])
+  const link = join(home, 'kubectl-rpc')
+  await symlink(join(home, 'package', bin), link)
+  const plugin = await inHome(link, [], { PATH: `${dirname(process.execPath)}:${path}` })
+  expect(plugin.stdout).toContain('kubectl rpc explain <guid>')
 })
 
 test('each program has an SBOM with hashes and licences', async () => {

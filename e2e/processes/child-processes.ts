@@ -18,7 +18,7 @@ export interface Child {
   /** Resolves when it ends for any reason, with its exit code, or null after a signal. */
   readonly ended: Promise<number | null>
   kill(signal: NodeJS.Signals): void
-  /** Sends SIGTERM, and SIGKILL after 5 s. */
+  /** Sends SIGINT, at which a router does not wait for idle clients, and SIGKILL after 5 s. */
   stop(): Promise<void>
   /** The end of its output, for an error message. */
   tail(): string
@@ -73,7 +73,7 @@ export class ChildProcesses implements AsyncDisposable {
     })
     const stop = async () => {
       if (!this.#children.has(child)) return
-      signalGroup(child, 'SIGTERM')
+      signalGroup(child, 'SIGINT')
       const killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), killGraceMs)
       await ended
       clearTimeout(killTimer)

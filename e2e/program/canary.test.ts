@@ -160,7 +160,7 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
       '/nowhere',
     ])
       answers.push(await printed(`${program.adminUrl}${path}`))
-    program.kill('SIGTERM')
+    program.kill('SIGINT')
     const { code, stdout, stderr } = await program.ended
     expect(code).toBe(0)
 

@@ -74,6 +74,7 @@ test('a retried call shows attempts, answers and exclusions, but no key and no p
       [
         `^ETH1 jsonrpc eth_getBalance  ${guid}`,
         String.raw`20\d\d-.*Z  success after .*s, answered by a`,
+        'from 127.0.0.1, path /, node',
         'cache: miss, class finalized',
         String.raw`\+.*s  first  b  connection-reset in .*s, budget 20s \(ECONNRESET\)`,
         String.raw`\+.*s  retry  a  answer in .*s, budget 20s`,
@@ -89,6 +90,10 @@ test('a retried call shows attempts, answers and exclusions, but no key and no p
   })
   for (const hidden of [secret, account, '5e5e', '0x10'])
     expect(stdout + json).not.toContain(hidden)
+  for (const name of ['a', 'b'])
+    expect((await explain('--retried', '--upstream', name, '--at', at)).stdout).toContain(guid)
+  expect((await explain('--upstream', 'b', '--at', at)).stdout).toContain(guid)
+  expect((await explain('--failed', '--upstream', 'b', '--at', at)).stdout).not.toContain(guid)
 })
 
 test('failed calls are listed per replica, and the items of a batch share a guid', async () => {
@@ -124,7 +129,9 @@ test('sessions, cross-validation, writes and refusals are explained', async () =
   )
   const refused = await lines('{')
   expect(refused).toMatch(/^ETH1 jsonrpc \(refused before it became a call\) {2}/)
-  expect(refused).toMatch(/parse-error after 0\.0ms.*\nerror: .*\nno upstream was tried\n$/)
+  expect(refused).toMatch(
+    /parse-error after 0\.0ms.*\nfrom 127\.0\.0\.1, path \/, node\nerror: .*\nno upstream was tried\n$/,
+  )
 })
 
 test.each<[string[], number, RegExp]>([
@@ -135,7 +142,8 @@ test.each<[string[], number, RegExp]>([
   ],
   [['1-2-3', '--at', 'NOBODY'], 1, /^router: error: NOBODY: no answer: ECONNREFUSED\.?\n$/],
   [['--slow', '--at', 'AT,NOBODY'], 1, /^router: error: NOBODY: no answer: ECONNREFUSED\.?\n$/],
-  [[], 2, /expected one guid, --failed or --slow/],
+  [[], 2, /expected one guid, --failed, --slow, --retried or --upstream/],
+  [['1', '--upstream', 'a'], 2, /expected one guid/],
   [['1', '2'], 2, /unexpected argument "2"\. router explain takes one guid/],
   [['1', '--failed'], 2, /expected one guid/],
   [['--failed', '--slow'], 2, /expected one guid/],

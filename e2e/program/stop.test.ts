@@ -122,9 +122,11 @@ test('a second signal ends the program at once, with code 1', async () => {
   expect((await answers).map(({ status }) => status)).toEqual(['rejected'])
 })
 
-test('SIGINT without in-flight calls: code 0', async () => {
-  const { program } = await startReady()
+test('SIGINT waits for no idle connection: code 0', async () => {
+  const { program, url } = await startReady(['--drain-timeout', '1h'])
   await using running = program
+  using idle = new KeptAlive()
+  await ask(idle.agent, url, 'eth_chainId')
   running.kill('SIGINT')
   expect((await running.ended).code).toBe(0)
 })
@@ -138,7 +140,7 @@ class KeptAlive implements Disposable {
   }
 }
 
-test('without an admin address an idle connection does not delay the exit: code 0', async () => {
+test('without an admin address an idle connection delays the exit only for the drain time: code 0', async () => {
   const config = { ...ethereumConfig([node]), 'metrics-listen-address': 'off' }
   await using running = await startProgram(workspace, config, {
     flags: ['--drain-timeout', '500ms'],

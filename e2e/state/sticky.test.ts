@@ -317,22 +317,22 @@ test('the routers print only log lines', async () => {
   }
 })
 
-test.each<[string, Record<string, unknown>, string]>([
-  ['neither', {}, 'resp-cache or cache-be, shared-state'],
-  ['no store', { 'shared-state': true }, 'resp-cache or cache-be'],
-])(
-  'a router with %s logs at start that it does not share sessions, and serves them alone',
-  async (_, settings, missing) => {
-    await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
-    expect(program.stdout).toMatch(
-      new RegExp(`"missing":"${missing}".*sticky sessions are kept by this replica`),
-    )
-    const alone = new Replica(program)
-    const node = await establish(alone, 's')
-    for (let each = 0; each < 5; each++) expect((await alone.ask('s')).node).toBe(node)
-    expect(await alone.metric(claims, 'local_hit')).toBe(5)
-  },
-)
+test.each<[string, Record<string, unknown>, number]>([
+  ['without shared-state serves sessions alone, and starts without a warning', {}, 0],
+  [
+    'with shared-state and no store warns that it serves sessions alone',
+    { 'shared-state': true },
+    1,
+  ],
+])('a router %s', async (_, settings, warnings) => {
+  await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
+  expect(program.stdout.match(/"level":"warn"/g) ?? []).toHaveLength(warnings)
+  expect(program.stdout.match(/shared-state needs resp-cache/g) ?? []).toHaveLength(warnings)
+  const alone = new Replica(program)
+  const node = await establish(alone, 's')
+  for (let each = 0; each < 5; each++) expect((await alone.ask('s')).node).toBe(node)
+  expect(await alone.metric(claims, 'local_hit')).toBe(5)
+})
 
 test('a forbidden database is no store, and database 0 remains empty', async () => {
   const own = await startRedis({

@@ -71,7 +71,7 @@ test.each(['grpc', 'http/protobuf'])(
       args: [...variables, process.execPath, bundle, served],
     })
     await eventually(async () => (await askRpc(`http://127.0.0.1:${port}`, 'eth_gasPrice')) !== '')
-    router.kill('SIGTERM')
+    router.kill('SIGINT')
     expect([await router.ended, router.tail()]).toEqual([0, expect.not.stringContaining('trouble')])
 
     const got = () =>

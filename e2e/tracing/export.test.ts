@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startProgram } from '../program/program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
+import { schemaUrl } from '../../proxy/telemetry/otel/start.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
@@ -51,7 +52,7 @@ test('spans and metrics are sent before the router stops', async () => {
   })
   const guid = await ask(router.urls[0]!, { traceparent: parent })
   expect(collector.messages).toEqual([])
-  router.kill('SIGTERM')
+  router.kill('SIGINT')
   expect((await router.ended).code).toBe(0)
   const spans = spansOf(collector.messages)
   const [client, server] = [
@@ -65,6 +66,9 @@ test('spans and metrics are sent before the router stops', async () => {
     attributes: { 'rpc_router.guid': guid, 'rpc_router.upstream': 'a' },
     resource: { 'service.name': 'rpc-router', 'deployment.environment.name': 'test' },
   })
+  // The conventions of the names, for the resource and for the scope.
+  const schemas = JSON.stringify(collector.messages).split(`"schemaUrl":"${schemaUrl}"`)
+  expect(schemas.length).toBeGreaterThan(2)
   // The command line may contain secrets.
   expect(JSON.stringify(server?.resource)).not.toContain('process.command')
   expect(client).toMatchObject({ traceId, parentSpanId: server?.spanId })
@@ -79,7 +83,7 @@ test('the log line of a failed call has its trace id', async () => {
   await using collector = await startOtlpReceiver()
   await using router = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, nobody)
   await ask(router.urls[0]!)
-  router.kill('SIGTERM')
+  router.kill('SIGINT')
   const { stdout } = await router.ended
   const line = stdout.split('\n').find((each) => each.includes('"request failed"'))
   const [span] = spansOf(collector.messages)
@@ -101,7 +105,7 @@ test.each(['nobody', 'a silent one'])(
     })
     for (let at = 0; at < 20; at += 1) expect(await ask(router.urls[0]!)).toBeTruthy()
     if (which === 'nobody') await router.logged('OpenTelemetry failed')
-    router.kill('SIGTERM')
+    router.kill('SIGINT')
     const { code, stdout } = await router.ended
     expect(code).toBe(0)
     expect(stdout.split('OpenTelemetry failed').length - 1).toBeLessThanOrEqual(1)

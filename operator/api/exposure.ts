@@ -42,7 +42,7 @@ export const serviceSettings = object(
       'Local',
     ).optional(),
     trafficDistribution: oneOf(
-      'Pods preferred for traffic within the cluster. Unset: no preference.',
+      'Pods preferred for traffic within the cluster. PreferSameZone and PreferSameNode need Kubernetes 1.34. Unset: no preference.',
       ['PreferClose', 'PreferSameZone', 'PreferSameNode'],
       'PreferClose',
     ).optional(),

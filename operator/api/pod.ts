@@ -73,7 +73,10 @@ const shutdown = object(
       'Time for which a terminating pod keeps serving, so that all clients and proxies notice.',
       [0, 300],
     ).default(10),
-    drainSeconds: integer('Time to wait for calls in flight after that.', [0, 3600]).default(25),
+    drainSeconds: integer(
+      'Time to wait after that for calls in flight, and for idle connections, which close after their next answer.',
+      [0, 3600],
+    ).default(25),
     terminationGracePeriodSeconds: integer(
       'Time until the pod is killed. Unset: preStopSeconds + drainSeconds + 10.',
       [1, 7200],
@@ -108,10 +111,8 @@ const rollout = object(
     ).default(3),
   },
   {
-    'progressDeadlineSeconds must be more than minReadySeconds': at(
-      '.progressDeadlineSeconds',
-      'self.progressDeadlineSeconds > self.minReadySeconds',
-    ),
+    'progressDeadlineSeconds must be more than minReadySeconds + 90, since a pod with a dark chain becomes ready after 90 s':
+      at('.progressDeadlineSeconds', 'self.progressDeadlineSeconds > self.minReadySeconds + 90'),
     'maxSurge must be more than 0, since no pod stops before its successor is ready': at(
       '.maxSurge',
       "!has(self.maxSurge) || !(string(self.maxSurge) in ['0', '0%'])",

@@ -70,9 +70,18 @@ export function byteSize(description: string, max: string, example?: string): z.
 const quantityPattern =
   /^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
 
-/** A non-negative number, or a string of this pattern. */
-function intOrString(description: string, pattern: RegExp, must: string, example: unknown) {
-  const rule = `type(self) == int ? self >= 0 : self.matches(r'${pattern.source}')`
+/**
+ * A non-negative number, or a string of this pattern.
+ * @param check CEL for the string
+ */
+function intOrString(
+  description: string,
+  pattern: RegExp,
+  must: string,
+  example: unknown,
+  check = `self.matches(r'${pattern.source}')`,
+) {
+  const rule = `type(self) == int ? self >= 0 : ${check}`
   const error = errorOf(must)
   return z.union([z.int().min(0), z.string().max(32).regex(pattern, { error })]).meta({
     description,
@@ -85,7 +94,8 @@ function intOrString(description: string, pattern: RegExp, must: string, example
 /** A Kubernetes quantity: `500m`, `256Mi`, `2`. */
 export function quantity(description: string, example: string) {
   const must = '{field} must be a quantity such as 500m, 256Mi or 2'
-  return intOrString(description, quantityPattern, must, example)
+  const check = "isQuantity(self) && !self.startsWith('-')"
+  return intOrString(description, quantityPattern, must, example, check)
 }
 
 /** A number or percentage of pods: `1`, `25%`. */
@@ -94,9 +104,15 @@ export function countOrPercent(description: string) {
   return intOrString(description, /^(0|[1-9][0-9]{0,2})%$/, must, undefined)
 }
 
+/**
+ * Before 1.34, Kubernetes estimates the cost of each amount as if it had megabytes. With eight, the
+ * comparison of requests and limits would exceed the budget of a rule.
+ */
+const maxAmounts = 7
+
 function amounts(description: string, example: object) {
   const amount = quantity('The amount.', '256Mi')
-  return mapOf(description, amount, { example, max: 16, keyFault: resourceFault })
+  return mapOf(description, amount, { example, max: maxAmounts, keyFault: resourceFault })
 }
 
 function resourceFault(name: string): string | null {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
-import { integrityLevels, strategies } from '../../proxy/config/types.ts'
+import { integrityLevels, logVerifications, strategies } from '../../proxy/config/types.ts'
 import { described } from './described.ts'
 import { boolean, integer, list, object, oneOf, text } from './field.ts'
 import { apiInterface, chainId, method } from './names.ts'
@@ -145,6 +145,18 @@ export const upstreamSettings = object('How upstreams are checked and disabled.'
     'Time between two light probes between health checks. Unset: none.',
     ['100ms', '24h'],
     '5s',
+  ).optional(),
+})
+
+/** Settings of queries for logs. Unset: the router's own defaults. */
+export const logs = object(described('logs'), {
+  verify: oneOf(
+    described(
+      'logs.verify',
+      'Unset: sample. Write "off" in quotes, since YAML reads off as false.',
+    ),
+    logVerifications,
+    'sample',
   ).optional(),
 })
 

@@ -12,6 +12,7 @@ import { autoscaling, pod } from './pod.ts'
 import { byteSize } from './quantity.ts'
 import {
   crossValidation,
+  logs,
   routerRelay,
   subscriptions,
   upstreamSettings,
@@ -121,6 +122,7 @@ const spec = object(
     relay: routerRelay.prefault({}),
     upstreams: upstreamSettings.prefault({}),
     crossValidation: crossValidation.optional(),
+    logs: logs.optional(),
     cache: cache.optional(),
     sharedState: sharedState.default({ mode: 'None' }),
     specSources: specSources.optional(),

@@ -84,6 +84,7 @@ const nodeUrl = object(
       { example: ['*'], max: 32, kind: 'set' },
     ).optional(),
     limits: limits.optional(),
+    maxLogBlocks: integer(ofUrl('max-log-blocks'), [1, 100_000_000], 10_000).optional(),
     traceContext: boolean(ofUrl('trace-context', 'Unset: false.'), true).optional(),
     auth: upstreamAuth.optional(),
   },

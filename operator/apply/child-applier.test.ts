@@ -5,7 +5,7 @@ import { OperatorHarness } from '../controllers/testing/operator-harness.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { FakeApiServer } from '../kube/testing/fake-api-server.ts'
-import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
+import { childKinds, rpcRouters, services, statefulSets } from '../resources/kinds.ts'
 
 function writes(harness: OperatorHarness): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)
@@ -166,3 +166,29 @@ test('the message about an object that is being deleted names its actual owner',
   expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   expect(harness.get(services, 'r-router').metadata).not.toHaveProperty('deletionTimestamp')
 })
+
+test.each([
+  ['1.36 and older', 'spec', 'FieldValueForbidden', 'updates to statefulset spec are forbidden'],
+  ['1.37', 'spec.volumeClaimTemplates', 'FieldValueInvalid', 'field is immutable'],
+])(
+  'a StatefulSet whose storage Kubernetes %s refuses to change is replaced',
+  async (_, field, reason, message) => {
+    await using harness = new OperatorHarness()
+    const share = (managed: object) =>
+      harness.router('r', { sharedState: { mode: 'Managed', managed } })
+    harness.provider('a')
+    share({ storage: { size: '1Gi' } })
+    await harness.pass(5_000)
+    const { uid } = harness.get(statefulSets, 'r-redis').metadata
+    harness.api.refuse = ({ verb, plural }) => {
+      const isOld = harness.names(statefulSets).includes('r-redis')
+      if (!isOld || verb !== 'patch' || plural !== statefulSets.plural) return null
+      const body = { reason: 'Invalid', message, details: { causes: [{ field, reason }] } }
+      return new ApiError('PATCH statefulsets', 422, body)
+    }
+    share({})
+    await harness.pass(5_000)
+    expect(harness.get(statefulSets, 'r-redis').metadata.uid).not.toBe(uid)
+    expect(harness.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  },
+)

@@ -219,12 +219,18 @@ export function isOrphanOf(
   return !isOwned && isChild(object) && instanceKeys(object).includes(objectKey(metadata))
 }
 
-/** Whether the API server refuses to change a StatefulSet, which can only be due to its storage. */
+/** Whether the API server refuses to change the storage of a StatefulSet. */
 function isStorage(error: unknown): boolean {
   return (
     error instanceof ApiError &&
-    error.message.includes('statefulset') &&
-    error.causes.some(({ field, reason }) => field === 'spec' && reason === 'FieldValueForbidden')
+    error.causes.some(
+      ({ field, reason }) =>
+        field === 'spec.volumeClaimTemplates' ||
+        // Before 1.37, Kubernetes does not name the field. Nothing else of it can differ.
+        (field === 'spec' &&
+          reason === 'FieldValueForbidden' &&
+          error.message.includes('statefulset')),
+    )
   )
 }
 

@@ -47,26 +47,26 @@ test('exactly the series of the table are served, with their types', async () =>
   expect(served).toHaveLength(table.length)
 })
 
-test('the metrics of a router follow Ready and stalled rollouts', async () => {
+test('the metrics of a router follow Ready, and stalled and stopped rollouts', async () => {
   await using harness = new OperatorHarness()
   const read = reader(harness)
   const shown = async () =>
     Promise.all(
-      ['ready', 'stalled'].map((name) =>
+      ['ready', 'stalled', 'stopped'].map((name) =>
         read(`rpc_operator_router_${name}{namespace="ns",name="r"}`),
       ),
     )
   harness.provider('a')
   harness.router('r')
   await harness.pass()
-  expect(await shown()).toEqual([0, 0])
+  expect(await shown()).toEqual([0, 0, 0])
   harness.count('r', { replicas: 2, updatedReplicas: 2 }, 'ProgressDeadlineExceeded')
   await harness.pass()
-  expect(await shown()).toEqual([0, 1])
+  expect(await shown()).toEqual([0, 1, 0])
   harness.count('r', { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
   await harness.pass()
-  expect(await shown()).toEqual([1, 0])
+  expect(await shown()).toEqual([1, 0, 0])
   harness.remove(rpcRouters, 'r')
   await harness.pass()
-  expect(await shown()).toEqual([Number.NaN, Number.NaN])
+  expect(await shown()).toEqual([Number.NaN, Number.NaN, Number.NaN])
 })

@@ -108,4 +108,5 @@ function followOperator(operator: Operator, registry: Registry): void {
     })
   ofRouters(series.routerReady, ({ type, status }) => type === 'Ready' && status === 'True')
   ofRouters(series.routerStalled, ({ reason }) => reason === 'RolloutStalled')
+  ofRouters(series.routerStopped, ({ reason }) => reason === 'RolloutStopped')
 }

@@ -33,6 +33,11 @@ export const series = {
     '1 for an RpcRouter whose rollout is stalled (`RolloutStalled`), else 0.',
     ...ofRouter,
   ),
+  routerStopped: gauge(
+    'router_stopped',
+    '1 for an RpcRouter whose rollout is stopped (`RolloutStopped`), else 0.',
+    ...ofRouter,
+  ),
   reconciles: counter('reconcile_total', 'Reconciles by result.', 'controller', 'result'),
   reconcileTime: histogram('reconcile_duration_seconds', 'Duration of a reconcile.', 'controller'),
   leader: gauge('leader', '1 while this process leads, else 0; always 0 without leader election.'),

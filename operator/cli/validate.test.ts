@@ -32,7 +32,7 @@ async function validate(manifest: unknown) {
 }
 
 /** Rules that zod also checks, as the field's pattern. */
-const pattern = /^(?:type\(self\) == int \? self >= 0 : )?self\.matches\(/
+const pattern = /^(?:type\(self\) == int \? self >= 0 : )?(?:self\.matches|isQuantity)\(/
 
 /** Returns the messages of rules that zod does not check. */
 function messagesOfRules(schema: StructuralSchema): readonly string[] {

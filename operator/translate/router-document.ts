@@ -85,6 +85,7 @@ export function planRouter(
         'forbid-caller-cv': forbidCallers,
       })),
     },
+    logs: spec.logs,
     ...stores,
     'use-static-spec': hasOwnSpecs ? specs.section : undefined,
     ...settingSection(spec),

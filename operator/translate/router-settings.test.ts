@@ -11,6 +11,8 @@ const otherSources: Readonly<Record<string, string>> = {
   'env-file': 'the environment of the pods',
   'allowed-origins': 'the edge, where clients come in',
   'trusted-proxies': 'the default of the router',
+  'client-address-header': 'the default of the router',
+  'access-log': 'the default of the router',
   'max-calls-per-connection': 'the default of the router',
   'grpc-idle-timeout': 'the default of the router',
   'admin-page': 'the default of the router',

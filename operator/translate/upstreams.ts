@@ -149,6 +149,7 @@ class EntryWriter {
         'per-day': node.limits.perDay,
         concurrent: node.limits.concurrent,
       },
+      'max-log-blocks': node.maxLogBlocks,
       'trace-context': node.traceContext,
       'auth-config': this.#auth(node, source),
     }

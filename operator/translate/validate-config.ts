@@ -50,6 +50,7 @@ const topFields: ReadonlyMap<string, string> = new Map([
   ['use-static-spec', 'spec.specSources'],
   ['shared-state', 'spec.sharedState'],
   ['cross-validation', 'spec.crossValidation'],
+  ['logs', 'spec.logs'],
 ])
 
 /** Maps a path such as `node-urls[0].url` in an upstream entry to a field of the provider. */

@@ -36,6 +36,7 @@ export const httpTimes = {
   requestMs: 60_000, // from the first byte of a request to the end of its body
   checkMs: 1_000, // interval between checks of both
   keepAliveMs: 75_000, // between requests: longer than common load balancers wait (60 s), so that they close first
+  announcedMs: 15_000, // the idle time that answers announce: clients that heed it close first, also during a drain
   stalledMs: 60_000, // without reading any part of an answer; also for HTTP/2 and WebSocket
 }
 
@@ -117,6 +118,7 @@ export const explainLimits = {
   recent: 2_000,
   failed: 1_000,
   slow: 1_000,
+  retried: 1_000,
   slowMs: 1_000, // from the start of a call to its answer
   listed: 100, // per answer
 }

@@ -80,3 +80,20 @@ test.each<[Record<string, string>, string | null, string?]>([
     hint === null ? [] : [[`cache.policies[0].${key}`, hint]],
   )
 })
+
+test.each([
+  ['eth_*', null],
+  ['eth_getLogz', 'Did you mean "eth_getLogs"?'],
+  ['trase_*', null],
+])('the pattern %s of a list of methods', (pattern, hint) => {
+  const entry = {
+    'chain-id': 'ETH1',
+    'api-interface': 'jsonrpc',
+    'denied-methods': [pattern],
+  } as const
+  const entries = { endpoints: [{ entry, path: 'e' }], upstreams: [], policies: [] }
+  const found = checkMethods({ entries, config: null, locate: () => null }, catalog)
+  const warning = { severity: 'warning', path: 'e.denied-methods[0]' }
+  expect(found).toMatchObject(pattern === 'eth_*' ? [] : [warning])
+  if (hint !== null) expect(found[0]?.hint).toBe(hint)
+})

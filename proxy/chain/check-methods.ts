@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Entries } from '../config/entries.ts'
 import { specNote } from '../config/checks/check-chains.ts'
 import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, quote, type Report } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
+import { matchesAny } from './method-rule.ts'
 import type { ChainCatalog, ChainInterface, MethodSpec } from './types.ts'
 
 /** Reports policies for methods that are not in the spec, or that cannot be cross-validated. */
@@ -14,6 +16,8 @@ export function checkMethods(
 ): readonly Problem[] {
   return gather(locate, (report) => {
     if (config) checkCachePolicies(config, catalog, report)
+    for (const each of [...entries.endpoints, ...entries.upstreams])
+      checkPatterns(each, catalog, report)
     for (const { entry, path } of entries.policies) {
       const { 'chain-id': chainId = '', 'api-interface': apiInterface, method } = entry
       const iface = apiInterface && catalog.find(chainId)?.interfaces.get(apiInterface)
@@ -30,6 +34,25 @@ export function checkMethods(
         report(at, `${method} is an alias of ${spec.name}`, `Write ${quote(spec.name)}.`)
     }
   })
+}
+
+/** Warns of patterns for methods that are not in the spec, which the router relays all the same. */
+function checkPatterns(
+  { entry, path }: Entries['endpoints' | 'upstreams'][number],
+  catalog: ChainCatalog,
+  report: Report,
+): void {
+  const { 'chain-id': chainId = '', 'api-interface': apiInterface } = entry
+  const iface = apiInterface && catalog.find(chainId)?.interfaces.get(apiInterface)
+  if (!iface) return
+  for (const key of ['allowed-methods', 'denied-methods'] as const)
+    for (const [index, pattern] of (entry[key] ?? []).entries()) {
+      if (pattern === undefined || matchesAny(pattern, iface)) continue
+      const message = `${quote(pattern)} matches no method of ${chainId} ${apiInterface}`
+      const near = nearest(pattern, [...iface.methods])
+      const hint = near === null ? null : `Did you mean ${quote(near)}?`
+      report(`${path}.${key}[${index}]`, message, hint, 'warning')
+    }
 }
 
 /** Reports cache policies that match no method of any listener, or only uncacheable methods. */

@@ -20,6 +20,7 @@ interface Permission {
 
 /** Compiled lists. */
 export class MethodRule {
+  readonly #lists: MethodLists
   readonly #iface: Pick<ChainInterface, 'methods' | 'aliases'>
   /** Only of methods in the spec, so that clients cannot exhaust memory. */
   readonly #permissions = new Map<string, Permission>()
@@ -27,10 +28,9 @@ export class MethodRule {
   readonly #denies: (method: string) => boolean
   readonly #names: (method: string) => boolean
 
-  constructor(
-    { allowed, denied }: MethodLists,
-    iface: Pick<ChainInterface, 'methods' | 'aliases'>,
-  ) {
+  constructor(lists: MethodLists, iface: Pick<ChainInterface, 'methods' | 'aliases'>) {
+    const { allowed, denied } = lists
+    this.#lists = lists
     this.#iface = iface
     this.#allows = matcher(allowed ?? ['*'])
     this.#denies = matcher(denied)
@@ -41,9 +41,8 @@ export class MethodRule {
   of(method: string): Permission {
     const known = this.#permissions.get(method)
     if (known) return known
-    const { methods, aliases } = this.#iface
-    const isKnown = methods.has(method)
-    const names = isKnown ? [method, ...otherNames(method, Object.fromEntries(aliases))] : [method]
+    const isKnown = this.#iface.methods.has(method)
+    const names = namesOf(method, this.#iface)
     const isDenied = names.some(this.#denies)
     const permission = {
       isPermitted: !isDenied && names.some(this.#allows),
@@ -52,4 +51,27 @@ export class MethodRule {
     if (isKnown) this.#permissions.set(method, permission)
     return permission
   }
+
+  /** The list and the pattern that exclude a method. @param owner of the lists */
+  reason(method: string, owner: string): string {
+    const names = namesOf(method, this.#iface)
+    const pattern = this.#lists.denied.find((each) => names.some(matcher([each])))
+    return pattern === undefined
+      ? `no pattern in \`allowed-methods\` of ${owner} matches it`
+      : `\`denied-methods\` of ${owner} has \`${pattern}\``
+  }
+}
+
+type Names = Pick<ChainInterface, 'methods' | 'aliases'>
+
+/** Whether a pattern matches any method of the interface, by any of its names. */
+export function matchesAny(pattern: string, iface: Names): boolean {
+  const matches = matcher([pattern])
+  return [...iface.methods].some((method) => namesOf(method, iface).some(matches))
+}
+
+/** All names of a method; clients choose those that the spec lacks. */
+function namesOf(method: string, { methods, aliases }: Names): readonly string[] {
+  if (!methods.has(method)) return [method]
+  return [method, ...otherNames(method, Object.fromEntries(aliases))]
 }

@@ -35,18 +35,26 @@ export async function top({ own, output }: CommandLine, io: CommandIo): Promise<
   return view.replicas.every(({ problem }) => problem !== null) ? exitCodes.failed : exitCodes.done
 }
 
-/** `router explain`: explains a call, or lists failed or slow ones. @returns the exit code */
+/** `router explain`: explains a call, or lists notable ones. @returns the exit code */
 export async function explain(line: CommandLine, io: CommandIo): Promise<number> {
   const { positionals, own } = line
   const [guid] = positionals
   const isList = guid === undefined
-  const pages = isList ? [] : [`/${encodeURIComponent(guid)}?`]
-  for (const name of ['failed', 'slow'] as const) if (own[name]) pages.push(`?${name}&`)
-  const usage = problemAt('', null, 'expected one guid, --failed or --slow')
-  const replicas = readAddresses(own.at, pages.length === 1 ? [] : [usage], io)
+  const { upstream: [upstream] = [] } = own
+  const kinds = (['failed', 'slow', 'retried'] as const).filter((name) => own[name])
+  const query = [
+    ...kinds,
+    ...(upstream === undefined ? [] : [`upstream=${encodeURIComponent(upstream)}`]),
+  ]
+  const page = isList
+    ? `?${query.map((each) => `${each}&`).join('')}`
+    : `/${encodeURIComponent(guid)}?`
+  const isClear = kinds.length <= 1 && isList === query.length > 0
+  const usage = problemAt('', null, 'expected one guid, --failed, --slow, --retried or --upstream')
+  const replicas = readAddresses(own.at, isClear ? [] : [usage], io)
   if (replicas === null) return exitCodes.invalid
   const pending = [...replicas].map(async ([name, url]) => {
-    return { name, ...(await readPage(`${url}/explain${pages[0]}format=text`)) }
+    return { name, ...(await readPage(`${url}/explain${page}format=text`)) }
   })
   const answers = await Promise.all(pending)
   const silent = answers.filter(({ text }) => text === null)

@@ -62,6 +62,8 @@ const ownFlags = {
   at: { valueName: 'host:7779', of: ['explain', 'top'], repeatable: true },
   failed: { valueName: null, of: ['explain'], repeatable: false },
   slow: { valueName: null, of: ['explain'], repeatable: false },
+  retried: { valueName: null, of: ['explain'], repeatable: false },
+  upstream: { valueName: 'name', of: ['explain'], repeatable: false },
   once: { valueName: null, of: ['top'], repeatable: false },
 } as const satisfies Record<string, OwnFlag>
 interface OwnFlag {
@@ -239,7 +241,8 @@ export function helpText(): string {
     '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',
     '  router cache [host:port] [flags]',
     '  router explain <guid> [--at host:7779,...]',
-    '  router explain --failed | --slow [--at host:7779,...]',
+    '  router explain --failed | --slow | --retried [--upstream name] [--at host:7779,...]',
+    '  router explain --upstream name [--at host:7779,...]',
     '  router top [--at host:7779,...] [--once | --json]',
     '  router schema | version | help',
     '',

@@ -155,9 +155,11 @@ export async function run(
     process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
     void reloader.watch()
   }
-  logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
+  const signal = await stopSignal
+  logger.info('stopping: calls in flight are answered first', { signal })
   reloader.stop()
-  const answered = await router.stop()
+  // At Ctrl-C nobody wants to wait for clients that send nothing.
+  const answered = await router.stop(signal !== 'SIGINT')
   await recorder?.close()
   if (answered) logger.info('router stopped: every call in flight was answered')
   else logger.warn('router stopped: the drain time was over before every call was answered')

@@ -111,9 +111,9 @@ test('a secret is not printed, even when another component puts it into a proble
   }
 })
 
-test('router schema prints a JSON Schema', () => {
+test('router schema prints a JSON Schema', async () => {
   let stdout = ''
-  expect(runSchema({ stdout: { write: (chunk) => (stdout += chunk) } })).toBe(0)
+  expect(await runSchema({ stdout: { write: (chunk) => (stdout += chunk) } })).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     $schema: 'http://json-schema.org/draft-07/schema#',
     properties: { endpoints: { type: 'array' }, strategy: { default: 'balanced' } },

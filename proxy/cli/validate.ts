@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from './command-line.ts'
-import { configJsonSchema } from '../config/json-schema.ts'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import { withChains } from '../config/chain-schema.ts'
+import { configJsonSchema, type JsonSchema } from '../config/json-schema.ts'
 import {
   exitCodes,
   checkConfig,
@@ -56,7 +58,17 @@ function count(amount: number, noun: string): string {
 }
 
 /** Prints the JSON Schema of the config file. Always succeeds. */
-export function runSchema(io: { readonly stdout: TextSink }): number {
-  io.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+export async function runSchema(io: { readonly stdout: TextSink }): Promise<number> {
+  io.stdout.write(`${JSON.stringify(await schemaWithChains(), null, 2)}\n`)
   return exitCodes.done
+}
+
+/** The JSON Schema of the config file, which knows the bundled chains. */
+export async function schemaWithChains(): Promise<JsonSchema> {
+  const { ids, find } = await loadCatalog([])
+  const names = ids
+    .map(find)
+    .flatMap((chain) => (chain ? [chain.id, ...chain.aliases, chain.name] : []))
+    .filter((name) => /^[\w .-]+$/.test(name))
+  return withChains(configJsonSchema(), [...new Set(names)].toSorted())
 }

@@ -63,6 +63,7 @@ const processSettings = {
   drainTimeoutMs: 'drain-timeout',
   logLevel: 'log-level',
   logFormat: 'log-format',
+  accessLog: 'access-log',
 } as const
 
 /** Setting values; null when disabled. */
@@ -73,10 +74,13 @@ export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
 /** Relay settings of one listener: those at the top, overridden by those of its endpoint. */
 export type RelayConfig = ValuesOf<typeof relaySettings>
 /** Limits of one client WebSocket. */
-export type SocketLimits = ValuesOf<typeof socketSettings> & {
-  readonly maxCalls: number
-  /** Proxies whose `X-Forwarded-For` names the client; null: each connection is a client. */
+export type SocketLimits = ValuesOf<typeof socketSettings> & { readonly maxCalls: number }
+/** How to find the address of a client. */
+export interface ClientsConfig {
+  /** Proxies whose header names the client; null: none. */
   readonly trustedProxies: BlockList | null
+  /** In lower case. */
+  readonly addressHeader: string
 }
 /** Limits of one client gRPC connection. */
 export type GrpcLimits = ValuesOf<typeof grpcSettings>
@@ -116,7 +120,10 @@ export function buildRouterConfig(file: ConfigFile) {
     sockets: {
       ...valuesOf(socketSettings, file),
       maxCalls: file['websocket-max-calls'] ?? grpc.maxStreams,
+    },
+    clients: {
       trustedProxies: file['trusted-proxies'] ? addressesOf(file['trusted-proxies']) : null,
+      addressHeader: (file['client-address-header'] ?? 'x-forwarded-for').toLowerCase(),
     },
     grpc,
     /** Cache service shared by replicas; null: none. */

@@ -19,6 +19,9 @@ export interface JsonSchema {
   readonly 'x-kind'?: string
 }
 
+/** Names the schema; nothing is fetched from there. */
+const schemaId = 'https://rpcrouter.dev/config.schema.json'
+
 /** The file's schema with private keywords, for the reference and for suggestions. */
 export function annotatedSchema(): JsonSchema {
   return z.toJSONSchema(configSchema, {
@@ -32,7 +35,7 @@ export function annotatedSchema(): JsonSchema {
 /** JSON Schema of a config file in draft 7, which the YAML servers of editors support best. */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...rest } = plain(annotatedSchema())
-  return { $schema, title: 'rpc-router configuration', ...rest }
+  return { $schema, $id: schemaId, title: 'rpc-router configuration', ...rest }
 }
 
 /** Replaces private keywords with standard ones. */

@@ -27,6 +27,7 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'env-file',
   'log-level',
   'log-format',
+  'access-log',
 ])
 
 /** How a change of a key such as `direct-rpc[].name` takes effect; null if its parts differ. */

@@ -20,7 +20,13 @@ import { authHeaders, authQuery } from './fields/upstream-auth.ts'
 import { upstreamUrl } from './fields/upstream-url.ts'
 import { storeSchema } from './store.ts'
 import { tlsSchema } from './tls-section.ts'
-import { type SettingName, settingGroups, settingNames, settings } from './settings.ts'
+import {
+  logVerifications,
+  type SettingName,
+  settingGroups,
+  settingNames,
+  settings,
+} from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
 
 const authSchema = z.strictObject({
@@ -131,7 +137,7 @@ const cacheSchema = z.strictObject({
 })
 
 const logsSchema = z.strictObject({
-  verify: optional(oneOf(['off', 'sample', 'always']), 'sample').describe(
+  verify: optional(oneOf(logVerifications), 'sample').describe(
     'Which queries for logs of final blocks to compare with a second upstream: none, one in a hundred, or each.',
   ),
 })

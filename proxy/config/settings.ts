@@ -28,6 +28,7 @@ export const strategies = [
   'round-robin',
 ] as const
 export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
+export const logVerifications = ['off', 'sample', 'always'] as const
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export const logFormats = ['json', 'text'] as const
 
@@ -67,6 +68,13 @@ const hostName = text({
   pattern: /^[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?$/,
   fault: 'is not a host name',
   hint: 'Write one such as router.example.org: lower case, without a scheme, a port or a path.',
+})
+
+const headerName = text({
+  kind: 'header name',
+  pattern: /^[A-Za-z][A-Za-z\d-]{0,63}$/,
+  fault: 'is not a header name',
+  hint: 'Write one such as X-Forwarded-For, X-Real-IP or CF-Connecting-IP: letters, digits and hyphens.',
 })
 
 /** Every process-wide setting, under the headings of `--help`. */
@@ -115,7 +123,10 @@ export const settingGroups = {
       'Origins whose pages are served, over HTTP and WebSocket. Unset: any. Clients other than browsers send no origin, and are always served.',
     ),
     'trusted-proxies': setting(addressRange, null, { repeatable: true }).describe(
-      'Addresses of the proxies in front of the router, as ranges. Behind them, `X-Forwarded-For` names the client whose WebSockets share the last tenth of `subscription-max-topics`. Unset: each connection counts as a client.',
+      'Addresses of the proxies in front of the router, as ranges. Behind them, `client-address-header` names the client, for the log, `explain`, `top`, and the share of `subscription-max-topics`. Unset: the address of the connection is the client, and each connection has a share.',
+    ),
+    'client-address-header': setting(headerName, 'X-Forwarded-For').describe(
+      'Header in which `trusted-proxies` name the client, as an IP address or a list of them. Ignored from other addresses, which could forge it.',
     ),
     'max-calls-per-connection': setting(integer(1, 100_000), '128').describe(
       'Calls in flight on one connection: gRPC streams, and WebSocket messages. Further calls wait. HTTP/1 has one.',
@@ -195,13 +206,16 @@ export const settingGroups = {
       'Report in a response header how the upstream was selected.',
     ),
     'drain-timeout': setting(duration('0s', '1h'), '25s').describe(
-      'How long a stop waits for calls in flight.',
+      'How long a stop waits for calls in flight, and for idle HTTP connections, which close after their next answer.',
     ),
     'log-level': setting(oneOf(logLevels), 'info', { variable: 'SR_LOG_LEVEL' }).describe(
       'Minimum level to log.',
     ),
     'log-format': setting(oneOf(logFormats), 'json', { variable: 'SR_LOG_FORMAT' }).describe(
       'Format of the log: `json` for programs, `text` for people.',
+    ),
+    'access-log': setting(boolean, 'false').describe(
+      'Log a line for each call, at level `info`: client, method, status, outcome, time, upstream, bytes.',
     ),
     'env-file': setting(filePath, null, { repeatable: true }).describe(
       'A file of NAME=value lines for placeholders, or a directory with one file per variable; see Env files. The environment overrides it, and later files override earlier ones.',

@@ -14,7 +14,7 @@ export type { Address } from './fields/address.ts'
 export { type AgeClass } from './schema.ts'
 export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
 export type { StoreConfig } from './store.ts'
-export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
+export { integrityLevels, logLevels, logFormats, logVerifications, strategies } from './settings.ts'
 
 /** A part of the config that a reload replaces. Read it for each call; never copy it. */
 export interface Live<T> {

@@ -47,6 +47,7 @@ export function someFacts(
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
     counts: Object.fromEntries(counts) as Facts['counts'],
+    clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
     ...more,
   }
 }
@@ -71,7 +72,7 @@ export function someChain(
 ): SomeChain {
   return {
     ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'] },
-    ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000 },
+    ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000, reorgs: null },
     ...more,
     ...{ counts: { outcomes, durations, cache, refused }, upstreams },
   }
@@ -89,7 +90,7 @@ export function someUpstream(
   const known = {
     ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
     ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, oldestBlocks: {}, cooldownLeftMs: null },
-    ...{ sessions: 0, urlsInCooldown: 0, latencyMs: null, score: null, fault: null },
+    ...{ sessions: 0, urls: [], urlsInCooldown: 0, latencyMs: null, score: null, fault: null },
     ...{ isDayUsed: false, learnedPerSecond: null },
     ...more,
   } as UpstreamFacts

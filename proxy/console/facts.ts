@@ -21,7 +21,7 @@ export type Counts = Readonly<Record<string, number>>
 
 interface FactsOptions {
   readonly metrics: Pick<Metrics, 'samples'>
-  readonly health: Pick<Health, 'look' | 'stores' | 'resources'>
+  readonly health: Pick<Health, 'look' | 'stores' | 'resources' | 'clients'>
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
@@ -48,6 +48,8 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
       return { ...pool, name, addresses: addresses(at.chain, at.interface) }
     }),
     counts: await countsOf(metrics),
+    /** Clients with most calls and most refusals, in the last minute. */
+    clients: health.clients.top(),
     failed: failedCalls(calls),
   })
 }

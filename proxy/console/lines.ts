@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing } from '../upstream/observer.ts'
+import { clientLines } from './clients.ts'
 import type { FailedCall } from './facts.ts'
 import { age, clean, countsText, percent, time } from '../telemetry/format.ts'
 import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
@@ -42,6 +43,7 @@ export function linesOf(view: View, columns: number, sort: Sort = 'state'): read
       const own = upstreams.map((each) => upstreamLine(each, at, columns))
       return [chainLine(chain, own, columns), ...refusedLines(chain, columns), ...own]
     }),
+    ...clientLines(view.clients, columns),
     { text: '', tone: 'plain' },
     { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed calls recorded.', tone: 'head' },
     ...calls.map((call) => callLine(call, view, columns)),

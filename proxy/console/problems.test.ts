@@ -110,6 +110,12 @@ test.each<[string, Upstream, Chain, string[]]>([
     { tipAgeMs: 75_000 },
     ['bad | ETH1 jsonrpc | 00:25 | no new block after 100, usually every 12s'],
   ],
+  [
+    'a storm of reorgs',
+    {},
+    { reorgs: '5 reorgs in 5 minutes, up to 3 blocks deep' },
+    ['odd | ETH1 jsonrpc | more reorgs than usual: 5 reorgs in 5 minutes, up to 3 blocks deep'],
+  ],
   ['the chain pauses', {}, { tipAgeMs: 45_000 }, []],
 ])('%s', (_name, upstream, chain, expected) => {
   expect(problemsOf(upstream, chain)).toEqual(expected)

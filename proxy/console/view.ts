@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import { clientsOf } from './clients.ts'
 import { isFailure } from '../telemetry/call-counters.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
@@ -85,6 +86,7 @@ export function viewOf(looks: readonly Look[]) {
     ...{ at, seconds: growth.seconds, replicas },
     problems: severities.flatMap((rank) => problems.filter(({ severity }) => severity === rank)),
     chains,
+    clients: clientsOf(all),
     /** Latest failed calls, newest first. */
     calls: all.flatMap(({ failed }) => failed).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
   }
@@ -128,6 +130,7 @@ function growthOf(looks: readonly Look[]) {
 function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
+  const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
   const cache = growth.of(`${name} cache`)
   const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
@@ -135,7 +138,7 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
   const upstreams = byName(flat).map((same) => upstreamView(same, name, growth))
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
-    ...{ name, addresses, tip, tipAgeMs, blockTimeMs },
+    ...{ name, addresses, tip, tipAgeMs, blockTimeMs, reorgs },
     ...trafficOf(name, 'outcomes', growth),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
@@ -235,6 +238,7 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
     [failed, failures(chain, failing.ofCalls, 'calls')],
     ['bad', serving > 0 && isStill && pause, roseAt],
     ['odd', slowest > slow.callSeconds && slowness],
+    ['odd', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
   ]
 }
 

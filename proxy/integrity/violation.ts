@@ -2,19 +2,21 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /** The label of a violation in the metrics: see `docs/concepts/integrity.md`. */
-export type CheckName =
-  | 'envelope'
-  | 'block-number'
-  | 'block-hash'
-  | 'identity'
-  | 'logs-range'
-  | 'logs-block'
-  | 'logs-address'
-  | 'logs-topics'
-  | 'sent-hash'
-  | 'parent'
-  | 'header-hash'
-  | 'transaction-hash'
+export const checkNames = [
+  'envelope',
+  'block-number',
+  'block-hash',
+  'identity',
+  'logs-range',
+  'logs-block',
+  'logs-address',
+  'logs-topics',
+  'sent-hash',
+  'parent',
+  'header-hash',
+  'transaction-hash',
+] as const
+export type CheckName = (typeof checkNames)[number]
 
 /** A defect of an answer. Two upstreams with the same violation are probably right. */
 export interface Violation {

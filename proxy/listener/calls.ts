@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Call } from '../relay/call.ts'
+import type { Call, Client } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
@@ -112,7 +112,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     const { verb, path, head } = exchange
     if (head.isFromPage) {
       const refused = refusalOfPage(exchange, this.options.allowedOrigins, this.typesOfPages)
-      if (refused) return exchange.answer(this.refusal(refused, this.options.newGuid()))
+      if (refused) return exchange.answer(this.refuse(refused, exchange))
     }
     if (path !== '/health' || (verb !== 'GET' && verb !== 'HEAD')) return this.handle(exchange)
     const { status, text } = healthAnswer(this.options.health())
@@ -120,19 +120,19 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     exchange.answer({ status, headers, body: Buffer.from(text) })
   }
 
-  refuse(error: RelayError): HttpAnswer {
-    return this.refusal(error, this.options.newGuid())
+  refuse(error: RelayError, client: Client): HttpAnswer {
+    return this.refusal(error, this.options.newGuid(), client)
   }
 
   protected refuseVerb(exchange: HttpExchange, target: string, allowed: string): void {
     const message = `this ${target} takes ${allowed} only`
-    const answer = this.refuse(new RelayError(errorKinds.verbNotAllowed, message))
+    const answer = this.refuse(new RelayError(errorKinds.verbNotAllowed, message), exchange)
     exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 
   /** Answers a request that never became a call. */
-  protected refusal(error: RelayError, guid: string): HttpAnswer {
-    this.options.observer.requestRefused(error, guid)
+  protected refusal(error: RelayError, guid: string, client: Client): HttpAnswer {
+    this.options.observer.requestRefused(error, guid, client)
     return {
       status: this.statusOf(error),
       headers: errorHeaders(this.metadataOf(guid), error),

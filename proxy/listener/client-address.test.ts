@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { addressesOf } from '../config/fields/address-range.ts'
-import { clientAddress } from './client-address.ts'
+import { ClientAddresses } from './client-address.ts'
 
-const trusted = addressesOf([
+const trustedProxies = addressesOf([
   { address: '10.0.0.0', bits: 8 },
   { address: '192.0.2.7', bits: 32 },
   { address: 'fd00::', bits: 8 },
@@ -32,7 +32,17 @@ test.each<[string, string, readonly string[], string]>([
   ['a proxy that names no address', '10.1.2.3', ['198.51.100.1, unknown'], '10.1.2.3'],
 ])('%s', (_, remoteAddress, headers, expected) => {
   const rawHeaders = ['Host', 'a', ...headers.flatMap((each) => ['X-Forwarded-For', each])]
-  const request = { socket: { remoteAddress }, rawHeaders }
-  expect(clientAddress(request, trusted)).toBe(expected)
-  expect(clientAddress(request, null)).toBeNull()
+  const addresses = new ClientAddresses({ trustedProxies, addressHeader: 'x-forwarded-for' })
+  expect(addresses.of(remoteAddress, rawHeaders)).toBe(expected)
+  // The second time, the result is known.
+  expect(addresses.of(remoteAddress, rawHeaders)).toBe(expected)
+  const without = new ClientAddresses({ trustedProxies: null, addressHeader: 'x-forwarded-for' })
+  expect(without.of(remoteAddress, rawHeaders)).toBe(remoteAddress.replace('::ffff:', ''))
+})
+
+test('the header that names the client can be another one', () => {
+  const addresses = new ClientAddresses({ trustedProxies, addressHeader: 'x-real-ip' })
+  const headers = ['X-Forwarded-For', '6.6.6.6', 'X-Real-IP', '198.51.100.1']
+  expect(addresses.of('10.1.2.3', headers)).toBe('198.51.100.1')
+  expect(addresses.of('203.0.113.5', headers)).toBe('203.0.113.5')
 })

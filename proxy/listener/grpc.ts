@@ -53,7 +53,7 @@ class GrpcHandler {
       await this.#serve(exchange, guid)
     } catch (cause) {
       const error = errorOf(cause)
-      observer.requestRefused(error, guid)
+      observer.requestRefused(error, guid, exchange)
       exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
       // The response head may already be sent.
       exchange.cutOffWith(statusOf(error))
@@ -107,6 +107,7 @@ class GrpcHandler {
       directives,
       signal,
       journal,
+      client: exchange,
     }
   }
 
@@ -118,7 +119,7 @@ class GrpcHandler {
     exchange.whenIdle(idleTimeoutMs, () => {
       const message = `the request is still open, and neither side sent anything for ${idleTimeoutMs / 1000} s`
       const error = new RelayError(errorKinds.slowRequest, message)
-      observer.requestRefused(error, guid)
+      observer.requestRefused(error, guid, exchange)
       exchange.cutOffWith(statusOf(error))
     })
   }

@@ -65,7 +65,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     else {
       const paths = ['/', ...internalPaths].join(', ')
       const message = `this listener serves POST ${paths} with a JSON-RPC body, WebSockets, and GET /health`
-      exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, message)))
+      exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, message), exchange))
     }
   }
 
@@ -76,7 +76,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       if (read.kind === 'batch' || !this.#single(exchange, read.span, guid))
         void this.#items(exchange, read, guid)
     } catch (cause) {
-      exchange.answer(this.refusal(errorOf(cause), guid))
+      exchange.answer(this.refusal(errorOf(cause), guid, exchange))
     }
   }
 
@@ -87,6 +87,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       directives: readDirectives(exchange.headers),
       requestHeaders: forwardHeaders(exchange.headers, allowed, ownHeaders),
       signal: exchange.signal,
+      client: exchange,
     }
   }
 
@@ -119,7 +120,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       else await exchange.respond(status, metadata.toHeaders('application/json'), body)
     } catch (cause) {
       // Only an item's stream can fail here.
-      exchange.answer(this.refusal(brokenOff(cause), guid))
+      exchange.answer(this.refusal(brokenOff(cause), guid, exchange))
     }
   }
 }

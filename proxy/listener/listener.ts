@@ -6,12 +6,13 @@ import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Address, GrpcLimits, SocketLimits } from '../config/types.ts'
-import type { Call } from '../relay/call.ts'
+import type { Call, Client } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { SubscriptionForm } from '../subscription/form.ts'
 import type { Hub } from '../subscription/hub.ts'
+import type { ClientAddresses } from './client-address.ts'
 
 /** A bound address that serves one chain through one interface. */
 export interface Listener {
@@ -21,14 +22,17 @@ export interface Listener {
    */
   start(): Promise<Address>
   /**
-   * Phase one of a stop: closes each connection after its answer. Resolves when nothing is in
-   * flight and no request has arrived for `drainQuietMs`.
+   * Phase one of a stop: closes each connection after its next answer. An idle connection stays
+   * open, because a close would lose a request that its client is just sending. Resolves when no
+   * HTTP/1 connection and no stream is left, and no request has arrived for `drainQuietMs`.
    */
   drain(): Promise<void>
-  /** Phase two: accepts no more connections. Resolves when every complete call is answered. */
+  /** Phase two: accepts no more connections. Resolves when none of HTTP/1 and no stream is left. */
   settle(): Promise<void>
   /** Phase three: ends the remaining connections. */
   close(): Promise<void>
+  /** Whether a complete call is unanswered. */
+  readonly isServing: boolean
 }
 
 /** Where a listener's clients subscribe, and in which format. */
@@ -52,6 +56,7 @@ export interface ListenerOptions {
   readonly budget: ByteBudget
   /** Origins allowed to send browser requests; null: any. */
   readonly allowedOrigins: ReadonlySet<string> | null
+  readonly clients: ClientAddresses
   readonly socketLimits: SocketLimits
   readonly grpcLimits: GrpcLimits
   /** Null if the chain has no subscriptions. */
@@ -79,11 +84,13 @@ export type CallEnd =
 export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
   /** Called for a request refused before it becomes a call: not JSON, too large, and so on. */
-  requestRefused(error: RelayError, guid: string): void
+  requestRefused(error: RelayError, guid: string, client: Client | null): void
   /** Counts connections of all kinds. */
   connectionsChanged(open: number): void
   /** Counts WebSockets only. */
   socketsChanged(open: number): void
+  /** A connection could not be accepted. @param code such as `EMFILE` */
+  acceptFailed?(code: string): void
 }
 
 /** A drain waits until no request has arrived for this long. */
@@ -103,9 +110,15 @@ const socketsPerAddress = process.platform === 'linux' ? 16 : 1
 /** Listening sockets of one server that share its port. */
 export class ReusePortListeners {
   readonly #servers: readonly [Server, ...Server[]]
+  readonly #observer: Pick<ListenerObserver, 'acceptFailed'>
 
   /** @param allowHalfOpen as on the server: a client may end its side and still get its answer */
-  constructor(server: Server, allowHalfOpen: boolean) {
+  constructor(
+    server: Server,
+    allowHalfOpen: boolean,
+    observer: Pick<ListenerObserver, 'acceptFailed'>,
+  ) {
+    this.#observer = observer
     const others = Array.from({ length: socketsPerAddress - 1 }, () =>
       createServer({ noDelay: true, allowHalfOpen }, (socket) => server.emit('connection', socket)),
     )
@@ -121,8 +134,13 @@ export class ReusePortListeners {
     try {
       const { port: free } = isShared ? { port } : await bindAlone({ host, port })
       const reusePort = isShared || socketsPerAddress > 1
-      for (const each of this.#servers)
+      for (const each of this.#servers) {
         await listening(each, { host, port: free, backlog, reusePort })
+        // After the bind, an error concerns one connection that could not be accepted.
+        each.on('error', ({ code }: NodeJS.ErrnoException) => {
+          this.#observer.acceptFailed?.(code ?? 'unknown')
+        })
+      }
     } catch (cause) {
       await this.close()
       // Another process took the free port in the meantime.
@@ -168,8 +186,6 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject).listen(options, () => {
       server.off('error', reject)
-      // After the bind, an error concerns one connection that could not be accepted.
-      server.on('error', (error) => process.emitWarning(error))
       resolve()
     })
   })

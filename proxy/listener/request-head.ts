@@ -7,6 +7,7 @@ import type { HeaderList } from '../upstream/wire.ts'
 /** What the router itself needs from a request's headers. */
 export interface RequestHead {
   readonly contentEncoding: string | null
+  readonly userAgent: string | null
   /** Declared length of the body; 0 if none. */
   readonly contentLength: number
   /** Memory of the head, as counted in the budget. */
@@ -28,6 +29,7 @@ export function readHead({
   readonly httpVersionMinor: number
 }): RequestHead {
   let contentEncoding: string | null = null
+  let userAgent: string | null = null
   let contentLength = 0
   let bytes = 0
   let origin: string | null = null
@@ -44,6 +46,9 @@ export function readHead({
         break
       case 6:
         if (isNamed(name, 'origin')) origin = joined(origin, rawHeaders[at + 1])
+        break
+      case 10:
+        if (isNamed(name, 'user-agent')) userAgent ??= rawHeaders[at + 1] ?? null
         break
       case 14:
         if (isNamed(name, 'sec-fetch-site')) isCrossSite ||= rawHeaders[at + 1] === 'cross-site'
@@ -63,7 +68,7 @@ export function readHead({
   const fault = ambiguity ?? faultOfCount(rawHeaders)
   const heldBytes = bytes + headCost(rawHeaders)
   const isFromPage = origin !== null || isCrossSite
-  return { contentEncoding, contentLength, heldBytes, origin, isFromPage, fault }
+  return { contentEncoding, userAgent, contentLength, heldBytes, origin, isFromPage, fault }
 }
 
 /** Rejects more headers than any client sends, because a header costs far more than its bytes. */

@@ -45,7 +45,7 @@ export abstract class PathCalls extends HttpCalls {
     try {
       call = this.#callOf(exchange, guid)
     } catch (cause) {
-      return exchange.answer(this.refusal(errorOf(cause), guid))
+      return exchange.answer(this.refusal(errorOf(cause), guid, exchange))
     }
     void this.answer(exchange, call)
   }
@@ -64,6 +64,7 @@ export abstract class PathCalls extends HttpCalls {
       directives,
       signal,
       journal: new Journal(this.options.clock.nowMs()),
+      client: exchange,
     }
   }
 }

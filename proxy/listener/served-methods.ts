@@ -17,7 +17,7 @@ const maxShown = 100
 export function withMethodRule(
   iface: ChainInterface,
   rule: Live<MethodRule | null>,
-  pool: Pick<Pool, 'permits'>,
+  pool: Pick<Pool, 'permits' | 'upstreams'>,
 ): ChainInterface {
   return {
     ...iface,
@@ -34,13 +34,15 @@ export function withMethodRule(
 function denialOf(
   { name, operatorOnly }: MethodSpec,
   rule: MethodRule | null,
-  pool: Pick<Pool, 'permits'>,
+  pool: Pick<Pool, 'permits' | 'upstreams'>,
 ): string | null {
   const permission = rule?.of(name)
-  if (permission?.isPermitted === false)
-    return 'is not served: `allowed-methods` of the endpoint does not list it, or `denied-methods` does'
+  if (rule && permission?.isPermitted === false)
+    return `is not served: ${rule.reason(name, 'the endpoint')}`
   if (operatorOnly === true && permission?.isNamed !== true)
     return 'is for operators of a node; `allowed-methods` of the endpoint must name it'
   if (pool.permits(name)) return null
-  return 'is not served: `allowed-methods` and `denied-methods` of every upstream exclude it'
+  const [first, ...others] = pool.upstreams
+  const reason = first?.methods?.reason(name, `the upstream ${first.name}`)
+  return `is not served: ${reason}${others.length > 0 ? ', and all others exclude it too' : ''}`
 }

@@ -38,7 +38,7 @@ class TendermintHandler extends JsonRpcHandler {
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     // At `/`, nodes list links that reveal their own address.
     if (isUri && nameIn(path) === '')
-      exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, noIndex)))
+      exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, noIndex), exchange))
     else if (isUri) this.#uri.serve(exchange)
     else super.handle(exchange)
   }

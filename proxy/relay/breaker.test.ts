@@ -85,7 +85,7 @@ describe('the breaker', () => {
     const relay = fixture({ a: ok })
     const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
     for (let each = 0; each < 4; each++)
-      expect((await relay.ask(traced)).outcome).toBe('no-upstream')
+      expect((await relay.ask(traced)).outcome).toBe('addon-not-declared')
     expect((await relay.ask()).outcome).toBe(okBody)
   })
 })

@@ -30,6 +30,17 @@ export interface Call {
   readonly journal: Journal
   /** The client's params without the id, for deduplication; if absent, the whole body is used. */
   readonly payload?: Uint8Array | undefined
+  /** Absent for calls of the router's own. */
+  readonly client?: Client | undefined
+}
+
+/** Who sent a request. All of it comes from strangers: bound and clean it before it is shown. */
+export interface Client {
+  /** The IP address; behind trusted proxies, the one that they name. */
+  readonly address: string
+  readonly userAgent: string | null
+  /** Without its query, in which keys are common. */
+  readonly path: string
 }
 
 /** Instructions of the client to the router, from request headers. */
@@ -119,7 +130,8 @@ export interface RelayObserver {
 }
 
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
-export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
+export const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast'] as const
+export type AttemptKind = (typeof attemptKinds)[number]
 
 /** `overtaken`: another attempt of the call answered first; `aborted`: no client waits for it. */
 export type Cancelled = 'overtaken' | 'aborted'

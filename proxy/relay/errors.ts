@@ -34,6 +34,7 @@ export const errorKinds = {
   tooLarge: kind('request-too-large', -32600, 413, 8, 'RPC_TOO_LARGE'),
   methodNotFound: kind('method-not-found', -32601, 200, 12),
   methodDenied: kind('method-denied', -32601, 200, 7, undefined, 403),
+  addonNotDeclared: kind('addon-not-declared', -32601, 200, 12, undefined, 404),
   invalidParams: kind('invalid-params', -32602, 200, 3),
   noSuchSubscription: kind('no-such-subscription', -32602, 200, 5),
   alreadySubscribed: kind('already-subscribed', -32603, 200, 6),

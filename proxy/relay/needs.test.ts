@@ -31,7 +31,7 @@ const atBlock = (minBlock: number) => ({ directives: { minBlock } })
 const blocks = (...blockProviders: string[]) => ({ directives: { blockProviders } })
 const down = { verified: false }
 test.each<[string, Parameters<RelayFixture['ask']>[0], Partial<FixtureUpstream>, string, boolean]>([
-  ['no upstream declares the add-on', trace, {}, 'no-upstream', true],
+  ['no upstream declares the add-on', trace, {}, 'addon-not-declared', true],
   ['the upstream with the add-on is down', trace, { ...withDebug, ...down }, 'no-upstream', false],
   ['the upstream is down', {}, down, 'no-upstream', false],
   ['the client excludes every upstream', blocks('a', 'b'), {}, 'no-upstream', true],

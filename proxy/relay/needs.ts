@@ -128,8 +128,7 @@ function isSpent(
 /** Error message for a call that no upstream can serve. */
 function whyNone(pool: Pool, wanted: Needs): string {
   const { addons } = wanted
-  // Clients choose the extension, so its length is bounded here.
-  const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
+  const declared = namesOf(addons)
   const isFor = ({ urls }: Upstream) => !declared || urls.some((url) => url.isFor(addons))
   const declaring = pool.upstreams.filter(isFor)
   if (declared && declaring.length === 0)
@@ -143,6 +142,19 @@ function whyNone(pool: Pool, wanted: Needs): string {
     return `${each.name}: ${isInCooldown ? 'cooldown' : stateOf(pool, each, wanted)}`
   })
   return `no upstream${declared && ` with ${declared}`} can serve this call now (${states.join(', ')})`
+}
+
+/** The error if no upstream of the config declares the add-ons, whatever its state. */
+function undeclared({ upstreams }: Pool, { addons, method }: Needs): RelayError | null {
+  const declares = ({ urls }: Upstream) => urls.some((url) => url.declares(addons))
+  if (upstreams.length === 0 || upstreams.some(declares)) return null
+  const message = `${method.slice(0, 100)} needs the add-on ${namesOf(addons)}, which no upstream declares: add it to \`addons\` of a URL whose node serves it`
+  return new RelayError(errorKinds.addonNotDeclared, message)
+}
+
+/** Clients choose the extension, so its length is bounded here. */
+function namesOf(addons: readonly string[]): string {
+  return addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
 }
 
 /** Whether the config and the client let the upstream serve the call, whatever its state. */
@@ -191,6 +203,7 @@ export function noReply(
   }
   if (attempts.length === 0)
     return (
+      undeclared(pool, needs) ??
       rateLimited(pool, needs) ??
       new RelayError(errorKinds.noUpstream, whyNone(pool, needs), {
         isCallersFault: !pool.upstreams.some((each) => mayEverServe(each, needs)),

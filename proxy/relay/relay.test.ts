@@ -245,7 +245,7 @@ const cells: readonly Cell[] = [
     name: 'no upstream declares the add-on',
     upstreams: { a: ok },
     request: { method: 'debug_traceTransaction', params: ['0x12'] },
-    outcome: 'no-upstream',
+    outcome: 'addon-not-declared',
     sent: { a: 0 },
   },
   {

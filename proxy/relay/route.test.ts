@@ -65,7 +65,8 @@ it.each<Case>([
     name: 'no upstream declares the add-on',
     request: { method: 'debug_getRawHeader', params: ['latest'] },
     taken: {},
-    message: 'no upstream that is up declares the add-on `debug`, which this call needs',
+    message:
+      'debug_getRawHeader needs the add-on `debug`, which no upstream declares: add it to `addons` of a URL whose node serves it',
   },
 ])(
   'reports why no upstream is available: $name',
@@ -182,7 +183,7 @@ it.each([
 
 it.each([
   ['that is excluded', { directives: { blockProviders: ['b'] } }, 'no-upstream'],
-  ['that lacks the add-on', trace, 'no-upstream'],
+  ['that lacks the add-on', trace, 'addon-not-declared'],
   ['while the other one is in cooldown', {}, 'rate-limited'],
 ] as const)(
   'a call does not wait for the verification of an upstream %s',

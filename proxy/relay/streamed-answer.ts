@@ -17,6 +17,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
   readonly behindBytes: number
+  passedBytes = 0
   readonly validator: StreamValidator | null
   /** Gets each chunk that the reader gets, then null or the error. */
   copy: ((piece: Uint8Array | Error | null) => void) | null = null
@@ -66,7 +67,10 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     try {
       for (;;) {
         const piece = this.#ready.shift()
-        if (piece) return { done: false, value: piece }
+        if (piece) {
+          this.passedBytes += piece.length
+          return { done: false, value: piece }
+        }
         if (!this.#isOver) await this.#advance()
         else if (this.#cause === null) return { done: true, value: undefined }
         else throw this.#cause

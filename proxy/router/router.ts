@@ -7,8 +7,10 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address, EndpointConfig, RouterConfig } from '../config/types.ts'
+import { until } from '../listener/listener.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
+import { createAccessLog } from '../telemetry/access-log.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { explainPage } from '../telemetry/explain/explain-page.ts'
 import { CallHistory } from '../telemetry/explain/call-history.ts'
@@ -75,9 +77,11 @@ export interface Router {
   prepare(config: RouterConfig): Promise<PreparedConfig>
   /**
    * Fails readiness, drains calls in flight, and closes everything.
+   * @param keepsIdle whether idle connections stay open for `drainTimeoutMs`, since a close loses a
+   * request that is just being sent
    * @returns whether every call was answered within `drainTimeoutMs`
    */
-  stop(): Promise<boolean>
+  stop(keepsIdle: boolean): Promise<boolean>
 }
 
 /** A config that is ready to apply. */
@@ -109,7 +113,9 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
-  const health = new Health(clock, state)
+  const health = new Health(clock, state, (shortage) =>
+    logger.warn('the router lacks a resource', shortage),
+  )
   const onCommand: SharingOptions['onCommand'] = (...command) =>
     metrics.storeCommandEnded(...command)
   const cache = createCache(config, { ...context, onCommand, health, budget })
@@ -120,11 +126,12 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
   })
   const log = createEventLog({ logger, clock })
   const calls = new CallHistory(clock)
+  const isLogged = { now: config.accessLog }
   const observers = combineObservers([
     // Tracing comes first, because the log names the trace.
     ...(context.tracing ? [context.tracing] : []),
-    ...[metrics, log, health.resources],
-    ...(config.metricsListenAddress ? [calls] : []),
+    ...[metrics, log, createAccessLog(logger, isLogged), health.resources],
+    ...(config.metricsListenAddress ? [calls, health.clients] : []),
     ...(recorder ? [recorder] : []),
   ])
   recorder?.maskKeysOf(config)
@@ -229,18 +236,23 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
           if (draining) return
           recorder?.maskKeysOf(next)
           for (const each of prepared) each.commit()
+          isLogged.now = next.accessLog
         },
       }
     },
-    async stop() {
+    async stop(keepsIdle) {
       draining = true
       health.drain()
       const untilMs = clock.nowMs() + config.drainTimeoutMs
+      const listeners = endpoints.map(({ listener }) => listener)
+      const isAnswered = () => !listeners.some(({ isServing }) => isServing)
       // Answers tell clients to close; new connections are still served for a while.
-      const drains = endpoints.map(({ listener }) => listener.drain())
+      const drains = keepsIdle ? listeners.map((each) => each.drain()) : []
       await within(clock, config.drainTimeoutMs * lingerShare, drains)
-      const settled = endpoints.map(({ listener }) => listener.settle())
-      const answered = await within(clock, untilMs - clock.nowMs(), settled)
+      const settled = listeners.map((each) => each.settle())
+      const ends = keepsIdle ? settled : [until(clock, isAnswered)]
+      await within(clock, untilMs - clock.nowMs(), ends)
+      const answered = isAnswered()
       await closeAll()
       return answered
     },

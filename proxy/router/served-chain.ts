@@ -17,6 +17,7 @@ import type {
 } from '../config/types.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
+import { ClientAddresses } from '../listener/client-address.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import { makeOwnCall } from '../listener/jsonrpc/jsonrpc-call.ts'
@@ -40,6 +41,7 @@ import type { Observers } from '../telemetry/observers.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { dialects } from '../upstream/dialect.ts'
+import type { PoolObserver } from '../upstream/observer.ts'
 import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { type HeadStore, SharedHeads } from '../upstream/shared-heads.ts'
 import { Watch } from '../upstream/watch.ts'
@@ -174,8 +176,12 @@ export function serveChains(
   )
   const trackers = new Map<Chain, ChainTracker>()
   const { clock } = context
-  const trackerOf = (chain: Chain) =>
-    trackers.getOrInsertComputed(chain, () => new ChainTracker({ chain, clock }))
+  const trackerOf = (chain: Chain, observer: PoolObserver) =>
+    trackers.getOrInsertComputed(chain, () => {
+      const tracker = new ChainTracker({ chain, clock })
+      tracker.onReorg((reorg) => reorg && observer.reorged?.(reorg))
+      return tracker
+    })
   return [...groups.values()].map((endpoints) => serveChain(endpoints, config, context, trackerOf))
 }
 
@@ -183,7 +189,7 @@ function serveChain(
   configs: readonly EndpointConfig[],
   router: RouterConfig,
   context: ServedChainContext,
-  trackerOf: (chain: Chain) => ChainTracker,
+  trackerOf: (chain: Chain, observer: PoolObserver) => ChainTracker,
 ): ServedChain {
   const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = context
   const served = configs.map((config) => ({
@@ -209,7 +215,7 @@ function serveChain(
   const pool = createPool(upstreams, {
     chain,
     iface,
-    tracker: trackerOf(chain),
+    tracker: trackerOf(chain, poolObserver),
     config: first.relaying,
     maxSessions: router.maxSessionsPerUpstream,
     clock,
@@ -298,6 +304,7 @@ function serveChain(
       maxRequestBytes: router.maxRequestBytes,
       budget,
       allowedOrigins: router.allowedOrigins,
+      clients: new ClientAddresses(router.clients),
       socketLimits: router.sockets,
       grpcLimits: router.grpc,
       subscriptions,

@@ -142,14 +142,10 @@ export function createSessions(
     keys,
     /** Called once, when the router starts. */
     warn() {
-      if (keys) return
-      const missing = [
-        ...(stores.sessions ? [] : ['resp-cache or cache-be']),
-        ...(sharedState ? [] : ['shared-state']),
-      ]
+      if (keys || !sharedState) return
       const message =
-        'sticky sessions are kept by this replica alone: several replicas would choose a node each'
-      logger.warn(message, { missing: missing.join(', ') })
+        'sticky sessions are kept by this replica alone: shared-state needs resp-cache or cache-be'
+      logger.warn(message)
     },
   }
 }

@@ -45,6 +45,11 @@ export class Feed {
     return this.#socket?.upstream.name ?? null
   }
 
+  /** The URL that delivers events, as the config has it. */
+  get origin(): string {
+    return this.#socket?.url.printable ?? ''
+  }
+
   /** Opens the first source. @throws NodeRefused @throws RelayError */
   async open(): Promise<void> {
     const failure = await this.#openSource()

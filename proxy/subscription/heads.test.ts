@@ -41,6 +41,14 @@ const push = (socket: TestSocket, block: TestBlock) => {
   socket.push(headOf(block))
 }
 
+test('the call that opens a subscription records its upstream, and one that joins it does not', async () => {
+  const scene = await setUp()
+  const [first, second] = [await joinHeads(scene), await joinHeads(scene)]
+  expect(first.attempts).toMatchObject([{ upstream: 'one', kind: 'first', result: 'answer' }])
+  expect(first.attempts[0]?.origin).toMatch(/^wss?:/)
+  expect(second.attempts).toEqual([])
+})
+
 describe('clients with the same request', () => {
   test('share one subscription and the same bytes, and a late client starts with the next event', async () => {
     const scene = await setUp()

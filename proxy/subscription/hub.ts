@@ -35,6 +35,8 @@ interface SharedTopic {
   readonly clients: Set<TopicClient>
   /** Rejects with a NodeRefused or a RelayError. */
   readonly opened: Promise<void>
+  /** What asked an upstream for this topic; null if events of another topic serve it. */
+  readonly feed: Pick<Feed, 'upstream' | 'origin'> | null
   /** Stops delivery. */
   close(): void
 }
@@ -72,7 +74,8 @@ export class Hub {
     subscriber: Subscriber,
     client: string,
   ): Promise<Subscription> {
-    const shared = this.#topics.get(topic.key) ?? this.#begin(topic, client, call.method)
+    const known = this.#topics.get(topic.key)
+    const shared = known ?? this.#begin(topic, client, call.method)
     const joined = new TopicClient(subscriber, () => {
       this.#count(client, -1)
       this.#left(topic, shared, joined)
@@ -80,6 +83,7 @@ export class Hub {
     shared.clients.add(joined)
     this.#count(client, 1)
     const { clock, observer, config } = this.#options
+    const startedMs = clock.nowMs()
     const { processingTimeoutMs } = config.now
     observer.clientsChanged(topic.name, 1)
     const opened = (signal: AbortSignal) =>
@@ -92,6 +96,7 @@ export class Hub {
       joined.unsubscribe()
       throw error
     }
+    if (!known) noteSource(call, shared.feed, startedMs, clock.nowMs())
     return joined
   }
 
@@ -148,14 +153,14 @@ export class Hub {
       },
     )
     const close = () => feed.close()
-    return { opened: feed.open(), close }
+    return { opened: feed.open(), feed, close }
   }
 
   /** Sends the blocks of a sequence, or their logs. */
   #sequenced(topic: Topic, key: string, reader: ChainReader, audience: Subscriber): TopicRun {
+    const known = this.#sequences.get(key)
     const sequence =
-      this.#sequences.get(key) ??
-      new Sequence({ ...this.#options, sockets: this.#sockets, name: key, reader })
+      known ?? new Sequence({ ...this.#options, sockets: this.#sockets, name: key, reader })
     this.#sequences.set(key, sequence)
     const { name, logFilter: filter } = topic
     const { logs: source } = reader
@@ -175,7 +180,7 @@ export class Hub {
       this.#sequences.delete(key)
       sequence.close()
     }
-    return { opened: sequence.opened, close }
+    return { opened: sequence.opened, feed: known ? null : sequence, close }
   }
 
   #count(client: string, by: number): void {
@@ -197,6 +202,13 @@ export class Hub {
     this.#topics.delete(topic.key)
     shared.close()
   }
+}
+
+/** Records which upstream the client's call was sent to, for `explain`, the log and traces. */
+function noteSource(call: Call, feed: SharedTopic['feed'], startedMs: number, nowMs: number): void {
+  if (!feed?.upstream) return
+  const attempt = call.journal.begin(feed.upstream, 'first', startedMs, feed.origin)
+  Object.assign(attempt, { endedMs: nowMs, result: 'answer', code: 0 })
 }
 
 /** One client of a topic. */

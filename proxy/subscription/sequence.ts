@@ -94,6 +94,10 @@ export class Sequence {
     return this.#feed.upstream
   }
 
+  get origin(): string {
+    return this.#feed.origin
+  }
+
   close(): void {
     this.#closing.abort()
     this.#knowsStart.resolve()

@@ -58,6 +58,19 @@ async function get(url: string, init: RequestInit = {}) {
   return { status: answer.status, type, body: await answer.text(), headers: answer.headers }
 }
 
+test.each([
+  ['gzip, deflate', 'gzip'],
+  ['deflate, gzip;q=0.5', 'gzip'],
+  ['gzip;q=0, identity', null],
+  ['identity', null],
+])('for "accept-encoding: %s", metrics are encoded as %s', async (accepted, encoding) => {
+  const { url } = await start()
+  const answer = await get(`${url}/metrics`, { headers: { 'accept-encoding': accepted } })
+  expect(answer.headers.get('content-encoding')).toBe(encoding)
+  expect(answer.headers.get('vary')).toBe('accept, accept-encoding')
+  expect(answer.body).toContain('\nrouter_build_info{version="1.2.3"')
+})
+
 test('metrics are served as Prometheus asks', async () => {
   const { url } = await start()
   const page = await get(`${url}/metrics`)
@@ -142,10 +155,7 @@ test.each([
 })
 
 test('a failed scrape goes to the log, and the scraper sees no details', async () => {
-  const metrics = {
-    contentType: 'text/plain',
-    scrape: () => Promise.reject(new Error('canary detail')),
-  }
+  const metrics = { page: () => Promise.reject(new Error('canary detail')) }
   const { url, lines } = await start({ metrics })
   const answer = await get(`${url}/metrics`)
   expect([answer.status, answer.body]).toEqual([500, 'internal error\n'])

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
@@ -10,6 +12,7 @@ import { mayRead, openPages } from './admin-hosts.ts'
 import type { ExplainAnswer } from './explain/explain-page.ts'
 import type { HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
+import type { MetricsPage } from './metrics-page.ts'
 
 export interface AdminServerOptions {
   readonly address: Address
@@ -18,8 +21,7 @@ export interface AdminServerOptions {
   /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]
   readonly metrics: {
-    readonly contentType: string
-    readonly scrape: () => Promise<string>
+    readonly page: (accept?: string) => Promise<MetricsPage>
     readonly json?: () => Promise<object>
   }
   /** Without `status`, that page is not served. */
@@ -79,6 +81,13 @@ export function createAdminServer(options: AdminServerOptions) {
 const hasBody = (headers: FastifyRequest['headers']) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
+const compress = promisify(gzip)
+
+/** Whether the client accepts gzip, and does not refuse it with `q=0`. */
+function acceptsGzip(encodings: string | string[] = ''): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(encodings))
+}
+
 const unknownHost =
   'this page is served by IP address, by localhost, by names within a network, and by those that admin-hosts lists\n'
 
@@ -132,7 +141,12 @@ async function makeServer({
   }
   let streams = 0
   const pages: Record<string, (reply: FastifyReply, request: FastifyRequest) => unknown> = {
-    '/metrics': async (reply) => reply.type(metrics.contentType).send(await metrics.scrape()),
+    '/metrics': async (reply, { headers }) => {
+      const { type, text } = await metrics.page(headers.accept)
+      reply.type(type).header('vary', 'accept, accept-encoding')
+      if (!acceptsGzip(headers['accept-encoding'])) return reply.send(text)
+      return reply.header('content-encoding', 'gzip').send(await compress(text))
+    },
     ...(socket && { '/metrics.json': async (reply) => reply.send(await metrics.json?.()) }),
     '/metrics/overall-health': async (reply) => answered(reply, await health.overall()),
     '/livez': (reply) => answered(reply, { status: 200, body: 'live\n' }),

@@ -2,9 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Metric, Registry } from 'prom-client'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
-import { isCancelled, type AttemptRecord, type Call, type RelayObserver } from '../relay/call.ts'
+import {
+  attemptKinds,
+  isCancelled,
+  type AttemptRecord,
+  type Call,
+  type RelayObserver,
+} from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isBlamed } from '../upstream/outcome.ts'
+import type { Exemplar } from './metrics-page.ts'
 import { type Series, series } from './series.ts'
 
 /*
@@ -32,7 +39,7 @@ export function callCounter(
     return (call, end, durationMs) => {
       const cells = cellsOf(call.method.known ? call.method.name : 'other')
       cells.ofOutcome(outcomeOf(call, end)).count += 1
-      if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
+      if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000, call.journal.traceId)
       const { cache } = call.journal
       if (cache) lookupsOf(cache.ageClass)(cache.verdict).count += 1
       if (call.journal.attempts.length > 1) cells.retries.count += call.journal.retries
@@ -40,26 +47,33 @@ export function callCounter(
   }
 }
 
+/** Results that are no fault of the upstream. */
+const faultless = ['answer', 'node-error', 'overtaken', 'aborted'] as const
+
 /** Counts attempts at upstreams. */
-export function attemptCounter(
-  registry: Registry,
-): (listener: Labels) => RelayObserver['attemptEnded'] {
+export function attemptCounter(registry: Registry) {
   const total = counterCells(registry, series.attempts)
   const duration = histogramCells(registry, series.attemptDuration)
-  return (listener) => {
+  /** Starts the counters of an upstream at 0. Failures appear with the first one of their class. */
+  const start = (upstream: Labels) => {
+    for (const kind of attemptKinds)
+      for (const result of faultless) total({ ...upstream, kind, result })
+  }
+  const countOf = (listener: Labels): RelayObserver['attemptEnded'] => {
     const cellsOf = memo((upstream) => ({
       ofKind: memo((kind) => memo((result) => total({ ...listener, upstream, kind, result }))),
       duration: duration({ ...listener, upstream }),
     }))
-    return (_call, attempt) => {
+    return (call, attempt) => {
       const { upstream, kind, startedMs, endedMs } = attempt
       const cells = cellsOf(upstream)
       const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
       if (result !== 'overtaken' && result !== 'aborted' && endedMs !== null)
-        cells.duration.observe((endedMs - startedMs) / 1_000)
+        cells.duration.observe((endedMs - startedMs) / 1_000, call.journal.traceId)
     }
   }
+  return { start, countOf }
 }
 
 /** The outcome of a call, for its label (see `docs/reference/metrics.md`) and for the log. */
@@ -184,6 +198,8 @@ class HistogramCell {
   readonly #bounds: readonly number[]
   /** Has one more entry than there are bounds: the last counts values above all of them. */
   readonly #counts: number[]
+  /** The last traced value per bucket. */
+  readonly #exemplars: Exemplar[] = []
   #sum = 0
 
   constructor(labels: Labels, bounds: readonly number[]) {
@@ -192,11 +208,13 @@ class HistogramCell {
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
   }
 
-  observe(value: number): void {
+  /** @param traceId of the call, if it is traced */
+  observe(value: number, traceId?: string | null): void {
     let at = 0
     while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at += 1
     ;(this.#counts[at] as number) += 1
     this.#sum += value
+    if (traceId) this.#exemplars[at] = { traceId, value, atMs: Date.now() }
   }
 
   lines(name: string) {
@@ -206,6 +224,7 @@ class HistogramCell {
       metricName: `${name}_bucket`,
       labels: { ...labels, le: this.#bounds[at] ?? '+Inf' },
       value: (count += inBucket),
+      exemplar: this.#exemplars[at],
     }))
     return [
       ...buckets,

@@ -126,7 +126,7 @@ export function anUpstream(
     lagBlocks: null,
     lagSeconds: null,
     oldestBlocks: {},
-    urlsInCooldown: 0,
+    ...{ urls: [], urlsInCooldown: 0 },
     ...{ isDayUsed: false, learnedPerSecond: null },
     cooldownLeftMs: null,
     latencyMs: null,
@@ -140,5 +140,5 @@ export function aPool(
   upstreams: readonly UpstreamSnapshot[],
   more: Partial<PoolSnapshot> = {},
 ): PoolSnapshot {
-  return { tip: null, tipAgeMs: null, blockTimeMs: 12_000, upstreams, ...more }
+  return { tip: null, tipAgeMs: null, blockTimeMs: 12_000, reorgs: null, upstreams, ...more }
 }

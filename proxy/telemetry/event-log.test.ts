@@ -94,7 +94,8 @@ const calm: [
   ],
   [
     'a refused request',
-    (listener) => listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1'),
+    (listener) =>
+      listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1', null),
     1,
   ],
 ]
@@ -175,8 +176,12 @@ test('changes of an upstream, its URLs and the breaker are logged, with the reas
   pool.stateChanged('node-b', 'unverified', aRecord('rejected', 'chain-id is 0x2'))
   pool.stateChanged('node-a', 'eligible', aRecord('lagging', '9 blocks behind the tip'))
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
+  const url = { position: 2, url: 'https://a.example', why: '2 failures in a row', since: null }
+  pool.urlChanged?.('node-a', url, '1 of 2 URLs')
+  pool.urlChanged?.('node-a', { ...url, why: null }, '2 of 2 URLs')
   pool.dayUsed?.('node-a', 'https://a.example', 'its limit of 20 requests a day is reached')
   pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
+  for (const depth of [1, 3]) pool.reorged?.({ depth, block: 100, usualDepth: 1 })
   relay.breakerChanged(true)
   relay.breakerChanged(false)
   expect(lines).toEqual([
@@ -185,8 +190,11 @@ test('changes of an upstream, its URLs and the breaker are logged, with the reas
     `ERROR ${on} node-b: upstream changed state from=unverified to=rejected why="chain-id is 0x2" until="it passes verification, which is retried within 30 s"\n`,
     `INFO  ${on} node-a: upstream changed state from=eligible to=lagging why="9 blocks behind the tip" until="it has caught up; until then it gets no calls for the newest blocks"\n`,
     `WARN  ${on} node-a: upstream URL in cooldown url=https://a.example why="rate limited" cooldownMs=30000 until=2026-01-01T00:00:30.000Z\n`,
+    `WARN  ${on} node-a: upstream URL does not serve position=2 url=https://a.example why="2 failures in a row" serving="1 of 2 URLs"\n`,
+    `INFO  ${on} node-a: upstream URL serves again position=2 url=https://a.example serving="2 of 2 URLs"\n`,
     `WARN  ${on} node-a: upstream URL at its limit url=https://a.example why="its limit of 20 requests a day is reached"\n`,
     `WARN  ${on} node-b: verification failed url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
+    `WARN  ${on}: reorg deeper than usual depth=3 block=100 usualDepth=1\n`,
     `WARN  ${on}: breaker opened: calls fail at once\n`,
     `INFO  ${on}: breaker closed: an upstream is available again\n`,
   ])

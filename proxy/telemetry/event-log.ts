@@ -14,6 +14,7 @@ import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.
 import { timeOf } from './config-state.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener } from './observers.ts'
+import { clientFields } from './shown-client.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
@@ -138,13 +139,14 @@ function listenerLog(
       const level = outcome === errorKinds.internal.reason ? 'error' : 'warn'
       logger[level]('request failed', { ...labels, ...storyOf(call, end, outcome, durationMs) })
     },
-    requestRefused(error, guid) {
+    requestRefused(error, guid, client) {
       if (error.kind === errorKinds.internal) {
-        if (takeFailure()) logger.error('request failed', { ...labels, guid, error })
+        if (takeFailure())
+          logger.error('request failed', { ...labels, guid, ...clientFields(client), error })
         return
       }
       if (logger.writes('debug') && takeDebug())
-        logger.debug('request refused', { ...labels, guid, error })
+        logger.debug('request refused', { ...labels, guid, ...clientFields(client), error })
     },
   }
 }
@@ -164,6 +166,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       enter: (state: UpstreamState) => (now = state),
       takeState: limit(stateRate, 'warn', 'state changes', () => ({ now })),
       takeVerification: limit(verificationRate, 'warn', 'failed verifications'),
+      takeUrl: limit(stateRate, 'warn', 'changes of URLs'),
       takeCooldown: limit(cooldownRate, 'warn', 'cooldowns'),
     }
   })
@@ -186,12 +189,22 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       }
       logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })
     },
+    urlChanged(upstream, { position, url, why }, serving) {
+      if (!limitsOf(upstream).takeUrl()) return
+      const fields = { ...labels, upstream, position, url, why: why ?? undefined, serving }
+      if (why === null) logger.info('upstream URL serves again', fields)
+      else logger.warn('upstream URL does not serve', fields)
+    },
     dayUsed(upstream, url, why) {
       logger.warn('upstream URL at its limit', { ...labels, upstream, url, why })
     },
     verificationFailed(upstream, url, verification, why) {
       if (!limitsOf(upstream).takeVerification()) return
       logger.warn('verification failed', { ...labels, upstream, url, verification, why })
+    },
+    reorged(reorg) {
+      if (reorg.depth > reorg.usualDepth)
+        logger.warn('reorg deeper than usual', { ...labels, ...reorg })
     },
   }
 }
@@ -236,6 +249,7 @@ function subscriptionLog(
 function storyOf(call: Call, end: CallEnd, outcome: string, durationMs: number) {
   return {
     guid: call.guid,
+    ...clientFields(call.client, call),
     traceId: call.journal.traceId ?? call.directives.trace?.parent.split('-', 2)[1],
     method: methodOf(call),
     outcome,

@@ -24,6 +24,8 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.lagBlocks, ({ lagBlocks }) => lagBlocks],
   [series.lagSeconds, ({ lagSeconds }) => lagSeconds],
   [series.score, ({ score }) => score],
+  [series.urls, ({ urls }) => urls.length],
+  [series.urlsServing, ({ urls }) => urls.filter(({ why }) => why === null).length],
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
   [series.learnedLimit, ({ learnedPerSecond }) => learnedPerSecond],
 ]
@@ -67,6 +69,8 @@ export class PoolGauges {
   readonly #pools: { readonly listener: Labels; readonly snapshot: () => PoolSnapshot }[] = []
   /** Open breakers by chain and interface: the number of relays that fail calls immediately. */
   readonly #openBreakers = new Map<string, number>()
+  /** Labels of the upstreams whose counters exist. */
+  readonly #started = new Set<string>()
 
   constructor(registry: Registry) {
     const gauge = (one: Series, read: () => readonly Sample[]) => {
@@ -102,6 +106,15 @@ export class PoolGauges {
   breakerChanged(listener: Labels, open: boolean): void {
     const key = labelsKey(listener)
     this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
+  }
+
+  /** Calls `start` once for each upstream, also for those that a reload adds. */
+  eachNew(start: (upstream: Labels) => void): void {
+    for (const [{ tier: _, ...labels }] of this.#upstreams()) {
+      const key = labelsKey(labels)
+      if (!this.#started.has(key)) start(labels)
+      this.#started.add(key)
+    }
   }
 
   #upstreams(): readonly (readonly [Labels, UpstreamSnapshot])[] {

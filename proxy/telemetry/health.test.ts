@@ -180,6 +180,7 @@ test('the status has each listener, and the state of each upstream, since when a
       { ...upstream, name: 'node-b', ...shown },
     ],
     stores: [],
+    clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
   })
 })
 

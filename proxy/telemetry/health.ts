@@ -5,6 +5,7 @@ import { type ConfigState, timeOf } from './config-state.ts'
 import { isServing, type PoolSnapshot, takesCalls } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 import { Resources } from './resources.ts'
+import { TopClients } from './top-clients.ts'
 import { counted } from '../words/counted.ts'
 
 /**
@@ -47,12 +48,19 @@ export class Health {
   /** Failing stores by feature; empty while all stores answer. */
   readonly stores = new Map<StoreTrouble['feature'], StoreTrouble>()
   readonly resources: Resources
+  readonly clients: TopClients
   #isDraining = false
 
-  constructor(clock: Clock, config: Pick<ConfigState, 'facts'>) {
+  /** @param lacks called once for each shortage of a resource */
+  constructor(
+    clock: Clock,
+    config: Pick<ConfigState, 'facts'>,
+    lacks?: ConstructorParameters<typeof Resources>[1],
+  ) {
     this.#clock = clock
     this.#config = config
-    this.resources = new Resources(clock)
+    this.resources = new Resources(clock, lacks)
+    this.clients = new TopClients(clock)
     this.#graceEndsMs = clock.nowMs() + graceMs
   }
 
@@ -123,7 +131,8 @@ export class Health {
     )
     const at = timeOf(this.#clock.wallMs())
     const stores = [...this.stores.values()]
-    return JSON.stringify({ at, config: this.#config.facts, listeners, upstreams, stores })
+    const clients = this.clients.top()
+    return JSON.stringify({ at, config: this.#config.facts, listeners, upstreams, stores, clients })
   }
 
   get #shortageLines(): readonly string[] {

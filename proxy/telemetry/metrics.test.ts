@@ -34,7 +34,7 @@ function make(): Metrics {
 }
 
 async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
-  return readMetricsPage(await metrics.scrape()).samples
+  return readMetricsPage((await metrics.page()).text).samples
 }
 
 async function valuesOf(metrics: Metrics, name: string): Promise<Record<string, number>> {
@@ -143,7 +143,7 @@ test('refused requests count by reason, from zero, whether they became a call or
     const error = new RelayError(kind, 'no', isCallersFault && { isCallersFault })
     listener.callEnded(aCall(), { kind: 'error', error }, 1)
   }
-  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1', null)
   end(errorKinds.badDirective)
   end(errorKinds.noUpstream, true)
   end(errorKinds.noUpstream)
@@ -229,7 +229,7 @@ test('10,000 unknown method names make one series, and their text never appears'
   const names = fc.sample(fc.string({ unit: 'binary', maxLength: 40 }), 9_998)
   for (const name of [...names, 'canary_method', '"} 1\nfake_total 9'])
     callEnded(aCall({ method: name, known: false }), repliedBy('node-a'), 1)
-  const text = await metrics.scrape()
+  const { text } = await metrics.page()
   expect(text).not.toMatch(/canary_method|fake_total/)
   expect(await valuesOf(metrics, 'router_requests_total')).toEqual({
     [`{${on},method="other",outcome="success"}`]: 10_000,
@@ -247,6 +247,9 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
         lagBlocks: 2,
         lagSeconds: 24.5,
         urlsInCooldown: 2,
+        urls: [1, 2, 3].map((position) => {
+          return { position, url: '', why: position === 2 ? 'down' : null, since: null }
+        }),
         learnedPerSecond: 40,
         score: 0.75,
       }),
@@ -260,6 +263,8 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
   expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_urls{${ofA}}`)).toBe(3)
+  expect(samples.get(`router_upstream_urls_serving{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_learned_limit_per_second{${ofA}}`)).toBe(40)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
@@ -288,6 +293,7 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   let samples = await samplesOf(metrics)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(0)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(0)
+  expect(samples.get('router_reorgs_total{chain="ETH1",depth="7+"}')).toBe(0)
 
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', aRecord('disabled', '5 failures in a row'))
@@ -295,15 +301,20 @@ test('events of upstreams, connections, refusals and the breaker', async () => {
   pool.cooldownBegan('node-a', 'https://b.example', 60_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
   for (let sent = 0; sent < 3; sent++) pool.probeSent?.('node-a')
+  for (const depth of [1, 2, 6, 7]) pool.reorged?.({ depth, block: 100, usualDepth: 1 })
   const subscriptions = metrics.subscriptionObserver('ETH1', 'jsonrpc')
   subscriptions.left?.('newHeads', 'node-a', hasStalled)
   subscriptions.left?.('newHeads', 'node-a', 'reset: the node closed the connection')
   listener.connectionsChanged(12)
-  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1', null)
   samples = await samplesOf(metrics)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(12)
   expect(samples.get(`router_requests_refused_total{${on},reason="parse-error"}`)).toBe(1)
+  const reorgs = ['1', '2-6', '7+'].map((depth) =>
+    samples.get(`router_reorgs_total{chain="ETH1",depth="${depth}"}`),
+  )
+  expect(reorgs).toEqual([1, 2, 1])
   const nodeA = `${on},upstream="node-a"`
   expect(samples.get(`router_upstream_state_changes_total{${nodeA},to="disabled"}`)).toBe(1)
   expect(samples.get(`router_upstream_cooldowns_total{${nodeA}}`)).toBe(2)
@@ -367,12 +378,12 @@ test('two sets in one process count separately', async () => {
 })
 
 test('the pages have every series of the table, once, with its type and help', async () => {
-  const { cacheServerCalls, ...ofRouter } = series
+  const { cacheServerCalls, workers: _, workerRestarts: __, ...ofRouter } = series
   const ofCache = createCacheMetrics('1.2.3', { bytes: 1, count: 2, evictions: 3 })
-  const { types: own, samples } = readMetricsPage(await ofCache.scrape())
+  const { types: own, samples } = readMetricsPage((await ofCache.page()).text)
   expect(own.get(cacheServerCalls.name)).toBe('counter')
   expect(samples.get('router_cache_bytes')).toBe(1)
-  const { types, helps } = readMetricsPage(await make().scrape())
+  const { types, helps } = readMetricsPage((await make().page()).text)
   const all: readonly Series[] = Object.values(ofRouter)
   expect(Object.fromEntries(types)).toEqual(Object.fromEntries(all.map((s) => [s.name, s.type])))
   expect(Object.fromEntries(helps)).toEqual(Object.fromEntries(all.map((s) => [s.name, s.help])))
@@ -401,6 +412,69 @@ test('the time of store commands is counted by command and by outcome', async ()
     '{command="get",outcome="timeout",le="0.05"}': 1,
     '{command="get",outcome="success",le="0.0005"}': 1,
   })
+})
+
+test('events of known upstreams start at 0, so that the first one raises the counter', async () => {
+  const metrics = make()
+  const names = ['node-a']
+  const pool = () => aPool(names.map((name) => anUpstream(name, 'eligible')))
+  metrics.registerPool('ETH1', 'jsonrpc', pool)
+  metrics.listenerObserver('ETH1', 'jsonrpc')
+  const mismatches = () => valuesOf(metrics, 'router_cross_validation_finalized_mismatches_total')
+  const [a, b] = [`{${on},upstream="node-a"}`, `{${on},upstream="node-b"}`]
+  expect(await mismatches()).toEqual({ [a]: 0 })
+  const observer = metrics.crossValidationObserver('ETH1', 'jsonrpc')
+  observer.finalizedMismatch(aCall(), { upstream: 'node-a' } as never, null)
+  // A reload adds an upstream.
+  names.push('node-b')
+  expect(await mismatches()).toEqual({ [a]: 1, [b]: 0 })
+  const subscriptions = metrics.subscriptionObserver('ETH1', 'jsonrpc')
+  subscriptions.clientsChanged?.('newHeads', 1)
+  subscriptions.joined?.('newHeads', 'node-a')
+  const samples = await samplesOf(metrics)
+  for (const name of [
+    `router_integrity_violations_total{${on},upstream="node-b",check="block-hash"}`,
+    `router_logs_mismatches_total${b}`,
+    `router_missing_block_answers_total${b}`,
+    `router_upstream_cooldowns_total${b}`,
+    `router_upstream_probes_total${b}`,
+    `router_upstream_state_changes_total{${on},upstream="node-b",to="disabled"}`,
+    `router_attempts_total{${on},upstream="node-b",kind="hedge",result="overtaken"}`,
+    `router_attempts_total{${on},upstream="node-b",kind="retry",result="answer"}`,
+    `router_logs_requests_total{${on}}`,
+    `router_logs_blocks_total{${on},source="cache"}`,
+    `router_requests_refused_total{${on},reason="parse-error"}`,
+    `router_breaker_open{${on}}`,
+    `router_subscription_fetch_failures_total{${on},topic="newHeads"}`,
+    `router_subscription_topics_ended_total{${on},topic="newHeads"}`,
+    `router_subscription_moves_total{${on},upstream="node-a",topic="newHeads",reason="stalled"}`,
+  ])
+    expect([name, samples.get(name)]).toEqual([name, 0])
+})
+
+test('OpenMetrics has the same samples, and names the trace of a traced call in its bucket', async () => {
+  const metrics = make()
+  const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
+  const traced = aCall()
+  traced.journal.traceId = '0af7651916cd43dd8448eb211c80319c'
+  callEnded(traced, repliedBy('node-a'), 20)
+  callEnded(aCall(), repliedBy('node-a'), 200)
+  const plain = await metrics.page()
+  expect(plain.type).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const { type, text } = await metrics.page('application/openmetrics-text;version=1.0.0,*/*;q=0.1')
+  expect(type).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
+  expect(text).toMatch(/\n# EOF\n$/)
+  expect(text).toContain('\n# TYPE router_requests counter\n')
+  const exemplars = [...text.matchAll(/^(.*) # (.*) \d+\.\d+$/gm)].map(([, ...of]) => of)
+  const bucket = `router_request_duration_seconds_bucket{${on},method="eth_call",le="0.025"}`
+  const trace = '{trace_id="0af7651916cd43dd8448eb211c80319c"} 0.02'
+  expect(exemplars).toEqual([[`${bucket} 1`, trace]])
+  const ids = (page: string) =>
+    page
+      .replaceAll(/ # \{.*/g, '')
+      .split('\n')
+      .flatMap((line) => /^\w\S*/.exec(line) ?? [])
+  expect(ids(text)).toEqual(ids(plain.text))
 })
 
 test('violations are counted by check, and null for blocks that exist', async () => {

@@ -6,11 +6,19 @@ import type { ApiInterface } from '../config/types.ts'
 import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import type { RelayObserver } from '../relay/call.ts'
+import { checkNames } from '../integrity/violation.ts'
 import { callersKinds, type RelayError } from '../relay/errors.ts'
 import { hasStalled, type SubscriptionObserver } from '../subscription/subscriptions.ts'
-import type { PoolObserver, PoolSnapshot } from '../upstream/observer.ts'
+import { type PoolObserver, type PoolSnapshot, upstreamStates } from '../upstream/observer.ts'
 import type { ConfigState } from './config-state.ts'
-import { attemptCounter, callCounter, histogramCells, mirror } from './call-counters.ts'
+import {
+  attemptCounter,
+  callCounter,
+  histogramCells,
+  type Labels,
+  mirror,
+} from './call-counters.ts'
+import { metricsPage } from './metrics-page.ts'
 import { perListener } from './observers.ts'
 import {
   type CacheFigures,
@@ -23,7 +31,7 @@ import {
 import type { Resources } from './resources.ts'
 import { type Series, series } from './series.ts'
 
-/** Counts what the router does, and exports it in the Prometheus text format. */
+/** Counts what the router does, and exports it as text for Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** One value of a series. */
@@ -31,6 +39,9 @@ export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
 }
+
+/** Labels of reorgs by depth: most services wait for six blocks at least. */
+const depths = { one: '1', few: '2-6', many: '7+' } as const
 
 interface MetricsOptions {
   /** The running build. */
@@ -57,7 +68,7 @@ export function createMetrics(options: MetricsOptions) {
     return new Gauge({ name, help, aggregator, labelNames: labels, registers: [registry] })
   }
   const countCalls = callCounter(registry)
-  const countAttempts = attemptCounter(registry)
+  const attempts = attemptCounter(registry)
   const violations = counter(series.integrityViolations)
   const missingBlocks = counter(series.missingBlockAnswers)
   const logsMismatches = counter(series.logsMismatches)
@@ -74,6 +85,7 @@ export function createMetrics(options: MetricsOptions) {
   const cooldowns = counter(series.cooldowns)
   const verificationFailures = counter(series.verificationFailures)
   const probes = counter(series.probes)
+  const reorgs = counter(series.reorgs)
   const subscriptions = gauge(series.subscriptions)
   const upstreamSubscriptions = gauge(series.upstreamSubscriptions)
   const moves = counter(series.subscriptionMoves)
@@ -82,12 +94,26 @@ export function createMetrics(options: MetricsOptions) {
   const fetchFailures = counter(series.subscriptionFetchFailures)
   const ended = counter(series.subscriptionsEnded)
   const storeDuration = histogramCells(registry, series.storeDuration)
+  /** Starts event counters at 0: `increase` misses the first event of a series that starts at 1. */
+  const startUpstream = (upstream: Labels) => {
+    const events = [missingBlocks, logsMismatches, finalizedMismatches, cooldowns, probes]
+    for (const one of events) one.inc(upstream, 0)
+    for (const check of checkNames) violations.inc({ ...upstream, check }, 0)
+    for (const to of upstreamStates) stateChanges.inc({ ...upstream, to }, 0)
+    attempts.start(upstream)
+  }
+  const page = (accept?: string) => {
+    pools.eachNew(startUpstream)
+    return metricsPage(registry, accept)
+  }
 
   return {
-    contentType: registry.contentType,
-    scrape: () => registry.metrics(),
+    page,
     /** The series as JSON, for the aggregate of several processes. */
-    json: () => registry.getMetricsAsJSON(),
+    json() {
+      pools.eachNew(startUpstream)
+      return registry.getMetricsAsJSON()
+    },
     /** The page's samples of one series, if any. Histogram lines have their bound as `le`. */
     async samples({ name }: Series): Promise<readonly Sample[]> {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }
@@ -114,7 +140,7 @@ export function createMetrics(options: MetricsOptions) {
       storeDuration({ command, outcome }).observe(ms / 1_000),
     relayObserver: perListener<RelayObserver>((listener) => {
       breakerTrips.inc(listener, 0)
-      const countAttempt = countAttempts(listener)
+      const countAttempt = attempts.countOf(listener)
       return {
         attemptEnded(call, attempt) {
           countAttempt(call, attempt)
@@ -137,13 +163,22 @@ export function createMetrics(options: MetricsOptions) {
       finalizedMismatch: (_call, { upstream }) =>
         finalizedMismatches.inc({ ...listener, upstream }),
     })),
-    poolObserver: perListener<PoolObserver>((listener) => ({
-      stateChanged: (upstream, _, { state: to }) => stateChanges.inc({ ...listener, upstream, to }),
-      cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
-      probeSent: (upstream) => probes.inc({ ...listener, upstream }),
-      verificationFailed: (upstream, _url, verification) =>
-        verificationFailures.inc({ ...listener, upstream, verification }),
-    })),
+    poolObserver: perListener<PoolObserver>((listener) => {
+      const { chain } = listener
+      for (const depth of Object.values(depths)) reorgs.inc({ chain, depth }, 0)
+      return {
+        stateChanged: (upstream, _, { state: to }) =>
+          stateChanges.inc({ ...listener, upstream, to }),
+        cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
+        probeSent: (upstream) => probes.inc({ ...listener, upstream }),
+        verificationFailed: (upstream, _url, verification) =>
+          verificationFailures.inc({ ...listener, upstream, verification }),
+        reorged: ({ depth }) => {
+          const { one, few, many } = depths
+          reorgs.inc({ chain, depth: depth > 6 ? many : depth > 1 ? few : one })
+        },
+      }
+    }),
     listenerObserver: perListener<ListenerObserver>((listener) => {
       // Two listeners with the same chain and interface are added up.
       const follow = (of: Gauge) => {
@@ -155,6 +190,9 @@ export function createMetrics(options: MetricsOptions) {
         }
       }
       const countCall = countCalls(listener)
+      for (const source of ['client', 'cache', 'upstream'])
+        logsBlocks.inc({ ...listener, source }, 0)
+      logsRequests.inc(listener, 0)
       const requestRefused = ({ kind }: RelayError) =>
         refused.inc({ ...listener, reason: kind.reason })
       for (const { reason } of callersKinds) refused.inc({ ...listener, reason }, 0)
@@ -176,7 +214,15 @@ export function createMetrics(options: MetricsOptions) {
       }
     }),
     subscriptionObserver: perListener<Partial<SubscriptionObserver>>((listener) => ({
-      clientsChanged: (topic, change) => subscriptions.inc({ ...listener, topic }, change),
+      clientsChanged(topic, change) {
+        subscriptions.inc({ ...listener, topic }, change)
+        for (const one of [filled, duplicates, fetchFailures, ended])
+          one.inc({ ...listener, topic }, 0)
+      },
+      joined(topic, upstream) {
+        for (const reason of ['stalled', 'other'])
+          moves.inc({ ...listener, upstream, topic, reason }, 0)
+      },
       upstreamChanged: (upstream, change) =>
         upstreamSubscriptions.inc({ ...listener, upstream }, change),
       left(topic, upstream, why) {
@@ -199,8 +245,7 @@ export function createCacheMetrics(version: string, store: CacheFigures['store']
   const { name, help, labels } = series.cacheServerCalls
   const calls = new Counter({ name, help, labelNames: labels, registers: [registry] })
   return {
-    contentType: registry.contentType,
-    scrape: () => registry.metrics(),
+    page: (accept?: string) => metricsPage(registry, accept),
     count: (call: string, verdict: string) => {
       calls.inc({ call, verdict })
     },

@@ -64,7 +64,7 @@ test('each observer gets every call, in order', () => {
   pool.dayUsed?.('node-a', 'https://a.example', 'why')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
   listener.callEnded(call, end, 12)
-  listener.requestRefused(error, 'guid-1')
+  listener.requestRefused(error, 'guid-1', null)
   listener.connectionsChanged(3)
   listener.socketsChanged(2)
   const subscription = both.subscriptionObserver('ETH1', 'jsonrpc')
@@ -85,7 +85,7 @@ test('each observer gets every call, in order', () => {
     ['dayUsed', 'node-a', 'https://a.example', 'why'],
     ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
     ['callEnded', call, end, 12],
-    ['requestRefused', error, 'guid-1'],
+    ['requestRefused', error, 'guid-1', null],
     ['connectionsChanged', 3],
     ['socketsChanged', 2],
     ['clientsChanged', 'newHeads', 1],

@@ -41,12 +41,20 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   poolObserver: [
     'stateChanged',
     'cooldownBegan',
+    'urlChanged',
     'dayUsed',
     'probeSent',
     'exhausted',
     'verificationFailed',
+    'reorged',
   ],
-  listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
+  listenerObserver: [
+    'callEnded',
+    'requestRefused',
+    'connectionsChanged',
+    'socketsChanged',
+    'acceptFailed',
+  ],
   subscriptionObserver: [
     'clientsChanged',
     'upstreamChanged',

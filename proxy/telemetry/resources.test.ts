@@ -15,11 +15,12 @@ type Observed = ReturnType<typeof fixture>['observed']
 function fixture() {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
-  const health = new Health(clock, config)
+  const began: string[] = []
+  const health = new Health(clock, config, ({ resource }) => began.push(resource))
   const { resources } = health
   const metrics = createMetrics({ version: '1', budget: new ByteBudget(1), config, resources })
   return {
-    ...{ clock, health },
+    ...{ clock, health, began },
     observed: {
       ...resources.relayObserver(),
       ...resources.poolObserver(),
@@ -27,7 +28,7 @@ function fixture() {
     },
     /** The lines of `/readyz?verbose` about the router, and the series that are 1. */
     async shown() {
-      const { samples } = readMetricsPage(await metrics.scrape())
+      const { samples } = readMetricsPage((await metrics.page()).text)
       const gauges = [...samples].filter(([, value]) => value === 1)
       return {
         lines: health.readiness(true).body.split('\n').slice(1, -2),
@@ -44,7 +45,8 @@ function fail(observed: Observed, detail: string): void {
   const call = aCall()
   observed.attemptEnded?.(call, anAttempt(call, 'node-a', exhausted, { detail }))
 }
-const refuse = (observed: Observed, error: RelayError) => observed.requestRefused?.(error, 'g')
+const refuse = (observed: Observed, error: RelayError) =>
+  observed.requestRefused?.(error, 'g', null)
 const end = (observed: Observed, error: RelayError) =>
   observed.callEnded?.(aCall(), { kind: 'error', error }, 1)
 
@@ -59,6 +61,7 @@ test.each<[string, (observed: Observed) => unknown, (keyof typeof why)?]>([
   ['an attempt without a file', (to) => fail(to, 'EMFILE'), 'files'],
   ['an attempt without a port', (to) => fail(to, 'EADDRNOTAVAIL'), 'ports'],
   ['an attempt without a buffer', (to) => fail(to, 'ENOBUFS'), 'kernel-memory'],
+  ['a connection without a file', (to) => to.acceptFailed?.('EMFILE'), 'files'],
   ['a probe without a file', (to) => to.exhausted?.('EMFILE'), 'files'],
   ['a request beyond the budget', (to) => refuse(to, overloaded()), 'buffered-bytes'],
   ['a call beyond the budget', (to) => end(to, overloaded()), 'buffered-bytes'],
@@ -78,7 +81,7 @@ test.each<[string, (observed: Observed) => unknown, (keyof typeof why)?]>([
 })
 
 test('a shortage is reported for a minute after its last request, since its first', async () => {
-  const { clock, health, observed, shown } = fixture()
+  const { clock, health, observed, shown, began } = fixture()
   const sinceMs = () => health.resources.shortages.map(({ since }) => Date.parse(since))
   const startMs = clock.wallMs()
   fail(observed, 'EMFILE')
@@ -91,4 +94,6 @@ test('a shortage is reported for a minute after its last request, since its firs
   expect(await shown()).toEqual({ lines: [], used: [] })
   fail(observed, 'EMFILE')
   expect(sinceMs()).toEqual([startMs + 119_000])
+  // One line of the log for each shortage.
+  expect(began).toEqual(['files', 'files'])
 })

@@ -37,10 +37,16 @@ export interface Shortage {
 /** Records which resources the router recently lacked. */
 export class Resources {
   readonly #clock: Clock
+  readonly #began: (shortage: Pick<Shortage, 'resource' | 'why'>) => void
   readonly #lacked = new Map<Resource, { why: string; sinceMs: number; lastMs: number }>()
 
-  constructor(clock: Clock) {
+  /** @param began called once for each shortage */
+  constructor(
+    clock: Clock,
+    began: (shortage: Pick<Shortage, 'resource' | 'why'>) => void = () => {},
+  ) {
     this.#clock = clock
+    this.#began = began
   }
 
   /** The resources that are used up now. */
@@ -64,6 +70,9 @@ export class Resources {
       if (end.kind === 'error') this.#refused(end.error)
     },
     requestRefused: (error) => this.#refused(error),
+    acceptFailed: (code) => {
+      if (code in resourceOf) this.#lacks(code)
+    },
   })
 
   /** An error with a cause names a resource of the kernel, which its attempt has reported. */
@@ -81,6 +90,7 @@ export class Resources {
     const why = `no ${resource} left${code}: ${remedies[resource]}`
     const { sinceMs, lastMs } = this.#lacked.get(resource) ?? { sinceMs: nowMs, lastMs: -Infinity }
     const isNew = lastMs <= nowMs - recentMs
+    if (isNew) this.#began({ resource, why })
     this.#lacked.set(resource, { why, sinceMs: isNew ? nowMs : sinceMs, lastMs: nowMs })
   }
 }

@@ -219,6 +219,16 @@ export const series = {
       workers: 'min',
       help: 'Selection score of the upstream from 0 to 1, the best; absent while the upstream may not serve yet.',
     },
+    urls: {
+      name: 'router_upstream_urls',
+      workers: 'max',
+      help: 'Configured URLs of the upstream, including those for subscriptions.',
+    },
+    urlsServing: {
+      name: 'router_upstream_urls_serving',
+      workers: 'min',
+      help: 'URLs of the upstream that serve: verified, not in cooldown, and without repeated failures. Fewer than `router_upstream_urls` means that redundancy is lost.',
+    },
     urlsInCooldown: {
       name: 'router_upstream_urls_in_cooldown',
       workers: 'max',
@@ -342,6 +352,11 @@ export const series = {
     externalMemory: {
       name: 'router_process_external_memory_bytes',
       help: 'Memory outside the JavaScript heap that belongs to objects on it, such as bodies.',
+    },
+    reorgs: {
+      name: 'router_reorgs_total',
+      and: ['chain', 'depth'],
+      help: 'Reorgs of blocks that clients had seen, by the number of replaced blocks: `1`, `2-6` or `7+`. The answers and subscriptions of clients show them.',
     },
     outOfResources: {
       name: 'router_out_of_resources',

@@ -3,6 +3,7 @@
 import type { BlockTag, Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
+import { type Reorg, Reorgs } from './reorgs.ts'
 import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 import { counted } from '../words/counted.ts'
 
@@ -65,7 +66,8 @@ export class ChainTracker {
   readonly #shownHashes = new Set<string>()
   /** The highest shown block of each tag that trails the head. */
   readonly #tagged = new Map<BlockTag, number>()
-  readonly #reorgListeners: (() => void)[] = []
+  readonly #reorgListeners: ((reorg: Reorg | null) => void)[] = []
+  readonly #reorgs: Reorgs
   /** Increments when a block is replaced, because state near the head may have changed. */
   branch = 0
   /** Increments with `branch`, and when a client sees newer state without a block number. */
@@ -79,6 +81,12 @@ export class ChainTracker {
 
   constructor(options: TrackerOptions) {
     this.#options = options
+    this.#reorgs = new Reorgs(options.clock)
+  }
+
+  /** Recent reorgs, if they are unusual for the chain; else null. */
+  get reorgNotice(): string | null {
+    return this.#reorgs.notice
   }
 
   /** The highest block that clients may have seen recently, in any answer; 0 if none. */
@@ -152,7 +160,9 @@ export class ChainTracker {
     const change = this.#recent.observe(block, this.highestShown)
     if (change === 'replaced') {
       this.branchChanged()
-      for (const reorged of this.#reorgListeners) reorged()
+      const { reorg: seen } = this.#recent
+      const reorg = seen && this.#reorgs.add(seen.block, seen.depth)
+      for (const reorged of this.#reorgListeners) reorged(reorg)
     } else if (change === 'doubtful') {
       // The block may be on another branch, or abandoned long ago.
       this.branch += 1
@@ -196,8 +206,11 @@ export class ChainTracker {
     return this.#recent.otherParent(hash, parent)
   }
 
-  /** Registers a listener for reorgs seen here. `branchChanged` handles those of other replicas. */
-  onReorg(reorged: () => void): void {
+  /**
+   * Registers a listener for reorgs seen here. `branchChanged` handles those of other replicas.
+   * @param reorged gets null if an earlier branch is back, as when nodes disagree
+   */
+  onReorg(reorged: (reorg: Reorg | null) => void): void {
     this.#reorgListeners.push(reorged)
   }
 

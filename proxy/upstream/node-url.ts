@@ -3,6 +3,7 @@
 import type { NodeUrlConfig } from '../config/types.ts'
 import { History } from '../tracker/history.ts'
 import type { Cooldown } from './health.ts'
+import type { UrlRecord } from './observer.ts'
 import { RateLimit } from './rate-limit.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
@@ -11,6 +12,8 @@ import type { SocketTransport, Transport } from './wire.ts'
 export class NodeUrl<Wire extends Transport = Transport> {
   /** The URL as written in the config file: safe to print. */
   readonly printable: string
+  /** Position in the list of the config, from 1. */
+  position = 1
   readonly transport: Wire
   readonly cooldown: Cooldown
   /** Limits of the config, and a learned one; null if there is none. */
@@ -55,6 +58,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
    * earlier request is ignored.
    */
   lastResultMs = -Infinity
+  /** Since when it does not serve, as wall-clock time, and whether that was reported; else null. */
+  out: { readonly sinceMs: number; isReported: boolean } | null = null
 
   constructor(config: NodeUrlConfig, transport: Wire, cooldown: Cooldown) {
     this.printable = config.url.toString()
@@ -73,6 +78,26 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** Whether it can serve a call with these add-ons now. */
   serves(addons: readonly string[]): boolean {
     return !this.cooldown.active && this.isFor(addons)
+  }
+
+  /** Its state, as every surface shows it. */
+  get record(): UrlRecord {
+    const { position, printable, fault, out } = this
+    const since = out && new Date(out.sinceMs).toISOString()
+    return { position, url: printable, why: fault, since }
+  }
+
+  /** Whether its first verification has no result yet. */
+  get isPending(): boolean {
+    return this.verified === null && this.refusal === '' && !this.cooldown.active
+  }
+
+  /** Why it does not serve; null while it serves. A single failure may be that of one call. */
+  get fault(): string | null {
+    const { failures, verified, cooldown, refusal } = this
+    if (cooldown.active) return cooldown.last.why
+    if (failures > 1) return `${failures} failures in a row, the last: ${this.lastFailure}`
+    return verified === true ? null : `not used: ${refusal || 'not verified yet'}`
   }
 
   /** Milliseconds until its limits allow a request; Infinity: once another one ends. */

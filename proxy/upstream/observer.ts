@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { DataKind } from '../chain/types.ts'
 import type { Tier } from '../config/types.ts'
+import type { Reorg } from '../tracker/reorgs.ts'
 
 /**
  * States of an upstream, from best to worst. `cooldown`: all its URLs are in cooldown. `lagging`:
@@ -41,6 +42,18 @@ export interface StateRecord {
   readonly until: string | null
 }
 
+/** One URL of an upstream. */
+export interface UrlRecord {
+  /** Position in the list of the config, from 1. */
+  readonly position: number
+  /** Safe to print. */
+  readonly url: string
+  /** Why it does not serve; null while it serves. */
+  readonly why: string | null
+  /** Since when it does not serve, in ISO 8601; null while it serves. */
+  readonly since: string | null
+}
+
 /** Snapshot of one upstream. */
 export interface UpstreamSnapshot extends StateRecord {
   readonly name: string
@@ -60,6 +73,8 @@ export interface UpstreamSnapshot extends StateRecord {
   readonly lagSeconds: number | null
   /** Its oldest block per kind of data; unknown kinds are absent. */
   readonly oldestBlocks: Readonly<Partial<Record<DataKind, number>>>
+  /** Its URLs, WebSocket URLs last. */
+  readonly urls: readonly UrlRecord[]
   /** Number of its URLs in cooldown, including those for subscriptions. */
   readonly urlsInCooldown: number
   /** Time until the first of these cooldowns ends; null without one. */
@@ -78,6 +93,8 @@ export interface PoolSnapshot {
   readonly tipAgeMs: number | null
   /** The usual time between two blocks. */
   readonly blockTimeMs: number
+  /** Reorgs that are unusual for the chain: `5 reorgs in 5 minutes, ...`; or null. */
+  readonly reorgs: string | null
   readonly upstreams: readonly UpstreamSnapshot[]
 }
 
@@ -90,6 +107,11 @@ export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: StateRecord): void
   /** A cooldown of a URL began, caused by an answer of its node. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
+  /**
+   * One of several URLs no longer serves, or serves again. Cooldowns are excluded.
+   * @param serving such as `1 of 2 URLs`
+   */
+  urlChanged?(upstream: string, url: UrlRecord, serving: string): void
   /** A URL has used up its requests of the day. `url` is printable. */
   dayUsed?(upstream: string, url: string, why: string): void
   /** The router sent a probe. */
@@ -97,4 +119,6 @@ export interface PoolObserver {
   /** The router had no file, port or buffer left for a probe. @param code such as `EMFILE` */
   exhausted?(code: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
+  /** The chain replaced blocks that clients have seen. One interface of the chain reports it. */
+  reorged?(reorg: Reorg): void
 }

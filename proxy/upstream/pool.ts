@@ -271,6 +271,7 @@ export class Pool implements Members {
       tip: this.tip,
       tipAgeMs: this.tracker.tipAgeMs,
       blockTimeMs: chain.blockTimeMs,
+      reorgs: this.tracker.reorgNotice,
       upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
@@ -283,6 +284,7 @@ export class Pool implements Members {
         lagBlocks: each.latest && each.lagBlocks,
         oldestBlocks: each.oldestBlocks,
         lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
+        urls: each.allUrls.map(({ record }) => record),
         ...cooldownsOf(each),
         latencyMs: each.score.latencyMs(clock.nowMs()),
         score: scores.get(each) ?? null,
@@ -304,24 +306,30 @@ export class Pool implements Members {
     })
     const sockets: SocketUrl[] = []
     const others: NodeUrl[] = []
-    for (const url of config.nodeUrls) {
+    for (const [at, url] of config.nodeUrls.entries()) {
       const cooldown = new Cooldown(clock, random, (forMs, why) => {
         const printable = url.url.toString()
         observer.cooldownBegan(config.name, printable, forMs, why)
         this.onCooldown?.(config.name, printable, cooldown.last)
         upstream.updateState()
       })
+      const make = <Wire extends Transport>(transport: Wire) => {
+        const made = new NodeUrl(url, transport, cooldown)
+        made.position = at + 1
+        const { limit, printable } = made
+        if (limit !== null)
+          limit.dayUsed = () => observer.dayUsed?.(config.name, printable, limit.notice ?? '')
+        return made
+      }
       if (url.scheme === 'ws' || url.scheme === 'wss')
-        sockets.push(new NodeUrl(url, this.#options.createSocketTransport(url), cooldown))
-      else others.push(new NodeUrl(url, this.#options.createTransport(url), cooldown))
+        sockets.push(make(this.#options.createSocketTransport(url)))
+      else others.push(make(this.#options.createTransport(url)))
     }
-    for (const { limit, printable } of [...others, ...sockets])
-      if (limit !== null)
-        limit.dayUsed = () => observer.dayUsed?.(config.name, printable, limit.notice ?? '')
     const urls = others.length > 0 ? others : sockets
     const upstream = new Upstream(config, { urls, sockets }, availability, clock, epochDurationMs)
     if (config.methods) upstream.methods = new MethodRule(config.methods, iface)
     upstream.onState = (from, to) => observer.stateChanged(config.name, from, to)
+    upstream.onUrl = (url) => observer.urlChanged?.(config.name, url, upstream.servingUrls)
     return upstream
   }
 

@@ -123,7 +123,9 @@ describe('a WebSocket URL beside an HTTP URL', () => {
     expect(new Set(events)).toEqual(
       new Set(['a ws://a.test reach: connection-refused (scripted)', 'a: unverified > eligible']),
     )
-    expect(upstream.trouble).toBe('ws://a.test is not used: reach: connection-refused (scripted)')
+    expect(upstream.trouble).toMatch(
+      /^1 of 2 URLs serving; URL 2 .* not used: reach: connection-refused \(scripted\)$/,
+    )
     sockets[0]?.play(node())
     await clock.advance(35_000)
     expect([upstream.sockets[0]?.verified, upstream.trouble]).toEqual([true, null])
@@ -146,7 +148,7 @@ describe('a WebSocket URL beside an HTTP URL', () => {
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
     expect(upstream.sockets[0]?.failures).toBeGreaterThan(0)
     expect(upstream.trouble).toMatch(
-      /^ws:\/\/a\.test: \d+ failures in a row, the last: .*connection-refused \(scripted\)$/,
+      /^1 of 2 URLs serving; URL 2 \(ws:\/\/a\.test\) .*\d+ failures in a row, the last: .*connection-refused \(scripted\)$/,
     )
   })
 

@@ -9,8 +9,9 @@ import type { TrackedNode } from '../tracker/chain-tracker.ts'
 import type { Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { epochLeftMs, Score, type Availability } from './health.ts'
-import type { StateRecord, UpstreamState } from './observer.ts'
+import type { StateRecord, UpstreamState, UrlRecord } from './observer.ts'
 import { StateHistory } from './state-history.ts'
+import { counted } from '../words/counted.ts'
 import type { NodeUrl, SocketUrl, CountedFailure } from './node-url.ts'
 
 const anything: Read = { block: { kind: 'none' } }
@@ -44,6 +45,8 @@ export class Upstream implements TrackedNode {
   #lagReason: string | null = null
   /** Called when a state other than `cooldown` begins; if eligible, `why` tells what changed. */
   onState: ((from: UpstreamState, to: StateRecord) => void) | null = null
+  /** Called when one of several URLs no longer serves, or serves again. */
+  onUrl: ((url: UrlRecord) => void) | null = null
   requestProbe: (() => void) | null = null
   #rejoinedMs = -Infinity
   readonly #faults = new Map<string, { count: number; sinceMs: number; untilMs: number }>()
@@ -115,6 +118,7 @@ export class Upstream implements TrackedNode {
    * @param cause what made the upstream eligible
    */
   updateState(cause = 'its cooldown is over'): StateRecord {
+    this.#updateUrls()
     const { state } = this
     const pause = this.#pause
     const epochMs = state === 'disabled' ? this.#epochDurationMs : Infinity
@@ -127,6 +131,27 @@ export class Upstream implements TrackedNode {
     this.#lastState = state
     this.onState?.(from, state === 'eligible' ? { ...record, why: cause } : record)
     return record
+  }
+
+  /** Reports a change of a URL, except for cooldowns, which are reported when they begin. */
+  #updateUrls(): void {
+    const urls = this.allUrls
+    for (const url of urls) {
+      const { fault, out } = url
+      if (fault === null && out === null) continue
+      url.out =
+        fault === null ? null : (out ?? { sinceMs: this.#clock.wallMs(), isReported: false })
+      const isQuiet = url.cooldown.active || url.isPending || url.out?.isReported
+      if (urls.length < 2 || (url.out ? isQuiet : !out?.isReported)) continue
+      if (url.out) url.out.isReported = true
+      this.onUrl?.(url.record)
+    }
+  }
+
+  /** `1 of 2 URLs` */
+  get servingUrls(): string {
+    const serving = this.allUrls.filter(({ fault }) => fault === null).length
+    return `${serving} of ${counted(this.allUrls.length, 'URL')}`
   }
 
   /** Remaining cooldown and its reason while all URLs are in cooldown. */
@@ -213,9 +238,11 @@ export class Upstream implements TrackedNode {
    */
   succeeded(url: NodeUrl, latencyMs: number | null): void {
     const nowMs = this.#clock.nowMs()
+    const hadFailed = url.failures > 0
     url.failures = 0
     url.lastResultMs = nowMs
     this.availability.succeeded()
+    if (hadFailed) this.updateState()
     this.score.succeeded(latencyMs, nowMs)
   }
 
@@ -237,6 +264,7 @@ export class Upstream implements TrackedNode {
     url.failedBy = cause && new WeakRef(cause)
     url.failures += 1
     url.lastFailure = failure.reason
+    if (url.failures === 2) this.updateState()
     if (!this.urls.includes(url)) return false
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
@@ -253,16 +281,22 @@ export class Upstream implements TrackedNode {
    * connection-reset`), an unverified URL, or an unproven add-on.
    */
   get trouble(): string | null {
-    const [worst] = this.allUrls.toSorted((a, b) => b.failures - a.failures)
-    if (worst && worst.failures > 1) {
-      const where = this.allUrls.length > 1 ? `${worst.printable}: ` : ''
-      return `${where}${worst.failures} failures in a row, the last: ${worst.lastFailure}`
-    }
-    for (const { verified, refusal, declaredAddons, addons, printable } of this.allUrls) {
-      if (verified === null && refusal === '') continue
+    const urls = this.allUrls
+    const isSingle = urls.length === 1
+    const out = urls.flatMap((url) => {
+      const { fault, printable, cooldown, verified, position, record } = url
+      // The state of an upstream with one URL already says that it is in cooldown.
+      if (fault === null || url.isPending || (isSingle && cooldown.active)) return []
+      if (isSingle) return verified === true ? fault : `${printable} is ${fault}`
+      const since = record.since === null ? '' : ` since ${record.since.slice(11, 19)}`
+      return `URL ${position} (${printable})${since}: ${fault}`
+    })
+    if (isSingle && out.length > 0) return out.join()
+    if (out.length > 0) return [`${this.servingUrls} serving`, ...out].join('; ')
+    for (const { verified, refusal, declaredAddons, addons, printable } of urls) {
       const missing = declaredAddons.filter((addon) => !addons.has(addon))
-      if (!verified) return `${printable} is not used: ${refusal}`
-      if (missing.length > 0) return `${printable} has not shown ${missing.join(', ')}: ${refusal}`
+      if (verified && missing.length > 0)
+        return `${printable} has not shown ${missing.join(', ')}: ${refusal}`
     }
     return null
   }

@@ -566,11 +566,48 @@ describe('the watch', () => {
     const [first, second] = upstream!.urls
     const fail = (url: NodeUrl) => upstream!.failed(url, { reason: 'connection-reset', weight: 1 })
     for (let each = 0; each < 5; each++) for (const url of [first!, second!]) fail(url)
+    states[1]!.fault = { fault: 'refused' }
     expect(fixture.states).toEqual(['disabled'])
     await fixture.clock.advance(1_200)
     expect(fixture.states).toEqual(['eligible'])
     fail(first!)
     expect(upstream!.urlsFor([])[0]).toBe(first)
+  })
+
+  it.each([
+    ['the URL that gets the calls', 0, 1],
+    ['a spare URL, which gets none', 1, 1],
+    ['a URL, until it works again', 0, 2],
+  ])('reports the loss of %s within a minute', async (_name, at, ends) => {
+    const states: NodeState[] = [{}, {}]
+    const fixture = new WatchFixture([states])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const changes: string[] = []
+    upstream!.onUrl = ({ position, why }) => changes.push(`${position}: ${why}`)
+    const serving = () => fixture.pool.snapshot().upstreams[0]!.urls.map(({ why }) => why === null)
+    const requests = () => fixture.transports[at]!.requests.length
+    expect(serving()).toEqual([true, true])
+    states[at]!.fault = { fault: 'tls' }
+    const before = requests()
+    void fixture.watch.onRequest(fixture.clock.nowMs())
+    await fixture.clock.advance(30_000)
+    void fixture.watch.onRequest(fixture.clock.nowMs())
+    await fixture.clock.advance(35_000)
+    expect(requests() - before).toBeLessThan(12)
+    expect(serving()[at]).toBe(false)
+    expect(fixture.states).toEqual(['eligible'])
+    expect(upstream!.trouble).toMatch(
+      /^1 of 2 URLs serving; URL \d \(http:\S+\) since \d\d:\d\d:\d\d: \d failures in a row, the last: probe: tls-failed \(scripted\)$/,
+    )
+    const first = `${at + 1}: 2 failures in a row, the last: probe: tls-failed (scripted)`
+    expect(changes).toEqual([first])
+    if (ends === 1) return
+    delete states[at]!.fault
+    await fixture.clock.advance(31_000)
+    expect(serving()).toEqual([true, true])
+    expect(changes).toEqual([first, `${at + 1}: null`])
+    expect(upstream!.trouble).toBeNull()
   })
 
   it('polls upstreams with 10 % jitter', async () => {

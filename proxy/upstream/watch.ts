@@ -22,6 +22,8 @@ const tipIntervalMs = { min: 1_000, max: 15_000 }
 const maxRest = 20
 /** The longest wait of a call for the heads of a pool at rest. */
 const maxWakeMs = 1_000
+/** Interval between probes of a URL that calls do not reach. */
+const spareIntervalMs = 60_000
 /** Shortest interval between polls of heads that calls wait for. */
 const wantedHeadMs = 250
 /** Interval with 10 % jitter, so that upstreams and replicas are not polled in step. */
@@ -124,6 +126,7 @@ export class Watch {
         const verified = this.#verify(upstream, url)
         if (upstream.urls.includes(url)) first.push(verified)
         run(this.#keepVerified(upstream, url, verified))
+        if (upstream.allUrls.length > 1) run(this.#probeSpare(upstream, url))
       }
       // Without a probe, calls alone decide.
       if (iface.latestBlock) upstream.requestProbe = () => run(this.#probe(upstream))
@@ -200,7 +203,7 @@ export class Watch {
     const { iface, observer } = this.#options
     const { urls, availability } = upstream
     await verifyUrl(upstream, url, { iface, observer, isTrial, ...this.#probing(upstream) })
-    if (!urls.includes(url)) return
+    if (!urls.includes(url)) return void upstream.updateState()
     if (url.verified === true) availability.verified()
     else if (urls.every(({ verified }) => verified === false))
       availability.rejected('no URL of it passes verification')
@@ -223,6 +226,30 @@ export class Watch {
       await this.#sleep(backoff.next(), upstream)
       if (isDue(upstream)) await this.#probe(upstream, maxAgeMs)
       else backoff.reset()
+    }
+  }
+
+  /**
+   * Probes a URL while calls prefer another: with backoff after a failure, otherwise once a minute,
+   * so that the loss of redundancy shows before it matters.
+   */
+  async #probeSpare(upstream: Upstream, url: NodeUrl): Promise<void> {
+    const { iface, clock, random } = this.#options
+    const backoff = new Backoff(retryBackoff, random)
+    for (;;) {
+      await this.#sleep(backoff.next(), upstream)
+      const isOld = clock.nowMs() - url.lastResultMs >= spareIntervalMs
+      const isDue = url.failures > 0 || (isOld && !this.#isResting(clock.nowMs()))
+      if (url.failures === 0) backoff.reset()
+      const isSpare = url.serves([]) && url !== upstream.urlsFor([])[0]
+      if (!isSpare || !isDue || !iface.latestBlock) continue
+      const answer = await probe(url, iface.latestBlock, this.#probing(upstream))
+      if (isTrouble(answer)) applyProbe(upstream, url, answer, 'probe')
+      else {
+        url.failures = 0
+        url.lastResultMs = clock.nowMs()
+        upstream.updateState()
+      }
     }
   }
 

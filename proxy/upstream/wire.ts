@@ -21,6 +21,8 @@ export type HeaderList = readonly string[]
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   /** Number of bytes, if known in advance. */
   readonly length?: number | null
+  /** Number of bytes that a reader has got so far; absent if not counted. */
+  readonly passedBytes?: number
   /** Bytes that the source buffers while nothing is read. */
   readonly behindBytes?: number
   /**

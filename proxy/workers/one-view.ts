@@ -8,6 +8,7 @@ import { workerName, type WorkersFacts } from '../console/replicas.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import type { ExplainAnswer } from '../telemetry/explain/explain-page.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
+import { type MetricsPage, metricsPage } from '../telemetry/metrics-page.ts'
 import { counted } from '../words/counted.ts'
 
 /* The pages of the admin address, for all workers of a router as for one process. */
@@ -67,14 +68,12 @@ export class OneView {
     this.#options = options
   }
 
-  readonly contentType = AggregatorRegistry.PROMETHEUS_CONTENT_TYPE
-
   /** Each series says in `proxy/telemetry/series.ts` how its values are aggregated. */
-  async scrape(): Promise<string> {
+  async page(accept?: string): Promise<MetricsPage> {
     const answers = await this.#ask('/metrics.json')
     const all = answers.map(({ text }) => JSON.parse(text) as object[])
-    all.push(await this.#options.own.getMetricsAsJSON())
-    return AggregatorRegistry.aggregate(all as unknown as Metrics).metrics()
+    all.unshift(await this.#options.own.getMetricsAsJSON())
+    return metricsPage(AggregatorRegistry.aggregate(all as unknown as Metrics), accept)
   }
 
   /** Ready once all workers are. Its lines are those of the worker that can serve least. */

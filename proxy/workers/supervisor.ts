@@ -173,7 +173,7 @@ export class Supervisor {
       adminPage === 'off' ? null : createLivePage(() => view.namedFacts(name), clock, name)
     return createAdminServer({
       ...{ address, names, page, logger },
-      metrics: { contentType: view.contentType, scrape: () => view.scrape() },
+      metrics: { page: (accept) => view.page(accept) },
       health: {
         readiness: (isVerbose) => view.readiness(isVerbose),
         overall: () => view.overall(),

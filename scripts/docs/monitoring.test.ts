@@ -7,6 +7,7 @@ import { series as ofOperator } from '../../operator/cli/series.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
 import { isFailure } from '../../proxy/telemetry/call-counters.ts'
 import { series as ofRouter } from '../../proxy/telemetry/series.ts'
+import { recorded } from '../generate/recorded-series.ts'
 import { projectFiles, projectText } from '../law/project-files.ts'
 
 /*
@@ -27,24 +28,27 @@ interface Rule {
 
 const rules = ['', '-operator'].flatMap((suffix) => {
   const text = projectText(`charts/rpc-router/files/prometheus-rules${suffix}.yaml`)
-  return (parse(text) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
+  const { groups } = parse(text) as { groups: { rules: Partial<Rule>[] }[] }
+  return groups.flatMap((group) => group.rules).filter((rule) => rule.alert) as Rule[]
 })
 const runbooks = projectFiles().filter((path) => /^docs\/runbooks\/(?!README).*\.md$/.test(path))
 const dashboards = projectFiles().filter((path) =>
   /^charts\/rpc-router\/files\/dashboards\/.*\.json$/.test(path),
 )
 
-const families = new Map<string, readonly string[]>(
-  [...Object.values(ofRouter), ...Object.values(ofOperator)].flatMap(({ name, labels, type }) =>
-    type === 'histogram'
-      ? [
-          [`${name}_bucket`, [...labels, 'le']],
-          [`${name}_sum`, labels],
-          [`${name}_count`, labels],
-        ]
-      : [[name, labels]],
-  ),
-)
+const families = new Map<string, readonly string[]>([
+  ...recorded.entries().map(([name, { labels }]) => [name, labels] as const),
+  ...([...Object.values(ofRouter), ...Object.values(ofOperator)].flatMap(
+    ({ name, labels, type }) =>
+      type === 'histogram'
+        ? [
+            [`${name}_bucket`, [...labels, 'le']],
+            [`${name}_sum`, labels],
+            [`${name}_count`, labels],
+          ]
+        : [[name, labels]],
+  ) as [string, string[]][]),
+])
 /** Labels that Prometheus adds to all series of a target. */
 const ofTargets = ['job', 'instance', 'pod', 'namespace']
 
@@ -52,7 +56,9 @@ const ofTargets = ['job', 'instance', 'pod', 'namespace']
 function unknownIn(text: string): readonly string[] {
   const known: string[] = []
   const found = [
-    ...text.matchAll(/\b(?<name>(?:router|rpc_operator)_[a-z_]+)(?:\{(?<matchers>[^}]*)\})?/g),
+    ...text.matchAll(
+      /\b(?<name>(?:(?:router|rpc_operator)_[a-z_]+|router:[\w:]+))(?:\{(?<matchers>[^}]*)\})?/g,
+    ),
   ].flatMap(({ groups }) => {
     const { name = '', matchers = '' } = groups ?? {}
     const labels = families.get(name) ?? families.get(`${name}_count`)
@@ -61,6 +67,7 @@ function unknownIn(text: string): readonly string[] {
     const requests = [...matchers.matchAll(/(\w+)[=!]~?"/g)].map(([, label = '']) => label)
     return requests.filter((label) => ![...labels, ...ofTargets].includes(label))
   })
+  known.push(...[...text.matchAll(/label_replace\(.*?, "(\w+)", /g)].map(([, label = '']) => label))
   const grouped = [...text.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, by = '']) => by.split(', '))
   return [...found, ...grouped.filter((label) => ![...known, ...ofTargets].includes(label))]
 }
@@ -79,7 +86,7 @@ describe.each(rules.map((rule) => [rule.alert, rule] as const))('the alert %s', 
   const { expr, labels, annotations } = rule
 
   test('refers to existing series and labels', () => {
-    expect(expr).toMatch(/(?:router|rpc_operator)_/)
+    expect(expr).toMatch(/(?:router|rpc_operator)[_:]/)
     expect(unknownIn(expr)).toEqual([])
   })
 
@@ -129,19 +136,22 @@ describe.each(dashboards)('%s', (path) => {
     }
     readonly targets?: readonly { readonly expr: string }[]
   }
-  const { panels, templating, uid } = JSON.parse(projectText(path)) as {
+  const { panels, templating, uid, annotations } = JSON.parse(projectText(path)) as {
     uid: string
+    annotations: { list: { expr: string }[] }
     panels: Panel[]
     templating: { list: { name: string; query: string }[] }
   }
   const variables = templating.list.map(({ name }) => name)
 
   test('refers to existing series and labels, and to its variables', () => {
-    const requests = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    const requests = [...panels.flatMap(({ targets = [] }) => targets), ...annotations.list].map(
+      ({ expr }) => expr,
+    )
     expect(requests.length).toBeGreaterThan(15)
     for (const expr of [...requests, ...templating.list.map(({ query }) => query)]) {
       expect(unknownIn(expr)).toEqual([])
-      const used = [...expr.matchAll(/\$(\w+)/g)].map(([, name]) => name)
+      const used = [...expr.matchAll(/\$([a-z_]+)/g)].map(([, name]) => name)
       expect([...variables, '__rate_interval']).toEqual(expect.arrayContaining(used))
     }
     for (const expr of requests) expect(expr).toContain('job=~"$job"')
@@ -209,5 +219,5 @@ test('the error ratio and the log count the same outcomes as failures', () => {
   const failures = outcomes.filter((outcome) => !spared.split('|').includes(outcome))
   expect(failures).toEqual(outcomes.filter(isFailure))
   for (const path of dashboards.filter((each) => /fleet|chain/.test(each)))
-    expect(projectText(path)).toContain(`outcome=~\\"${spared}\\"`)
+    expect(projectText(path)).toContain(`outcome!~\\"${spared}\\"`)
 })

@@ -18,6 +18,11 @@ test('each operator warning has a runbook, and each such runbook has a warning',
   expect(new Set(described)).toEqual(new Set(warned))
 })
 
+test.each(runbooks.map(({ path, text }) => [path, text]))('%s ends in a decision', (_, text) => {
+  const [, decision] = /\n## Decide\n\n(.+)\n$/s.exec(text) ?? []
+  expect(decision).toMatch(/^If .*\bOtherwise, /s)
+})
+
 test.each(warnings)('the runbook of %s lists the kinds of the event', (reason, event) => {
   const text = runbooks.find((runbook) => runbook.text.startsWith(`# ${reason}\n`))?.text
   const about = event.of.map((kind) => `an ${kind}`).join(' or ')

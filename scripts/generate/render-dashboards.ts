@@ -3,7 +3,10 @@
 import { parse } from 'yaml'
 import { series as ofOperator } from '../../operator/cli/series.ts'
 import { series as ofRouter } from '../../proxy/telemetry/series.ts'
+import { upstreamStates } from '../../proxy/upstream/observer.ts'
 import { projectText } from '../law/project-files.ts'
+import { panelBody, panelSize } from './dashboard-panels.ts'
+import { recorded } from './recorded-series.ts'
 
 /** A Grafana dashboard. */
 interface Dashboard {
@@ -19,13 +22,26 @@ const dashboards = parse(projectText('scripts/generate/dashboards.yml')) as Read
   Record<string, Dashboard>
 >
 
-const families = new Map(
-  [...Object.values(ofRouter), ...Object.values(ofOperator)].map((one) => [
-    one.name as string,
-    one,
-  ]),
-)
+interface Family {
+  readonly labels: readonly string[]
+  readonly help: string
+}
+
+const families = new Map<string, Family>([
+  ...recorded,
+  ...[...Object.values(ofRouter), ...Object.values(ofOperator)].map(
+    (one) => [one.name, one] as [string, Family],
+  ),
+])
 const datasource = { type: 'prometheus', uid: '${datasource}' }
+
+const macros = {
+  STATES: upstreamStates
+    .map((state, index) => `router_upstream_state{state="${state}"} * ${index + 1}`)
+    .join(' or '),
+  FAILURES:
+    'label_replace(increase(router_attempts_total{result!~"answer|node-error|overtaken|aborted"}[1h]), "reason", "$1", "result", "(.+)") or label_replace(increase(router_upstream_verification_failures_total[1h]), "reason", "verification: $1", "verification", "(.+)")',
+}
 
 /** Renders dashboards for Grafana. @throws Error naming a series that no program exports */
 export function renderDashboards(): readonly { readonly name: string; readonly text: string }[] {
@@ -47,6 +63,7 @@ function dashboardJson(name: string, dashboard: Dashboard): object {
     editable: true,
     refresh: '30s',
     time: { from: 'now-3h', to: 'now' },
+    annotations: { list: of.startsWith('router_') ? annotations : [] },
     links: [{ type: 'dashboards', title: 'rpc-router', tags: ['rpc-router'], asDropdown: true }],
     templating: {
       list: [
@@ -61,14 +78,35 @@ function dashboardJson(name: string, dashboard: Dashboard): object {
   }
 }
 
+/** Reorgs, and the start of each config. */
+const annotations = [
+  {
+    name: 'Config changes',
+    iconColor: 'blue',
+    expr: 'max by (instance) (router_config_loaded_timestamp_seconds) * 1000',
+    useValueForTime: 'on',
+    titleFormat: 'new config',
+    textFormat: '{{instance}}',
+  },
+  {
+    name: 'Reorgs',
+    iconColor: 'orange',
+    expr: 'sum by (chain, depth) (increase(router_reorgs_total[2m])) > 0',
+    step: '60s',
+    titleFormat: 'reorg of {{chain}}',
+    textFormat: 'depth {{depth}}',
+  },
+].map((each) => ({ ...each, datasource, enable: true, expr: limited(each.expr, ['job']) }))
+
 const all = { text: 'All', value: '$__all' }
 
 /** Adds a filter for each applicable variable to the series of a PromQL query. */
 function limited(promql: string, variables: readonly string[]): string {
   return promql
+    .replaceAll(/STATES|FAILURES/g, (name) => macros[name as keyof typeof macros])
     .replaceAll('[r]', '[$__rate_interval]')
     .replaceAll(
-      /\b((?:router|rpc_operator)_\w+)(?:\{([^}]*)\})?/g,
+      /\b((?:router|rpc_operator)_\w+|router:[\w:]+)(?:\{([^}]*)\})?/g,
       (_, name: string, own?: string) => {
         const labels = ['job', ...familyOf(name).labels]
         const chosen = variables.filter((label) => labels.includes(label))
@@ -78,15 +116,15 @@ function limited(promql: string, variables: readonly string[]): string {
     )
 }
 
-function familyOf(name: string): { readonly labels: readonly string[]; readonly help: string } {
+function familyOf(name: string): Family {
   const found = families.get(name) ?? families.get(name.replace(/_(bucket|count|sum)$/, ''))
   if (!found) throw new Error(`no program exports ${name}`)
   return found
 }
 
-/** Lays out panels from left to right, three in a line, or six for single numbers. */
+/** Lays out panels from left to right, in lines of 24 columns. */
 function panelsOf({ panels, variables }: Dashboard): readonly object[] {
-  let [x, y, height, width] = [0, 0, 0, 0]
+  let [x, y, height] = [0, 0, 0]
   let isNow = false
   return panels
     .trim()
@@ -96,36 +134,40 @@ function panelsOf({ panels, variables }: Dashboard): readonly object[] {
       if (line.startsWith('# ')) {
         const title = line.slice(2)
         isNow = title === 'Now'
-        y += height
-        const gridPos = { x: 0, y, w: 24, h: 1 }
-        ;[x, y, height, width] = isNow ? [0, y + 1, 4, 4] : [0, y + 1, 8, 8]
+        const gridPos = { x: 0, y: y + height, w: 24, h: 1 }
+        ;[x, y, height] = [0, y + height + 1, 0]
         return { id, type: 'row', title, collapsed: false, gridPos, panels: [] }
       }
-      const [title = '', unit = '', promql = ''] = line.split(' | ').map((cell) => cell.trim())
-      if (x === 24) [x, y] = [0, y + height]
-      const gridPos = { x, y, w: width, h: height }
-      x += width
+      const [title = '', unit = '', ...cells] = line.split(' | ').map((cell) => cell.trim())
+      const isTable = unit === 'table'
+      const queries = isTable ? cells.filter((_, at) => at % 2 === 1) : cells.slice(0, 1)
+      const columns = cells.filter((_, at) => at % 2 === 0)
+      const show = isNow ? 'stat' : isTable ? 'table' : (cells[1] ?? '')
+      const [w, h] = panelSize(show)
+      if (x + w > 24) [x, y] = [0, y + height]
+      const gridPos = { x, y, w, h }
+      ;[x, height] = [x + w, h]
+      const [promql = ''] = queries
       const legend = (/\bby \(([^)]+)\)/.exec(promql)?.[1] ?? '')
         .split(', ')
         .filter((label) => label !== 'le')
-      const [series = ''] = /(?:router|rpc_operator)_\w+/.exec(promql) ?? []
+      const name = limited(promql, []).match(/(?:router|rpc_operator)_\w+|router:[\w:]+/)?.[0] ?? ''
       return {
         id,
-        type: isNow ? 'stat' : 'timeseries',
         title,
-        description: familyOf(series).help,
+        description: familyOf(name).help,
         datasource,
         gridPos,
-        fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-        options: isNow ? {} : { tooltip: { mode: 'multi', sort: 'desc' } },
-        targets: [
-          {
-            refId: 'A',
-            datasource,
-            expr: limited(promql, variables),
-            legendFormat: isNow ? title : legend.map((label) => `{{${label}}}`).join(' '),
-          },
-        ],
+        ...panelBody({ show, unit, limits: cells[1], columns }),
+        targets: queries.map((query, at) => ({
+          refId: String.fromCodePoint(65 + at),
+          datasource,
+          expr: limited(query, variables),
+          ...(isTable
+            ? { format: 'table', instant: true }
+            : { legendFormat: isNow ? title : legend.map((label) => `{{${label}}}`).join(' ') }),
+          ...(query.includes('_bucket') ? { exemplar: !isNow } : {}),
+        })),
       }
     })
 }

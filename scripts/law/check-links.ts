@@ -26,13 +26,15 @@ export function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '')
 }
 
-/** Anchors of headings on common hosts: lower case, dashes for spaces, no punctuation. */
 function anchorsOf(markdown: string): string[] {
-  return [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(
-    ([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-        .replaceAll(' ', '-'),
-  )
+  const prose = markdown.replaceAll(/^```[\s\S]*?^```$/gm, '')
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+}
+
+/** Anchor of a heading on common hosts: lower case, dashes for spaces, no punctuation. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
 }

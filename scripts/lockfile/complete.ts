@@ -17,7 +17,11 @@ export interface LockedPackage {
 export type LockedPackages = Readonly<Record<string, LockedPackage>>
 
 /** Lockfiles of the project. The second is for a suite of `make test-nodes`. */
-export const lockfiles = ['package-lock.json', 'e2e/nodes/hardhat-project/package-lock.json']
+export const lockfiles = [
+  'package-lock.json',
+  'e2e/nodes/hardhat-project/package-lock.json',
+  'scripts/site/package-lock.json',
+]
 
 /**
  * Platform builds that the lockfile lacks, by path in `node_modules`. npm omits builds that it

@@ -95,6 +95,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'time for a head': ['httpTimes.headersMs', 'httpTimes.requestMs', 'socketTimes.messageMs'],
   'an idle HTTP/1 connection': [
     'httpTimes.keepAliveMs',
+    'httpTimes.announcedMs',
     'socketTimes.silentMs',
     'socketTimes.closeMs',
   ],
@@ -137,6 +138,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'explainLimits.recent',
     'explainLimits.failed',
     'explainLimits.slow',
+    'explainLimits.retried',
     'explainLimits.slowMs',
     'explainLimits.listed',
   ],

@@ -4,12 +4,13 @@ import { createServer } from 'node:http'
 import { SteadyLoad } from '../../demo/steady-load.ts'
 
 /*
- * Reads at a steady rate: load.mjs URL REQUESTS-A-SECOND. Every second request closes its
- * connection, so that the load has both old and new connections. Port 8080 accepts `/enter/NAME`,
- * `/now` and `/leave`, and returns the stretch of load that has just ended, or the current stretch.
+ * Reads at a steady rate: load.mjs URL REQUESTS-A-SECOND [BURST-MS]. Every second request closes
+ * its connection, so that the load has both old and new connections. With bursts, all connections
+ * are reused, after idle times of different lengths. Port 8080 accepts `/enter/NAME`, `/now` and
+ * `/leave`, and returns the stretch of load that has just ended, or the current stretch.
  */
 
-const [, , url = '', perSecond = ''] = process.argv
+const [, , url = '', perSecond = '', burstMs] = process.argv
 const isHex = (result: unknown) =>
   /^0x[0-9a-f]/.test(String(result)) ? null : `a result is ${JSON.stringify(result)}`
 /** The nth request. Accounts are distinct, since equal in-flight calls share an attempt. */
@@ -27,7 +28,8 @@ const load = new SteadyLoad(
   url,
   Number(perSecond),
   () => question(requests++),
-  () => requests % 2 === 0,
+  () => !burstMs && requests % 2 === 0,
+  Number(burstMs ?? 5),
 )
 load.enter('before')
 void load.run(new AbortController().signal)

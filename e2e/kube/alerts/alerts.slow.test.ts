@@ -27,8 +27,8 @@ const files = ['', '-operator'].map((suffix) =>
   join(root, `charts/rpc-router/files/prometheus-rules${suffix}.yaml`),
 )
 const rules = files.flatMap((path) => {
-  const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }
-  return groups.flatMap((group) => group.rules)
+  const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Partial<Rule>[] }[] }
+  return groups.flatMap((group) => group.rules).filter((rule) => rule.alert) as Rule[]
 })
 
 beforeAll(() => ensureAssets(process.env, ['promtool']).then(() => {}), 3_600_000)
@@ -97,6 +97,22 @@ test.each(Object.entries(cases))('%s', async (alert, { broken, well, gone, at, l
   const { code, stdout, stderr } = await run('promtool', ['test', 'rules', path])
   expect(`${stdout}${stderr}`).toContain('SUCCESS')
   expect(code).toBe(0)
+})
+
+const siblings = Object.entries(cases).flatMap(([alert, { also }]) =>
+  also.map((each) => [alert, each.when, each] as const),
+)
+test.each(siblings)('%s fires without a break when %s', async (alert, _, { series, from, to }) => {
+  const minutes = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  const promql_expr_test = minutes.map((minute) => ({
+    expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
+    eval_time: `${minute}m`,
+    exp_samples: [{ labels: '{}', value: 1 }],
+  }))
+  const tests = [{ interval: '1m', input_series: inputs(series), promql_expr_test }]
+  const path = aside('test.yml', stringify({ rule_files: files, tests }))
+  const { stdout, stderr } = await run('promtool', ['test', 'rules', path])
+  expect(`${stdout}${stderr}`).toContain('SUCCESS')
 })
 
 test('the queries of the dashboards are valid PromQL', async () => {

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
+interface Sibling {
+  readonly when: string
+  readonly series: readonly string[]
+  /** The first and the last minute between which it fires without a break. */
+  readonly from: number
+  readonly to: number
+}
+
 interface Case {
   /** Series with which the alert fires, a value per minute. */
   readonly broken: readonly string[]
   /** Series with which the alert does not fire. */
   readonly well: readonly string[]
+  /** Series that flap, the first event, and a total outage, as far as the alert knows them. */
+  readonly also: readonly Sibling[]
   /** Other series with which it fires after five minutes, without labels. */
   readonly gone?: readonly string[]
   /** The first minute in which it fires. */
@@ -31,8 +41,6 @@ const took = (le: string, values: string) =>
   `router_request_duration_seconds_bucket${on({ ...fleet, method: 'eth_call', le })} ${values}`
 const attempts = (result: string, values: string) =>
   `router_attempts_total${on({ ...fleet, upstream: 'alpha', kind: 'first', result })} ${values}`
-const lookups = (verdict: string, values: string) =>
-  `router_cache_lookups_total${on({ ...fleet, class: 'latest', verdict })} ${values}`
 const claims = (outcome: string, values: string, instance = 'a:7779') =>
   `router_csm_sticky_claims_total${on({ job: 'rpc/mainnet', instance, outcome })} ${values}`
 const leads = (pod: string, values: string, namespace = 'rpc-router-system') =>
@@ -40,7 +48,79 @@ const leads = (pod: string, values: string, namespace = 'rpc-router-system') =>
 const sessions = (instance: string) =>
   `router_csm_sticky_sessions${on({ job: 'rpc/mainnet', instance })} 50x200`
 
+const up = (instance: string, values: string, job = 'rpc/mainnet') =>
+  `up${on({ job, instance })} ${values}`
+const build = (instance: string, values: string) =>
+  `router_build_info${on({ job: 'rpc/mainnet', instance, version: '1' })} ${values}`
+const config = (instance: string, hash: string, values: string) =>
+  `router_config_info${on({ job: 'rpc/mainnet', instance, hash })} ${values}`
+const violations = (check: string, values: string) =>
+  `router_integrity_violations_total${on({ ...fleet, upstream: 'alpha', check })} ${values}`
+const urls = (all: string, serving: string, upstream = 'alpha') => {
+  const labels = on({ ...listener, upstream, tier: 'primary' })
+  return [
+    `router_upstream_urls${labels} ${all}`,
+    `router_upstream_urls_serving${labels} ${serving}`,
+  ]
+}
+const cooling = (values: string) =>
+  `router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} ${values}`
+
 export const cases: Readonly<Record<string, Case>> = {
+  RouterDown: {
+    broken: [
+      up('a:7779', '1x4 0x30'),
+      build('a:7779', '1x4 stale'),
+      up('b:7779', '1x4 0x30'),
+      build('b:7779', '1x4 stale'),
+    ],
+    // A replica is left. The target of another job was never a router.
+    well: [
+      up('a:7779', '1x4 0x30'),
+      build('a:7779', '1x4 stale'),
+      up('b:7779', '1x30'),
+      build('b:7779', '1x30'),
+      up('c:9100', '0x30', 'nodes'),
+    ],
+    also: [
+      {
+        when: 'its targets disappear',
+        series: [up('a:7779', '1x4 stale'), build('a:7779', '1x4 stale')],
+        from: 7,
+        to: 60,
+      },
+      {
+        when: 'it stays down',
+        series: [up('a:7779', '1x4 0x300'), build('a:7779', '1x4 stale')],
+        from: 7,
+        to: 300,
+      },
+    ],
+    at: 7,
+    labels: { job: 'rpc/mainnet' },
+    says: 'no router of rpc/mainnet can be scraped',
+  },
+  RouterReplicaDown: {
+    broken: [
+      up('a:7779', '1x40'),
+      build('a:7779', '1x40'),
+      up('b:7779', '1x4 0x30'),
+      build('b:7779', '1x4 stale'),
+    ],
+    // All replicas are down, which the other alert reports.
+    well: [up('b:7779', '1x4 0x30'), build('b:7779', '1x4 stale')],
+    also: [
+      {
+        when: 'it flaps every quarter of an hour',
+        series: [up('a:7779', '1x60'), build('a:7779', '1x60'), up('b:7779', '1x4 0x40')],
+        from: 10,
+        to: 40,
+      },
+    ],
+    at: 10,
+    labels: { job: 'rpc/mainnet', instance: 'b:7779' },
+    says: 'b:7779 of rpc/mainnet cannot be scraped',
+  },
   RouterNoEndpointServing: {
     broken: [
       state('eligible', '1x4 0x20'),
@@ -48,6 +128,20 @@ export const cases: Readonly<Record<string, Case>> = {
       state('disabled', '0x4 1x20'),
     ],
     well: [state('eligible', '0x30'), state('lagging', '0x30'), state('lagging', '1x30', 'beta')],
+    also: [
+      {
+        when: 'an epoch tries the upstreams again',
+        series: [state('eligible', '0x8 1 0x8 1 0x8'), state('lagging', '0x30')],
+        from: 2,
+        to: 26,
+      },
+      {
+        when: 'there was never one',
+        series: [state('eligible', '0x30'), state('lagging', '0x30')],
+        from: 1,
+        to: 30,
+      },
+    ],
     at: 6,
     labels: listener,
     says: 'ETH1 jsonrpc has no upstream that serves',
@@ -61,6 +155,18 @@ export const cases: Readonly<Record<string, Case>> = {
       calls('node-error', '0+500x30'),
       calls('abandoned', '0+500x30'),
     ],
+    also: [
+      { when: 'every call fails', series: [calls('no-upstream', '0+100x30')], from: 6, to: 30 },
+      {
+        when: 'failures come in bursts',
+        series: [
+          calls('success', '0+100x60'),
+          calls('timeout', '0+60x8 540x3 600+60x8 1140x3 1200+60x20'),
+        ],
+        from: 6,
+        to: 50,
+      },
+    ],
     at: 6,
     labels: fleet,
     says: '10% of calls to ETH1 jsonrpc fail',
@@ -68,6 +174,14 @@ export const cases: Readonly<Record<string, Case>> = {
   RouterLatencyHigh: {
     broken: [took('2', '0+900x30'), took('5', '0+1000x30'), took('+Inf', '0+1000x30')],
     well: [took('2', '0+995x30'), took('5', '0+1000x30'), took('+Inf', '0+1000x30')],
+    also: [
+      {
+        when: 'every call is slow',
+        series: [took('2', '0x30'), took('5', '0+100x30'), took('+Inf', '0+100x30')],
+        from: 6,
+        to: 30,
+      },
+    ],
     at: 6,
     labels: fleet,
     says: '1 % of calls to ETH1 jsonrpc take 4.7s or longer',
@@ -75,13 +189,35 @@ export const cases: Readonly<Record<string, Case>> = {
   RouterBreakerOpen: {
     broken: [`router_breaker_open${on(listener)} 0x4 1x20`],
     well: [`router_breaker_open${on(listener)} 0x4 1 0x20`],
+    also: [
+      {
+        when: 'it closes for a trial now and then',
+        series: [`router_breaker_open${on(listener)} 1x5 0 1x5 0 1x5 0 1x5`],
+        from: 1,
+        to: 23,
+      },
+    ],
     at: 6,
     labels: listener,
     says: 'calls to ETH1 jsonrpc fail at once: no upstream may serve them',
   },
   RouterUpstreamDisabled: {
     broken: [state('disabled', '1x30')],
-    well: [state('disabled', '1x8 0x4 1x30')],
+    well: [state('disabled', '1x6 0x30')],
+    also: [
+      {
+        when: 'each epoch tries it again',
+        series: [state('disabled', '1x8 0x1 1x13 0x1 1x13 0x1 1x10')],
+        from: 10,
+        to: 50,
+      },
+      {
+        when: 'its router is restarted',
+        series: [state('disabled', '1x12 _x2 1x20')],
+        from: 10,
+        to: 34,
+      },
+    ],
     at: 10,
     labels: node,
     says: 'alpha of ETH1 jsonrpc keeps failing',
@@ -89,6 +225,14 @@ export const cases: Readonly<Record<string, Case>> = {
   RouterUpstreamRejected: {
     broken: [state('rejected', '1x30')],
     well: [state('rejected', '0x30'), state('disabled', '1x30')],
+    also: [
+      {
+        when: 'one of its backends serves another chain',
+        series: [state('rejected', '0x3 1 0x8 1 0x8')],
+        from: 5,
+        to: 20,
+      },
+    ],
     at: 1,
     labels: node,
     says: 'alpha of ETH1 jsonrpc does not match the config',
@@ -100,25 +244,87 @@ export const cases: Readonly<Record<string, Case>> = {
     well: [
       `router_cross_validation_finalized_mismatches_total${on({ ...fleet, upstream: 'alpha' })} 3x30`,
     ],
+    also: [
+      {
+        when: 'it is the first event',
+        series: [
+          `router_cross_validation_finalized_mismatches_total${on({ ...fleet, upstream: 'alpha' })} 0x4 1x20`,
+        ],
+        from: 5,
+        to: 13,
+      },
+    ],
     at: 5,
     labels: { ...fleet, upstream: 'alpha' },
     says: 'alpha differs from others about a finalized block of ETH1 jsonrpc',
   },
+  RouterIntegrityViolation: {
+    broken: [violations('block-hash', '0x4 1x20')],
+    // Answers that may be right, and broken connections.
+    well: [violations('parent', '0+5x30'), violations('envelope', '0+5x30')],
+    also: [
+      {
+        when: 'events are rare',
+        series: [violations('logs-range', '0x4 1x8 2x8 3x8')],
+        from: 5,
+        to: 30,
+      },
+    ],
+    at: 5,
+    labels: { ...fleet, upstream: 'alpha', check: 'block-hash' },
+    says: 'alpha of ETH1 jsonrpc returns answers that do not match their requests',
+  },
   RouterUpstreamLagging: {
-    broken: [state('lagging', '1x30')],
-    well: [state('lagging', '1x8 0 1x8 0 1x8')],
-    at: 10,
+    broken: [state('lagging', '0x9 1x30')],
+    well: [state('lagging', '1 0x2 1 0x2 1 0x2 1 0x2 1 0x20')],
+    also: [
+      {
+        when: 'it catches up for moments',
+        series: [state('lagging', '1x4 0 1x4 0 1x4 0 1x4 0 1x4')],
+        from: 5,
+        to: 28,
+      },
+    ],
+    at: 20,
     labels: node,
     says: 'alpha of ETH1 jsonrpc is behind the chain',
   },
   RouterUpstreamInCooldown: {
-    broken: [`router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} 1x40`],
-    well: [
-      `router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} 1x10 0x4 1x10 0x20`,
+    broken: [cooling('0x9 1x40')],
+    well: [cooling('0x9 1x2 0x20 1x2 0x20')],
+    also: [
+      {
+        when: 'cooldowns end and begin again',
+        series: [cooling('1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0')],
+        from: 5,
+        to: 23,
+      },
+      { when: 'one of two URLs has used up its quota', series: [cooling('1x60')], from: 5, to: 60 },
     ],
-    at: 15,
+    at: 18,
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our calls (rate or quota)',
+  },
+  RouterRedundancyLost: {
+    broken: [...urls('2x40', '2x9 1x30'), cooling('0x40')],
+    // A URL in cooldown, an upstream that is gone, and one that is dying.
+    well: [
+      ...urls('2x40', '1x40'),
+      cooling('1x40'),
+      ...urls('1x40', '0x40', 'beta'),
+      ...urls('2x40', '2x33 0x30', 'gamma'),
+    ],
+    at: 20,
+    labels: node,
+    says: 'alpha of ETH1 jsonrpc serves through only some of its URLs',
+    also: [
+      {
+        when: 'the URL answers now and then',
+        series: [...urls('2x40', '1x3 2 1x3 2 1x3 2 1x3 2 1x3 2'), cooling('0x40')],
+        from: 5,
+        to: 24,
+      },
+    ],
   },
   RouterUpstreamUnreliable: {
     broken: [attempts('answer', '0+70x30'), attempts('overtaken', '0+30x30')],
@@ -127,6 +333,23 @@ export const cases: Readonly<Record<string, Case>> = {
       attempts('aborted', '0+900x30'),
       attempts('overtaken', '0+10x30'),
     ],
+    also: [
+      {
+        when: 'every attempt fails',
+        series: [attempts('server-error', '0+30x30')],
+        from: 6,
+        to: 30,
+      },
+      {
+        when: 'it fails in bursts',
+        series: [
+          attempts('answer', '0+30x60'),
+          attempts('timeout', '0+30x8 270x3 300+30x8 570x3 600+30x20'),
+        ],
+        from: 6,
+        to: 40,
+      },
+    ],
     at: 6,
     labels: { ...fleet, upstream: 'alpha' },
     says: 'alpha of ETH1 jsonrpc fails or hangs in 30% of its first attempts',
@@ -134,7 +357,17 @@ export const cases: Readonly<Record<string, Case>> = {
   RouterOutOfResources: {
     broken: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1x20`],
     well: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1 0x20`],
-    at: 6,
+    also: [
+      {
+        when: 'shortages come and go',
+        series: [
+          `router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 1 0 1 0 1 0 1 0 1 0 1 0 1 0`,
+        ],
+        from: 1,
+        to: 13,
+      },
+    ],
+    at: 7,
     labels: { instance: 'a:7779', resource: 'files' },
     says: 'a:7779 has no files left',
   },
@@ -147,6 +380,17 @@ export const cases: Readonly<Record<string, Case>> = {
       'router_process_open_fds{instance="a:7779"} 950x4 850x30',
       'router_process_max_fds{instance="a:7779"} 1000x40',
     ],
+    also: [
+      {
+        when: 'the number wavers',
+        series: [
+          'router_process_open_fds{instance="a:7779"} 950 890 960 890 950 890 960 890 950 890 960',
+          'router_process_max_fds{instance="a:7779"} 1000x20',
+        ],
+        from: 5,
+        to: 10,
+      },
+    ],
     at: 5,
     labels: { instance: 'a:7779' },
     says: 'a:7779 uses 95% of the files that it may open',
@@ -157,6 +401,16 @@ export const cases: Readonly<Record<string, Case>> = {
       'router_process_event_loop_delay_seconds{instance="a:7779",quantile="0.99"} 0.05x30',
       'router_process_event_loop_delay_seconds{instance="a:7779",quantile="1"} 2x30',
     ],
+    also: [
+      {
+        when: 'each second scrape is fine',
+        series: [
+          'router_process_event_loop_delay_seconds{instance="a:7779",quantile="0.99"} 0.4 0.05 0.4 0.05 0.4 0.05 0.4 0.05 0.4 0.05 0.4 0.05',
+        ],
+        from: 5,
+        to: 11,
+      },
+    ],
     at: 5,
     labels: { instance: 'a:7779' },
     says: 'the event loop of a:7779 is 250ms late',
@@ -164,9 +418,40 @@ export const cases: Readonly<Record<string, Case>> = {
   RouterConfigRefused: {
     broken: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x30'],
     well: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x8 1x30'],
-    at: 14,
+    also: [
+      {
+        when: 'a scrape fails',
+        series: ['router_config_last_reload_successful{instance="a:7779"} 0x5 stale 0x20'],
+        from: 10,
+        to: 26,
+      },
+    ],
+    at: 16,
     labels: { instance: 'a:7779' },
     says: 'a:7779 refuses its changed config and keeps the previous one',
+  },
+  RouterReplicasDiffer: {
+    broken: [config('a:7779', 'ab12', '1x60'), config('b:7779', 'cd34', '1x60')],
+    // A rollout takes ten minutes.
+    well: [
+      config('a:7779', 'ab12', '1x60'),
+      config('b:7779', 'cd34', '1x9 stale'),
+      config('b:7779', 'ab12', '_x10 1x50'),
+    ],
+    also: [
+      {
+        when: 'the replica that differs misses scrapes',
+        series: [
+          config('a:7779', 'ab12', '1x40'),
+          config('b:7779', 'cd34', '1x8 stale 1x8 stale 1x20'),
+        ],
+        from: 15,
+        to: 38,
+      },
+    ],
+    at: 15,
+    labels: { job: 'rpc/mainnet' },
+    says: 'the replicas of rpc/mainnet use 2 different configs',
   },
   RouterSubscriptionStuck: {
     broken: [
@@ -175,17 +460,19 @@ export const cases: Readonly<Record<string, Case>> = {
     well: [
       `router_subscription_fetch_failures_total${on({ ...listener, topic: 'newHeads' })} 0+1x40`,
     ],
+    also: [
+      {
+        when: 'failures come in bursts',
+        series: [
+          `router_subscription_fetch_failures_total${on({ ...listener, topic: 'newHeads' })} 0+20x4 100x3 120+20x4 220x3 240+20x4 340x3 360+20x4`,
+        ],
+        from: 14,
+        to: 30,
+      },
+    ],
     at: 13,
     labels: { ...listener, topic: 'newHeads' },
     says: 'the next event of newHeads of ETH1 cannot be fetched',
-  },
-  RouterCacheHitsLow: {
-    broken: [lookups('hit', '0+5x90'), lookups('coalesced', '0+5x90'), lookups('miss', '0+90x90')],
-    // Calls that bypass the cache do not count.
-    well: [lookups('hit', '0+30x90'), lookups('miss', '0+70x90'), lookups('bypass', '0+900x90')],
-    at: 31,
-    labels: fleet,
-    says: 'only 10% of calls to ETH1 jsonrpc are answered by the cache',
   },
   RouterStickySessionsFail: {
     broken: [claims('local_hit', '0+90x30'), claims('error', '0+10x30')],
@@ -194,6 +481,7 @@ export const cases: Readonly<Record<string, Case>> = {
       claims('lost_race', '0+10x30'),
       claims('error', '0+1x30'),
     ],
+    also: [{ when: 'every request fails', series: [claims('error', '0+10x30')], from: 6, to: 30 }],
     at: 6,
     labels: { job: 'rpc/mainnet' },
     says: '10% of sticky requests to rpc/mainnet find no node',
@@ -210,6 +498,19 @@ export const cases: Readonly<Record<string, Case>> = {
       claims('adopted', '0x30 1x200', 'b:7779'),
       sessions('a:7779'),
     ],
+    also: [
+      {
+        when: 'a replica restarts',
+        series: [
+          claims('claimed', '0+2x60 0+2x140'),
+          claims('adopted', '0x200'),
+          sessions('a:7779'),
+          sessions('b:7779'),
+        ],
+        from: 26,
+        to: 200,
+      },
+    ],
     at: 26,
     labels: { job: 'rpc/mainnet' },
     says: 'the replicas of rpc/mainnet do not share their sticky sessions',
@@ -220,6 +521,7 @@ export const cases: Readonly<Record<string, Case>> = {
     well: [leads('a', '0x30'), leads('b', '0x3 1x30')],
     // An operator without pods has no series.
     gone: ['up{job="rpc-router-operator"} 0x30'],
+    also: [{ when: 'no replica was ever elected', series: [leads('a', '0x30')], from: 5, to: 30 }],
     at: 10,
     labels: { namespace: 'rpc-router-system', job: 'rpc-router-operator' },
     says: 'no replica of the operator leads: changes are not applied',
@@ -230,6 +532,16 @@ export const cases: Readonly<Record<string, Case>> = {
       'rpc_operator_reconcile_total{controller="rpcrouter",result="retry"} 0+9x40',
       'rpc_operator_reconcile_total{controller="rpcrouter",result="error"} 0x3 2x40',
     ],
+    also: [
+      {
+        when: 'errors come in bursts',
+        series: [
+          'rpc_operator_reconcile_total{controller="rpcrouter",result="error"} 0+9x2 27x6 36+9x2 54x6 63+9x2',
+        ],
+        from: 16,
+        to: 26,
+      },
+    ],
     at: 13,
     labels: { controller: 'rpcrouter' },
     says: '20 reconciles of rpcrouter failed in ten minutes',
@@ -237,6 +549,14 @@ export const cases: Readonly<Record<string, Case>> = {
   OperatorWatchSilent: {
     broken: ['rpc_operator_watch_silent_seconds{pod="a",instance="a:8080"} 0+60x20'],
     well: ['rpc_operator_watch_silent_seconds{pod="a",instance="a:8080"} 60x30'],
+    also: [
+      {
+        when: 'it stays silent',
+        series: ['rpc_operator_watch_silent_seconds{pod="a",instance="a:8080"} 0+60x40'],
+        from: 7,
+        to: 40,
+      },
+    ],
     at: 7,
     labels: { pod: 'a', instance: 'a:8080' },
     says: 'a watch of a:8080 received nothing for 7m 0s',
@@ -244,6 +564,14 @@ export const cases: Readonly<Record<string, Case>> = {
   OperatorQueueStuck: {
     broken: ['rpc_operator_queue_longest_seconds{queue="rpcrouter"} 0+60x20'],
     well: ['rpc_operator_queue_longest_seconds{queue="rpcrouter"} 60x30'],
+    also: [
+      {
+        when: 'it stays stuck',
+        series: ['rpc_operator_queue_longest_seconds{queue="rpcrouter"} 0+60x40'],
+        from: 7,
+        to: 40,
+      },
+    ],
     at: 7,
     labels: { queue: 'rpcrouter' },
     says: 'one rpcrouter has been processed for 7m 0s',
@@ -251,6 +579,14 @@ export const cases: Readonly<Record<string, Case>> = {
   RpcRouterNotReady: {
     broken: [`rpc_operator_router_ready${on(router)} 1x4 0x30`],
     well: [`rpc_operator_router_ready${on(router)} 0x10 1 0x10 1x30`],
+    also: [
+      {
+        when: 'it is ready for moments',
+        series: [`rpc_operator_router_ready${on(router)} 0x6 1 0x6 1 0x6 1 0x6`],
+        from: 10,
+        to: 27,
+      },
+    ],
     at: 20,
     labels: router,
     says: 'the RpcRouter rpc/mainnet is not Ready',
@@ -261,8 +597,34 @@ export const cases: Readonly<Record<string, Case>> = {
       `rpc_operator_router_stalled${on(router)} 0x30`,
       `rpc_operator_router_ready${on(router)} 0x30`,
     ],
+    also: [
+      {
+        when: 'the operator restarts',
+        series: [`rpc_operator_router_stalled${on(router)} 1x30`],
+        from: 5,
+        to: 30,
+      },
+    ],
     at: 10,
     labels: router,
     says: 'new pods of the RpcRouter rpc/mainnet do not become ready',
+  },
+  RpcRouterRolloutStopped: {
+    broken: [`rpc_operator_router_stopped${on(router)} 0x4 1x30`],
+    well: [
+      `rpc_operator_router_stopped${on(router)} 1x3 0 1x3 0x30`,
+      `rpc_operator_router_stalled${on(router)} 1x30`,
+    ],
+    also: [
+      {
+        when: 'the operator restarts',
+        series: [`rpc_operator_router_stopped${on(router)} 1x30`],
+        from: 5,
+        to: 30,
+      },
+    ],
+    at: 10,
+    labels: router,
+    says: 'new pods of the RpcRouter rpc/mainnet cannot reach a chain that old ones serve',
   },
 }

@@ -84,13 +84,21 @@ export function differenceOf(stderr: string, says: readonly string[]): Differenc
   }
 }
 
+/** Beside other errors. */
 const notChecked =
-  '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-/** `spec.a: Invalid value: "x": a must be …` without the values. */
+/** `spec.a: Invalid value: "x": a must be …` without the values, which differ between versions. */
 function withoutValues(text: string): string {
-  return text
-    .replace(notChecked, '')
-    .replaceAll(/(?:<nil>: )?Invalid value: (?:"(?:[^"\\]|\\.)*"|[\w.-]+): /g, '')
-    .replaceAll(/(Duplicate value): (?:"(?:[^"\\]|\\.)*"|\{.*?\})/g, '$1')
+  return (
+    text
+      .replaceAll(/(?:<nil>: )?Invalid value: (?:(?:"(?:[^"\\]|\\.)*"|[\w.-]+): )?/g, '')
+      .replace(notChecked, '')
+      .replaceAll(/(Duplicate value): (?:"(?:[^"\\]|\\.)*"|(?:map\S+ \{\})?\{.*?\})/g, '$1')
+      // Kubernetes 1.31 counts characters in other words.
+      .replaceAll(/may not be longer than (\d+)/g, 'may not be more than $1 bytes')
+      // Kubernetes 1.37 reports a fraction in these words, and a second time.
+      .replaceAll('must be of type int32: "float64"', 'must be of type integer: "number"')
+      .replaceAll(/Checked value must be of type integer with format int32 in [\w.]+/g, '')
+  )
 }

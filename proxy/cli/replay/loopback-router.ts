@@ -77,7 +77,7 @@ export async function startOnLoopback(
       clients.find((each) => each.chain === of.chain && each.apiInterface === of.interface)?.ask,
     async [Symbol.asyncDispose]() {
       for (const { transport } of clients) await transport.close()
-      await router.stop()
+      await router.stop(false)
     },
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { BlockRef, MethodSpec } from '../../chain/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { aCall } from '../../telemetry/call.fixture.ts'
-import { compare, isFixed } from './report.ts'
+import { compare, type Difference, isFixed, Report } from './report.ts'
 
 function ask(then: string, now: string, apiInterface: ApiInterface = 'jsonrpc'): readonly string[] {
   return compare(then, now, apiInterface).map(({ what, was, is }) => `${what}: ${was} > ${is}`)
@@ -16,9 +16,9 @@ test.each([
   ['another spelling', '{"a":1,"b":[2]}', '{ "b": [2], "a": 1 }', []],
   ['a field', '{"a":{"b":1}}', '{"a":{"b":2}}', ['result.a.b: 1 > 2']],
   ['an element', '[{"a":1},{"a":1}]', '[{"a":1},{"a":2}]', ['result[*].a: 1 > 2']],
-  ['the same field of several', '[1,1]', '[2,3]', ['result[*]: 1 > 3']],
+  ['the same field of several', '[1,1]', '[2,3]', ['result[*]: 1 > 2']],
   ['an absent field', '{"a":1}', '{"b":2}', ['result.a: 1 > absent', 'result.b: absent > 2']],
-  ['a shorter list', '[1,2]', '[1]', ['result: [1,2] > [1]']],
+  ['a shorter list', '[1,2]', '[1]', ['result[*]: 2 > absent']],
   ['another type', '{"a":1}', 'null', ['result: {"a":1} > null']],
   [
     'a long number',
@@ -29,6 +29,72 @@ test.each([
   ['a name that objects have', '{}', '{"constructor":1}', ['result.constructor: absent > 1']],
 ])('%s', (_, then, now, differences) => {
   expect(ask(result(then), result(now, 2)).toSorted()).toEqual(differences)
+})
+
+const transfer = (hash: string, value = 1) => `{"hash":"${hash}","value":${value}}`
+const listed = (...entries: readonly string[]) => result(`[${entries.join(',')}]`)
+test.each<[string, readonly string[], readonly string[], readonly Difference[]]>([
+  [
+    'an entry is missing',
+    ['0xa', '0xb', '0xc'].map((each) => transfer(each)),
+    [transfer('0xa'), transfer('0xc')],
+    [{ what: 'result[*]', entries: '[1]', was: transfer('0xb'), is: 'absent' }],
+  ],
+  [
+    'an entry is added',
+    [transfer('0xb')],
+    [transfer('0xa'), transfer('0xb')],
+    [{ what: 'result[*]', entries: '[0]', was: 'absent', is: transfer('0xa') }],
+  ],
+  [
+    'a field of moved entries differs',
+    [transfer('0xa'), transfer('0xb')],
+    [transfer('0xb', 2), transfer('0xa')],
+    [{ what: 'result[*].value', entries: '[1]', was: '1', is: '2' }],
+  ],
+  [
+    'only the order differs',
+    [transfer('0xa'), transfer('0xb')],
+    [transfer('0xb'), transfer('0xa')],
+    [{ what: 'result[*]', entries: '[0]', was: 'this order', is: 'another order' }],
+  ],
+  [
+    'values are missing',
+    ['1', '1', '2', '3'],
+    ['1', '3'],
+    [{ what: 'result[*]', entries: '[1] [2]', was: '1', is: 'absent' }],
+  ],
+  [
+    'many entries differ',
+    ['1', '2', '3', '4', '5'],
+    ['0', '0', '0', '0', '0'],
+    [{ what: 'result[*]', entries: '[0] [1] [2] and 2 more', was: '1', is: '0' }],
+  ],
+  [
+    'a list within an entry differs',
+    ['[1,2]', '[3,4]'],
+    ['[1,2]', '[3,5]'],
+    [{ what: 'result[*][*]', entries: '[1][1]', was: '4', is: '5' }],
+  ],
+])('of two lists in which %s, names the entries', (_, then, now, differences) => {
+  expect(compare(listed(...then), listed(...now), 'jsonrpc')).toEqual(differences)
+})
+
+test('a call about the tip has one row, whatever differs', () => {
+  const report = new Report()
+  const fields = ['number', 'hash', 'gasUsed'].map((what) => ({ what, was: '1', is: '2' }))
+  for (let line = 1; line < 4; line += 1)
+    report.add(
+      'mayDiffer',
+      { line, method: 'eth_getBlockByNumber' },
+      'node-a',
+      ...fields.slice(line % 3),
+    )
+  report.add('differs', { line: 4, method: 'eth_getBlockByNumber' }, 'node-a', ...fields)
+  const [counts, , , ...rows] = report.toText().split('\n')
+  expect(counts).toContain('differs 1, failed 0, mayDiffer 3')
+  expect(rows.filter((row) => row.startsWith('differs'))).toHaveLength(3)
+  expect(rows.filter((row) => row.startsWith('mayDiffer'))).toHaveLength(1)
 })
 
 test('compares REST documents, gRPC bytes, pages, and errors in place of results', () => {

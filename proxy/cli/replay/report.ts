@@ -6,9 +6,11 @@ import type { ApiInterface } from '../../config/types.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { aligned, clean } from '../../telemetry/format.ts'
 
-/** A field that changed (`[*]`: any element), or another remark about a call. */
+/** A field that changed (`[*]`: any entry of a list), or another remark about a call. */
 export interface Difference {
   readonly what: string
+  /** The entries of lists that differ, such as `[3] [7] and 4 more`. */
+  readonly entries?: string | null
   readonly was?: string | null
   readonly is?: string | null
 }
@@ -22,32 +24,91 @@ export function compare(
   const ignored = apiInterface === 'rest' ? [] : ['id']
   const [was, is] = [then, now].map((each) => canonicalJson(Buffer.from(each), null, ignored))
   if (then === now || (was && was === is)) return []
-  const fields = was && is ? fieldsOf(JSON.parse(was), JSON.parse(is), '') : []
-  const found = new Map(Array.from(fields, (each) => [each.what, each]))
+  const fields = was && is ? fieldsOf(JSON.parse(was), JSON.parse(is), '', '') : []
+  const found = [...Map.groupBy(fields, ({ what }) => what).values()]
   // Not JSON, or numbers that differ only in their text.
-  return found.size === 0 ? [{ what: '(all)', was: then, is: now }] : [...found.values()]
+  if (found.length === 0) return [{ what: '(all)', was: then, is: now }]
+  return found.map((same) => {
+    const [first] = same as [Found]
+    const entries = [...new Set(same.map(({ at }) => at))].filter((at) => at !== '')
+    const more = entries.length - maxEntries
+    const shown = [...entries.slice(0, maxEntries), ...(more > 0 ? [`and ${more} more`] : [])]
+    return { what: first.what, entries: shown.join(' ') || null, was: first.was, is: first.is }
+  })
 }
 
 /** A path this long is not split further: deeper levels count as one field. */
 const maxFieldLength = 200
+/** Entries of a list that a difference names. */
+const maxEntries = 3
+/** Members that identify an entry of a list, in an answer of any chain. */
+const keyNames = ['hash', 'transactionHash', 'txid', 'signature', 'logIndex', 'id', 'key', 'name']
+
+/** A difference, and its indexes in the lists above it. */
+interface Found {
+  readonly what: string
+  readonly at: string
+  readonly was: string
+  readonly is: string
+}
 
 /** Undefined stands for an absent value. */
-function* fieldsOf(was: unknown, is: unknown, what: string): Generator<Difference, void, void> {
+function* fieldsOf(
+  was: unknown,
+  is: unknown,
+  what: string,
+  at: string,
+): Generator<Found, void, void> {
   const [then = 'absent', now = 'absent'] = [was, is].map((each) => JSON.stringify(each))
   if (then === now) return
   const form = formOf(was)
   if (form === 'value' || form !== formOf(is) || what.length > maxFieldLength)
-    return yield { what, was: then, is: now }
+    return yield { what, at, was: then, is: now }
+  if (Array.isArray(was) && Array.isArray(is)) return yield* entriesOf(was, is, `${what}[*]`, at)
   const [before, after] = [was, is] as readonly Readonly<Record<string, unknown>>[]
-  for (const name of Object.keys({ ...before, ...after })) {
-    const inner = form === 'map' ? `${what}.${name}`.replace(/^\./, '') : `${what}[*]`
-    yield* fieldsOf(before?.[name], after?.[name], inner)
-  }
+  for (const name of Object.keys({ ...before, ...after }))
+    yield* fieldsOf(before?.[name], after?.[name], `${what}.${name}`.replace(/^\./, ''), at)
 }
 
-/** Lists of different lengths differ in form. */
+/** Compares entries that identify the same object, wherever it is; others by their place. */
+function* entriesOf(
+  was: readonly unknown[],
+  is: readonly unknown[],
+  what: string,
+  at: string,
+): Generator<Found, void, void> {
+  const isPlaced = was.length === is.length && [...was, ...is].some((each) => keyOf(each) === null)
+  const keyAt = (list: readonly unknown[]) => (place: number) =>
+    isPlaced ? String(place) : (keyOf(list[place]) ?? JSON.stringify(list[place]))
+  const places = Map.groupBy(is.keys(), keyAt(is))
+  const pairs = was.map((_, from) => [from, places.get(keyAt(was)(from))?.shift() ?? null] as const)
+  const added = [...places.values()].flat().map((to) => [null, to] as const)
+  let isSame = true
+  for (const [from, to] of [...pairs, ...added]) {
+    const place = `${at}[${from ?? to}]`
+    const [before, after] = [
+      from === null ? undefined : was[from],
+      to === null ? undefined : is[to],
+    ]
+    for (const each of fieldsOf(before, after, what, place)) {
+      isSame = false
+      yield each
+    }
+  }
+  const moved = pairs.find(([from, to]) => from !== to)?.[0]
+  if (isSame) yield { what, at: `${at}[${moved}]`, was: 'this order', is: 'another order' }
+}
+
+/** Identifies an entry in an answer of any chain; null if it has no such members. */
+function keyOf(entry: unknown): string | null {
+  if (formOf(entry) !== 'map') return null
+  const values = keyNames.map((name) => (entry as Readonly<Record<string, unknown>>)[name])
+  const isKnown = values.some((each) => typeof each === 'string' || typeof each === 'number')
+  return isKnown ? JSON.stringify(values) : null
+}
+
 function formOf(value: unknown): string {
-  if (Array.isArray(value)) return `list of ${value.length}`
+  if (Array.isArray(value)) return 'list'
   return typeof value === 'object' && value !== null ? 'map' : 'value'
 }
 
@@ -86,9 +147,11 @@ export class Report {
     ...found: readonly Difference[]
   ): void {
     this.calls[result] += 1
-    for (const { what, was = null, is = null } of found) {
-      const key = [result, method, upstream, what].join(' ')
-      const first = { result, calls: 0, method, upstream, what, was, is, line }
+    // Any field of a call about the tip may differ, so one row says that the method does.
+    const listed = result === 'mayDiffer' ? found.slice(0, 1) : found
+    for (const { what, entries = null, was = null, is = null } of listed) {
+      const key = [result, method, upstream, result === 'mayDiffer' ? '' : what].join(' ')
+      const first = { result, calls: 0, method, upstream, what, entries, was, is, line }
       const known = this.#findings.get(key)
       const finding = known && known.line < line ? known : first
       finding.calls = (known?.calls ?? 0) + 1

@@ -7,7 +7,7 @@ import { clientLimits } from '../../bytes/limits.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { createGrpcListener } from '../grpc.ts'
-import { anyInterface, reply } from '../testing/listener-fixture.ts'
+import { directClients, anyInterface, reply } from '../testing/listener-fixture.ts'
 import { frame, frameType, openCall, RawHttp2, windowUpdated } from '../testing/raw-http2.ts'
 
 const message = (length: number) => {
@@ -38,13 +38,13 @@ async function serve(relay: Relay, budget: ByteBudget, callEnded = () => {}) {
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     allowedOrigins: null,
     budget,
+    clients: directClients,
     socketLimits: {
       maxMessageBytes: 1,
       maxCalls: 1,
       maxSubscriptions: 1,
       maxBufferedBytes: 1,
       idleTimeoutMs: null,
-      trustedProxies: null,
     },
     subscriptions: null,
     version: '1',

@@ -7,6 +7,7 @@ import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { Body } from '../../upstream/wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
+import { directClients } from '../testing/listener-fixture.ts'
 import { Http2Server } from './http2-server.ts'
 
 const piece = Buffer.alloc(64 * 1024)
@@ -36,6 +37,7 @@ async function answered(body: Body | null, hasEnded = true) {
   const served = Promise.withResolvers<Http2Exchange>()
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
+    clients: directClients,
     maxRequestBytes: 1_000,
     budget,
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },

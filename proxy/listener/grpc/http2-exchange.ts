@@ -6,9 +6,11 @@ import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { floodOf } from '../../clock/flood.ts'
+import type { Client } from '../../relay/call.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { drained, type Body, type HeaderList } from '../../upstream/wire.ts'
+import { drained, header, type Body, type HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
+import type { ClientAddresses } from '../client-address.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { headCost } from '../request-head.ts'
 import { GrpcFrames } from './grpc-messages.ts'
@@ -42,7 +44,7 @@ export interface ClientConnection {
 }
 
 /** One client request and its answer, on an HTTP/2 stream. */
-export class Http2Exchange extends Reservation {
+export class Http2Exchange extends Reservation implements Client {
   readonly verb: string
   readonly path: string
   /** Names are lower case; HTTP/2 pseudo-headers begin with a colon. */
@@ -51,6 +53,8 @@ export class Http2Exchange extends Reservation {
   readonly #stream: ServerHttp2Stream
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
+  readonly #clients: ClientAddresses
+  readonly #remoteAddress: string | undefined
   readonly #connection: ClientConnection
   /** The connection's `drains` at the time this stream began to wait. */
   #drainsBefore = 0
@@ -62,7 +66,7 @@ export class Http2Exchange extends Reservation {
   constructor(
     stream: ServerHttp2Stream,
     headers: HeaderList,
-    options: Pick<ListenerOptions, 'maxRequestBytes' | 'clock' | 'budget'>,
+    options: Pick<ListenerOptions, 'maxRequestBytes' | 'clock' | 'budget' | 'clients'>,
     connection: ClientConnection,
   ) {
     super(options.budget)
@@ -70,6 +74,9 @@ export class Http2Exchange extends Reservation {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
     this.#clock = clock
+    this.#clients = options.clients
+    // A session forgets its socket when it closes.
+    this.#remoteAddress = stream.session?.socket.remoteAddress
     this.#connection = connection
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
@@ -130,6 +137,14 @@ export class Http2Exchange extends Reservation {
       })
       // The stream closes after any error, so `close` does the cleanup.
       .on('error', () => {})
+  }
+
+  get address(): string {
+    return this.#clients.of(this.#remoteAddress, this.headers)
+  }
+
+  get userAgent(): string | null {
+    return header(this.headers, 'user-agent')
   }
 
   /** Aborts if the client cancels its call before the answer. */

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import * as raw from '../testing/raw-http2.ts'
+import { directClients } from '../testing/listener-fixture.ts'
 import { Http2Server } from './http2-server.ts'
 
 /*
@@ -18,6 +19,7 @@ async function serving() {
   const observed = { connections: 0, calls: 0, refusals: [] as string[] }
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
+    clients: directClients,
     maxRequestBytes: 1_000,
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     budget: new ByteBudget(1e9),

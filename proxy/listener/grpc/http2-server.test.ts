@@ -8,6 +8,7 @@ import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
+import { directClients } from '../testing/listener-fixture.ts'
 import { Http2Server } from './http2-server.ts'
 
 /** A server with open calls, on a connection that can go silent. */
@@ -18,6 +19,7 @@ async function serving() {
   const observed = { connections: 0, exchanges }
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
+    clients: directClients,
     maxRequestBytes: 1_000,
     budget: new ByteBudget(1e9),
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },

@@ -30,10 +30,13 @@ const { resets } = http2Limits
 /** `maxRequestBytes` limits a single client message. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'isShared' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
+  'address' | 'isShared' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget' | 'clients'
 > {
   readonly serve: (exchange: Http2Exchange) => void
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'requestRefused'>
+  readonly observer: Pick<
+    ListenerObserver,
+    'connectionsChanged' | 'requestRefused' | 'acceptFailed'
+  >
 }
 
 /** Plaintext HTTP/2 server on `node:http2`. Only this file and its exchange use that library. */
@@ -61,12 +64,16 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
-    this.#doors = new ReusePortListeners(this.#server, false)
+    this.#doors = new ReusePortListeners(this.#server, false, options.observer)
     this.#server
       .on('session', (session) => this.#track(session))
       .on('stream', (stream, _headers, _flags, rawHeaders) =>
         this.#receive(stream as ServerHttp2Stream, rawHeaders),
       )
+  }
+
+  get isServing(): boolean {
+    return this.#streams > 0
   }
 
   start(): Promise<Address> {
@@ -78,14 +85,14 @@ export class Http2Server implements Listener {
     const { clock } = this.#options
     await until(clock, () => {
       this.#sayGoodbye(0)
-      return this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
+      return !this.isServing && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
     })
   }
 
   async settle(): Promise<void> {
     void this.#doors.close()
     this.#sayGoodbye()
-    await until(this.#options.clock, () => this.#streams === 0)
+    await until(this.#options.clock, () => !this.isServing)
   }
 
   async close(): Promise<void> {
@@ -132,7 +139,9 @@ export class Http2Server implements Listener {
     // A client that violates the protocol or its limits loses only its own connection.
     session.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (!code?.startsWith('ERR_HTTP2')) return
-      this.#options.observer.requestRefused(new RelayError(errorKinds.badHttp, message), '')
+      const { observer, clients } = this.#options
+      const client = clients.client(session.socket?.remoteAddress, [], '')
+      observer.requestRefused(new RelayError(errorKinds.badHttp, message), '', client)
     })
   }
 

@@ -79,6 +79,25 @@ describe('a drain', () => {
     await drained
   })
 
+  test('closes no connection while its client may be sending a request', async () => {
+    const clock = new StalledClock()
+    await using fixture = await startListener(echoRelay, { clock })
+    using client = new RawClient(fixture.port)
+    client.write(rawPost(call))
+    expect(await client.until(/\}$/)).toMatch(/Keep-Alive: timeout=15\r/)
+    const ended = Promise.all([fixture.drain(), fixture.settle()])
+    for (let poll = 0; poll < 5; poll++) {
+      await expect.poll(() => clock.waiting).toBe(2)
+      clock.stall(5_000)
+    }
+    expect(client.socket.readableEnded).toBe(false)
+    client.write(rawPost(call))
+    expect(await client.untilClosed()).toMatch(/Connection: close.*"result":"m"\}$/s)
+    let isOver = false
+    void ended.then(() => (isOver = true))
+    await expect.poll(() => (clock.stall(600), isOver)).toBe(true)
+  })
+
   test('answers requests that arrived while the blocked process looked idle', async () => {
     const clock = new StalledClock()
     await using fixture = await startListener(echoRelay, { clock })
@@ -168,6 +187,18 @@ describe('a close', () => {
     client.socket.end()
     await closed
     expect(client.error).toBeNull()
+  })
+
+  test('leaves a request that meets it to another server', async () => {
+    await using fixture = await startListener(echoRelay)
+    using client = new RawClient(fixture.port)
+    client.write(rawPost(call))
+    await client.until(/\}$/)
+    const closed = fixture.close()
+    await client.untilClosed()
+    client.write(rawPost(call))
+    await closed
+    expect(fixture.calls).toHaveLength(1)
   })
 
   test('aborts and ends calls still in flight', async () => {

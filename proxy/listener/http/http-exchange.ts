@@ -4,9 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Reservation, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/scanner.ts'
+import type { Client } from '../../relay/call.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { drained, type Body, type ByteStream, type HeaderList } from '../../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
+import type { ClientAddresses } from '../client-address.ts'
 import { listOf, readHead, type RequestHead } from '../request-head.ts'
 
 /** An answer from the router itself. */
@@ -21,13 +23,14 @@ export interface HttpHandler {
   /** Answers the exchange, now or later. Must not throw. */
   serve(exchange: HttpExchange): void
   /** Answers a request that never became an exchange: too large, not HTTP, or too slow. */
-  refuse(error: RelayError): HttpAnswer
+  refuse(error: RelayError, client: Client): HttpAnswer
 }
 
 /** Settings and state shared by all exchanges of a server. */
 export interface ExchangeSettings {
   readonly stalledMs: number
   readonly budget: ByteBudget
+  readonly clients: ClientAddresses
   /** Whether connections close after their next answer. */
   isDraining: boolean
 }
@@ -35,7 +38,7 @@ export interface ExchangeSettings {
 const nothing = new Uint8Array()
 
 /** One HTTP request from a client, and its response. */
-export class HttpExchange extends Reservation implements RequestTarget {
+export class HttpExchange extends Reservation implements RequestTarget, Client {
   readonly verb: string
   readonly path: string
   readonly query: string
@@ -47,6 +50,7 @@ export class HttpExchange extends Reservation implements RequestTarget {
   /** Whether the client disconnected before its answer. Cheaper to read than `signal`. */
   gone = false
   readonly head: RequestHead
+  readonly #remoteAddress: string | undefined
   readonly #response: ServerResponse
   readonly #settings: ExchangeSettings
   #abort: Cancellation | null = null
@@ -60,8 +64,18 @@ export class HttpExchange extends Reservation implements RequestTarget {
     this.head = readHead(request)
     this.fault = fault
     this.headers = request.rawHeaders
+    // A socket forgets it when it closes.
+    this.#remoteAddress = request.socket.remoteAddress
     this.#response = response
     this.#settings = settings
+  }
+
+  get address(): string {
+    return this.#settings.clients.of(this.#remoteAddress, this.headers)
+  }
+
+  get userAgent(): string | null {
+    return this.head.userAgent
   }
 
   /** Aborts if the client disconnects before its answer. Created on first use. */

@@ -11,7 +11,14 @@ import { systemClock } from '../../clock/clock.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { HttpServer, type HttpServerOptions } from './http-server.ts'
-import { RawClient, echoRelay, rawPost, reply, startListener } from '../testing/listener-fixture.ts'
+import {
+  directClients,
+  RawClient,
+  echoRelay,
+  rawPost,
+  reply,
+  startListener,
+} from '../testing/listener-fixture.ts'
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"m"}'
 const answer = '{"jsonrpc":"2.0","id":1,"result":"m"}'
@@ -273,6 +280,7 @@ describe('HTTP', () => {
 
 const serverOptions: HttpServerOptions = {
   address: { host: '127.0.0.1', port: 0 },
+  clients: directClients,
   maxRequestBytes: 1_000,
   budget: new ByteBudget(1e9),
   clock: systemClock,
@@ -289,6 +297,7 @@ describe('a slow client', () => {
     requestMs: 60_000,
     checkMs: 20,
     keepAliveMs: 60_000,
+    announcedMs: 60_000,
     stalledMs: 60_000,
   }
 

@@ -48,10 +48,10 @@ const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as con
 
 export interface HttpServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'isShared' | 'maxRequestBytes' | 'clock' | 'budget'
+  'address' | 'isShared' | 'maxRequestBytes' | 'clock' | 'budget' | 'clients'
 > {
   readonly handler: HttpHandler
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'acceptFailed'>
   readonly sockets?: WebSocketServer
   readonly timeouts?: typeof httpTimes
 }
@@ -71,10 +71,14 @@ export class HttpServer implements Listener {
 
   constructor(options: HttpServerOptions) {
     this.#options = options
-    const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } = options.timeouts ?? httpTimes
-    this.#settings = { stalledMs, budget: options.budget, isDraining: false }
+    const { keepAliveMs, announcedMs, headersMs, requestMs, checkMs, stalledMs } =
+      options.timeouts ?? httpTimes
+    const keepAliveTimeout = Math.min(announcedMs, keepAliveMs)
+    const { budget, clients } = options
+    this.#settings = { stalledMs, budget, clients, isDraining: false }
     this.#server = createServer({
-      keepAliveTimeout: keepAliveMs,
+      keepAliveTimeout,
+      keepAliveTimeoutBuffer: keepAliveMs - keepAliveTimeout,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
@@ -82,7 +86,7 @@ export class HttpServer implements Listener {
       // Other upgrade requests are served as plain requests.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
-    this.#doors = new ReusePortListeners(this.#server, true)
+    this.#doors = new ReusePortListeners(this.#server, true, options.observer)
     // Node drops further headers. One above the limit suffices to refuse the request.
     this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server
@@ -102,6 +106,13 @@ export class HttpServer implements Listener {
       )
   }
 
+  get isServing(): boolean {
+    const { sockets } = this.#options
+    return (
+      [...this.#connections.values()].some((each) => each.hasUnanswered) || !!sockets?.isServing
+    )
+  }
+
   start(): Promise<Address> {
     return this.#doors.open(this.#options.address, this.#options.isShared)
   }
@@ -110,9 +121,8 @@ export class HttpServer implements Listener {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
     sockets?.leave()
-    const isServing = () => [...this.#connections.values()].some(({ inFlight }) => inFlight > 0)
     const isQuiet = () => clock.nowMs() - this.#lastUsedMs > drainQuietMs
-    await until(clock, () => isQuiet() && !isServing() && !sockets?.size)
+    await until(clock, () => isQuiet() && this.#isEmpty)
   }
 
   async settle(): Promise<void> {
@@ -120,8 +130,7 @@ export class HttpServer implements Listener {
     this.#settings.isDraining = true
     void this.#doors.close()
     sockets?.settle()
-    const isServing = () => [...this.#connections.values()].some((each) => each.hasUnanswered)
-    await until(clock, () => !isServing() && !sockets?.isServing)
+    await until(clock, () => this.#isEmpty)
   }
 
   async close(): Promise<void> {
@@ -139,6 +148,10 @@ export class HttpServer implements Listener {
     await end
     // Node closes the server before its connections, but calls must end before the upstreams close.
     await until(clock, () => this.#open === 0, closeGraceMs)
+  }
+
+  get #isEmpty(): boolean {
+    return this.#connections.size === 0 && !this.#options.sockets?.size
   }
 
   #connected(socket: Socket): void {
@@ -166,6 +179,8 @@ export class HttpServer implements Listener {
   /** @param isAsking the client waits for 100 Continue before it sends the body */
   #receive(request: IncomingMessage, response: ServerResponse, isAsking = false): void {
     const { socket } = request
+    // RFC 9112, 9.6: no request is processed after a close, so that its client can repeat it.
+    if (socket.writableEnded) return void request.resume()
     const connection = this.#connections.get(socket) ?? new Connection(socket, this.#options.budget)
     connection.newest = request
     this.#count(connection, 1)
@@ -210,7 +225,7 @@ export class HttpServer implements Listener {
       })
       .on('end', () => {
         upload.waits(0)
-        if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal))
+        if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal, exchange))
         exchange.body = upload.bytes
         const { contentEncoding } = exchange.head
         if (contentEncoding === null) this.#hand(exchange)
@@ -236,7 +251,7 @@ export class HttpServer implements Listener {
       exchange.hold(body.length)
       exchange.body = body
     } catch (error) {
-      return exchange.answer(handler.refuse(error as RelayError))
+      return exchange.answer(handler.refuse(error as RelayError, exchange))
     }
     this.#hand(exchange)
   }
@@ -257,8 +272,9 @@ export class HttpServer implements Listener {
 
   /** Answers early, and discards the rest for a moment so that the client reads the answer. */
   #refuse(error: RelayError, socket: Socket): void {
-    const { clock, handler } = this.#options
-    socket.end(rawAnswer(handler.refuse(error)))
+    const { clock, handler, clients } = this.#options
+    const client = clients.client(socket.remoteAddress, [], '')
+    socket.end(rawAnswer(handler.refuse(error, client)))
     clock.after(clientLimits.lingerMs, () => socket.destroy())
   }
 }

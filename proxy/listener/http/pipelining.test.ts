@@ -3,7 +3,13 @@
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
-import { echoRelay, RawClient, rawPost, startListener } from '../testing/listener-fixture.ts'
+import {
+  directClients,
+  echoRelay,
+  RawClient,
+  rawPost,
+  startListener,
+} from '../testing/listener-fixture.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { HttpServer } from './http-server.ts'
 
@@ -27,6 +33,7 @@ async function serving(
   const observed = { open: 0 }
   const server = new HttpServer({
     address: { host: '127.0.0.1', port: 0 },
+    clients: directClients,
     maxRequestBytes: 1_000_000,
     budget,
     clock,
@@ -37,7 +44,7 @@ async function serving(
     observer: { connectionsChanged: (now) => void (observed.open = now) },
     timeouts: {
       ...{ headersMs: 60_000, requestMs: 60_000, checkMs: 10 },
-      ...{ keepAliveMs: 60_000, stalledMs: 60_000, ...timeouts },
+      ...{ keepAliveMs: 60_000, announcedMs: 60_000, stalledMs: 60_000, ...timeouts },
     },
   })
   const { port } = await server.start()

@@ -5,6 +5,7 @@ import type { CancelSignal } from '../../clock/cancellation.ts'
 import { bufferOf, type Span } from '../../json/scanner.ts'
 import {
   type Call,
+  type Client,
   type Directives,
   isLight,
   isRead,
@@ -26,6 +27,7 @@ export interface CallOrigin {
   /** The chain's internal path that the client called; empty if none. */
   readonly internalPath: string
   readonly signal: CancelSignal
+  readonly client?: Client | undefined
   /** Whether the connection has other calls in flight. */
   readonly isOneOfMany?: boolean
 }
@@ -54,7 +56,7 @@ export function makeJsonRpcCall(
   { iface, clock }: Serving,
   token: BatchToken | null = null,
 ): JsonRpcCall {
-  const { directives, requestHeaders, internalPath, signal } = origin
+  const { directives, requestHeaders, internalPath, signal, client } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
   request.internalPath = internalPath
   const method = classify(request, iface)
@@ -80,6 +82,7 @@ export function makeJsonRpcCall(
     signal,
     journal,
     payload: method.kind === 'write' || method.cacheable ? request.paramsBytes : undefined,
+    client,
   }
 }
 

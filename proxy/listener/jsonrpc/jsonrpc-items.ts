@@ -171,7 +171,7 @@ function answerItem(
   if (context.signal.aborted) return Promise.resolve(null)
   const refused = (cause: unknown) => {
     const error = errorOf(cause)
-    serving.observer.requestRefused(error, guid)
+    serving.observer.requestRefused(error, guid, context.client ?? null)
     return errorBytes(error, guid)
   }
   try {

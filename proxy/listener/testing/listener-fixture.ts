@@ -4,12 +4,13 @@ import { connect, type Socket } from 'node:net'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { ChainInterface, Question } from '../../chain/types.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
-import type { SocketLimits } from '../../config/types.ts'
-import type { Call } from '../../relay/call.ts'
+import type { ClientsConfig, SocketLimits } from '../../config/types.ts'
+import type { Call, Client } from '../../relay/call.ts'
 import type { RelayError } from '../../relay/errors.ts'
 import type { Reply } from '../../relay/reply.ts'
 import type { Relay } from '../../relay/relay.ts'
 import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
+import { ClientAddresses } from '../client-address.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
 import type { CallEnd, Listener, ListenerOptions, SubscriptionServing } from '../listener.ts'
 
@@ -20,6 +21,7 @@ export interface Fixture extends AsyncDisposable {
   readonly calls: Call[]
   readonly ends: CallEnd[]
   readonly refusals: RelayError[]
+  readonly refusedClients: (Client | null)[]
   readonly openConnections: () => number
   readonly openSockets: () => number
   drain(): Promise<void>
@@ -33,8 +35,11 @@ const socketLimits: SocketLimits = {
   maxSubscriptions: 100,
   maxBufferedBytes: 8 * 1024 * 1024,
   idleTimeoutMs: 600_000,
-  trustedProxies: null,
 }
+
+const noProxies: ClientsConfig = { trustedProxies: null, addressHeader: 'x-forwarded-for' }
+/** Clients that connect without proxies. */
+export const directClients = new ClientAddresses(noProxies)
 
 export interface FixtureOptions {
   readonly socketLimits?: Partial<SocketLimits>
@@ -44,6 +49,7 @@ export interface FixtureOptions {
   readonly budget?: ByteBudget
   readonly health?: () => boolean
   readonly allowedOrigins?: readonly string[]
+  readonly clients?: Partial<ClientsConfig>
   readonly create?: (options: ListenerOptions) => Listener
   readonly requestHeaders?: readonly string[]
   readonly responseHeaders?: readonly string[]
@@ -93,6 +99,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
   const calls: Call[] = []
   const ends: CallEnd[] = []
   const refusals: RelayError[] = []
+  const refusedClients: (Client | null)[] = []
   let open = 0
   let openSockets = 0
   let guids = 0
@@ -106,13 +113,17 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     clock: options.clock ?? systemClock,
     observer: {
       callEnded: (_, end) => ends.push(end),
-      requestRefused: (error) => refusals.push(error),
+      requestRefused: (error, _, client) => {
+        refusals.push(error)
+        refusedClients.push(client)
+      },
       connectionsChanged: (now) => (open = now),
       socketsChanged: (now) => (openSockets = now),
     },
     maxRequestBytes: options.maxRequestBytes ?? 10 * 1024 * 1024,
     budget: options.budget ?? new ByteBudget(Infinity),
     allowedOrigins: options.allowedOrigins ? new Set(options.allowedOrigins) : null,
+    clients: new ClientAddresses({ ...noProxies, ...options.clients }),
     socketLimits: { ...socketLimits, ...options.socketLimits },
     grpcLimits: { maxStreams: 128, idleTimeoutMs: 600_000 },
     subscriptions: options.subscriptions ?? null,
@@ -127,6 +138,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     calls,
     ends,
     refusals,
+    refusedClients,
     openConnections: () => open,
     openSockets: () => openSockets,
     drain: () => listener.drain(),

@@ -219,7 +219,7 @@ describe('a subscription', () => {
       ['1.2.3.4', '1.2.3.4'],
     ],
   ] as const)('counts against the share of %s', async (_, trustedProxies, headers, clients) => {
-    const { hub, fixture } = await setUp(ethereumForm, { socketLimits: { trustedProxies } })
+    const { hub, fixture } = await setUp(ethereumForm, { clients: { trustedProxies } })
     for (let at = 0; at < 2; at++) {
       const { ask } = await connect(fixture.port, headers)
       expect(await ask('eth_subscribe', ['newHeads'])).toHaveProperty('result')

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Reservation } from '../../bytes/byte-budget.ts'
 import { budgetLimits, clientLimits, objectCosts } from '../../bytes/limits.ts'
+import type { Client } from '../../relay/call.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { answerBody, type ItemContext, type JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -19,8 +20,9 @@ import { ConnectionSubscriptions } from './connection-subscriptions.ts'
 interface ConnectionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Id of the connection; the guid of a message appends a number. */
   readonly guid: string
-  /** The client's address if known, otherwise the connection. */
-  readonly client: string
+  readonly client: Client
+  /** Identifies the client, for its share of topics. */
+  readonly subscriber: string
 }
 
 /**
@@ -50,7 +52,7 @@ export class JsonRpcConnection extends Reservation {
     this.#origin = origin
     this.#subscriptions =
       serving.subscriptions &&
-      new ConnectionSubscriptions(serving.subscriptions, serving, socket, origin.client)
+      new ConnectionSubscriptions(serving.subscriptions, serving, socket, origin.subscriber)
   }
 
   /** Whether calls are in flight or queued. */
@@ -135,7 +137,7 @@ export class JsonRpcConnection extends Reservation {
       this.#await(weight, message, this.#answer(message, body, guid))
     } catch (cause) {
       const error = errorOf(cause)
-      this.#serving.observer.requestRefused(error, guid)
+      this.#serving.observer.requestRefused(error, guid, this.#origin.client)
       this.#await(1, message, this.#socket.answer(errorBytes(error, guid)))
     }
   }

@@ -10,7 +10,6 @@ import type { Directives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { readDirectives } from '../directives.ts'
 import { forwardHeaders } from '../headers.ts'
-import { clientAddress } from '../client-address.ts'
 import { isOriginAllowed, readHead } from '../request-head.ts'
 import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -70,13 +69,15 @@ export class WebSocketServer {
   }
 
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {
-    const { version, newGuid, observer } = this.#serving
+    const { version, newGuid, observer, clients } = this.#serving
     const guid = newGuid()
     const own = [`Router-Version: ${version}`, `Rpc-Guid: ${guid}`]
     if (this.#isLeaving) return refuse(wire, '503 Service Unavailable', own)
     const directives = readDirectives(request.rawHeaders)
     if (directives instanceof RelayError) {
-      observer.requestRefused(directives, guid)
+      const path = pathOf(request.url ?? '')
+      const client = clients.client(request.socket.remoteAddress, request.rawHeaders, path)
+      observer.requestRefused(directives, guid, client)
       return refuse(wire, '400 Bad Request', own, errorBytes(directives, guid))
     }
     this.#upgrader.once('headers', (headers: string[]) => void headers.push(...own))
@@ -111,11 +112,13 @@ export class WebSocketServer {
     call: { readonly guid: string; readonly directives: Directives },
   ): void {
     const { url = '', rawHeaders } = request
-    const { iface, observer, socketLimits } = this.#serving
+    const { iface, observer, clients } = this.#serving
     const path = pathOf(url)
+    const client = clients.client(request.socket.remoteAddress, rawHeaders, path)
     const connection = new JsonRpcConnection(socket, this.#serving, {
       ...call,
-      client: clientAddress(request, socketLimits.trustedProxies) ?? call.guid,
+      client,
+      subscriber: clients.isDistinct ? client.address : call.guid,
       internalPath: iface.internalPaths.has(path) ? path : '',
       requestHeaders: forwardHeaders(rawHeaders, iface.requestHeaders, ownHeaders),
     })

@@ -8,7 +8,7 @@ import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { Random } from '../../clock/random.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { type Call, Journal, noDirectives } from '../../relay/call.ts'
+import { type AttemptRecord, type Call, Journal, noDirectives } from '../../relay/call.ts'
 import { CallAborted, errorKinds, RelayError } from '../../relay/errors.ts'
 import { ChainTracker } from '../../tracker/chain-tracker.ts'
 import { createPool, type Pool } from '../../upstream/pool.ts'
@@ -40,6 +40,8 @@ export interface FixtureOptions {
 
 /** A client and what it received. */
 export interface TestClient {
+  /** Of its call. */
+  readonly attempts: readonly AttemptRecord[]
   readonly texts: string[]
   ended: string | null
   /** Null before the reply. */
@@ -163,6 +165,9 @@ export class SubscriptionFixture {
     if (wish?.kind !== 'subscribe') throw new Error(`${method} subscribes to nothing`)
     const abort = new AbortController()
     const client: TestClient = {
+      get attempts() {
+        return call.journal.attempts
+      },
       texts: [],
       ended: null,
       subscription: null,

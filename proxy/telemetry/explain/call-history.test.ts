@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { explainLimits } from '../../bytes/limits.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { CallEnd } from '../../listener/listener.ts'
-import { Journal } from '../../relay/call.ts'
+import { type AttemptKind, type AttemptRecord, Journal } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, anAttempt, aRecord, repliedBy } from '../call.fixture.ts'
 import { explainPage } from './explain-page.ts'
@@ -33,8 +33,12 @@ class Fixture {
     return explainPage(this.calls, guid, query)
   }
 
-  list(kind: 'recent' | 'failed' | 'slow', limit = 100): string {
-    const { calls, more } = this.calls.list(kind, limit)
+  list(
+    kind: 'recent' | 'failed' | 'slow' | 'retried' | null,
+    limit = 100,
+    upstream?: string,
+  ): string {
+    const { calls, more } = this.calls.list(kind, limit, upstream)
     return `${calls.map(({ guid }) => guid).join(' ')} +${more}`
   }
 }
@@ -60,6 +64,45 @@ test('the last calls are stored, failed and slow ones apart, up to a limit per k
   expect(fixture.calls.find('failed-1').calls).toEqual([])
 })
 
+test('rescued calls are stored apart, and found by an upstream that took part', () => {
+  const fixture = new Fixture()
+  const rescue = (guid: string, result: AttemptRecord['result'], by: AttemptKind, tookMs = 5) => {
+    const call = aCall({ guid })
+    anAttempt(call, 'node-b', result)
+    anAttempt(call, 'node-a', 'answer', { kind: by })
+    fixture.observer.callEnded(call, answered, tookMs)
+  }
+  rescue('retried', aFailure('reset'), 'retry')
+  rescue('hedged', 'overtaken', 'hedge')
+  rescue('slow', aFailure('attempt-timeout'), 'retry', explainLimits.slowMs)
+  rescue('broadcast', 'overtaken', 'broadcast')
+  rescue('late-hedge', 'answer', 'hedge')
+  fixture.end('plain')
+  expect(fixture.list('retried')).toBe('retried hedged slow +0')
+  expect(fixture.list('recent')).toBe('broadcast late-hedge plain +0')
+  expect(fixture.list(null, 100, 'node-b')).toBe('slow retried hedged +0')
+  expect(fixture.list('slow', 100, 'node-b')).toBe('slow +0')
+  expect(fixture.list(null, 100, 'node-c')).toBe(' +0')
+  const page = fixture.page(null, { retried: '', upstream: 'node-b', format: 'text' })
+  expect(page.body.split('\n')[0]).toMatch(
+    /retried .* success {2}5.0ms {2}node-b reset; node-a answer$/,
+  )
+})
+
+test('a call shows who sent it, without keys, parameters and control characters', () => {
+  const fixture = new Fixture()
+  const client = { address: '203.0.113.7', userAgent: 'viem\u009b31m', path: '/v3/5f3e9b0c7a' }
+  fixture.observer.callEnded({ ...aCall({ guid: 'g' }), client }, answered, 5)
+  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'r', client)
+  const shown = { address: '203.0.113.7', userAgent: 'viem\ufffd31m', path: '/v3/*' }
+  expect(fixture.calls.find('g').calls).toMatchObject([{ client: shown }])
+  expect(fixture.calls.find('r').calls).toMatchObject([{ client: shown }])
+  expect(fixture.page('g', { format: 'text' }).body).toContain(
+    '\nfrom 203.0.113.7, path /v3/*, viem\ufffd31m\n',
+  )
+  expect(fixture.page(null, { format: 'text' }).body).toContain('  from 203.0.113.7\n')
+})
+
 test('a guid finds its call or all items of its batch; an expired guid gets a message', () => {
   const fixture = new Fixture()
   fixture.end('one')
@@ -70,14 +113,22 @@ test('a guid finds its call or all items of its batch; an expired guid gets a me
   expect(fixture.page('three')).toEqual({
     status: 404,
     isText: true,
-    body: 'no call has this guid here; stored: 2 recent, 1 failed, 0 slow\n',
+    body: 'no call has this guid here; stored: 2 recent, 1 failed, 0 slow, 0 retried\n',
   })
 })
 
 test('a request refused before it became a call is stored under its guid', () => {
   const fixture = new Fixture()
-  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is not JSON'), 'g')
-  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is not JSON'), '')
+  fixture.observer.requestRefused(
+    new RelayError(errorKinds.parse, 'the request is not JSON'),
+    'g',
+    null,
+  )
+  fixture.observer.requestRefused(
+    new RelayError(errorKinds.parse, 'the request is not JSON'),
+    '',
+    null,
+  )
   const [call, ...others] = fixture.calls.list('recent', 100).calls
   expect(others).toEqual([])
   expect(call).toMatchObject({ guid: 'g', method: null, outcome: 'parse-error' })
@@ -133,7 +184,7 @@ test.each<[Record<string, string>, string, boolean]>([
 test('a list has the last twenty, and the number of others', () => {
   const fixture = new Fixture()
   expect(fixture.page(null, { format: 'text' }).body).toBe(
-    'no call; stored: 0 recent, 0 failed, 0 slow\n',
+    'no call; stored: 0 recent, 0 failed, 0 slow, 0 retried\n',
   )
   for (let at = 0; at < 25; at += 1) fixture.end(`call-${at}`)
   expect(fixture.page(null, { format: 'text' }).body).toMatch(/^(20.*\n){20}and 5 more\n$/)

@@ -4,12 +4,14 @@ import { explainLimits } from '../../bytes/limits.ts'
 import { evidenceOf } from '../../chain/failure-words.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ListenerObserver } from '../../listener/listener.ts'
-import { type AttemptRecord, Journal } from '../../relay/call.ts'
+import { type AttemptRecord, type Client, Journal } from '../../relay/call.ts'
 import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
+import { clean } from '../format.ts'
 import { perListener } from '../observers.ts'
+import { boundedClient, copied } from '../shown-client.ts'
 
-export const recordedKinds = ['recent', 'failed', 'slow'] as const
-type RecordedKind = (typeof recordedKinds)[number]
+export const recordedKinds = ['recent', 'failed', 'slow', 'retried'] as const
+export type RecordedKind = (typeof recordedKinds)[number]
 
 /** A finished call, without references to its request and answer. */
 export interface RecordedCall {
@@ -25,20 +27,26 @@ export interface RecordedCall {
   readonly error: string | null
   /** The upstream that answered the client; null if none did. */
   readonly answeredBy: string | null
+  /** Null if it is unknown who sent it. */
+  readonly client: Client | null
   readonly journal: Journal
 }
 
+/** Longest text of an error. */
+const maxText = 300
+
 type Observed = Pick<ListenerObserver, 'callEnded' | 'requestRefused'>
 
-/** The last calls of all listeners. Failed and slow calls have separate lists, and stay longer. */
+/** The last calls of all listeners. Notable ones have separate lists, and stay longer. */
 export class CallHistory {
   readonly #clock: Clock
   readonly #calls: Readonly<Record<RecordedKind, RecordedCall[]>> = {
     recent: [],
     failed: [],
     slow: [],
+    retried: [],
   }
-  readonly #added: Record<RecordedKind, number> = { recent: 0, failed: 0, slow: 0 }
+  readonly #added: Record<RecordedKind, number> = { recent: 0, failed: 0, slow: 0, retried: 0 }
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -49,17 +57,27 @@ export class CallHistory {
       const { guid, journal, method: spec } = call
       const outcome = outcomeOf(call, end)
       const isSlow = totalMs >= explainLimits.slowMs && !journal.mayStream
-      const kind = isFailure(outcome) ? 'failed' : isSlow ? 'slow' : 'recent'
-      const method = spec.known ? spec.name : copied(methodOf(call))
-      const error = end.kind === 'error' ? copied(end.error.message) : null
+      const fine = isRescued(journal) ? 'retried' : 'recent'
+      const kind = isFailure(outcome) ? 'failed' : isSlow ? 'slow' : fine
+      const method = spec.known ? spec.name : copied(methodOf(call), maxText)
+      const error = end.kind === 'error' ? copied(end.error.message, maxText) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
-      this.#store(kind, { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal })
+      const client = call.client ? boundedClient(call.client, call) : null
+      const about = { guid, ...listener, method, outcome, error, answeredBy, client }
+      this.#store(kind, { ...about, totalMs, journal })
     },
-    requestRefused: ({ kind, message }, guid) => {
+    requestRefused: ({ kind, message }, guid, from) => {
       if (guid === '') return
       const journal = new Journal(this.#clock.nowMs())
-      const about = { guid, ...listener, outcome: kind.reason, error: copied(message), journal }
-      this.#store('recent', { ...about, method: null, answeredBy: null, totalMs: 0 })
+      const about = {
+        guid,
+        ...listener,
+        outcome: kind.reason,
+        error: copied(message, maxText),
+        journal,
+      }
+      const client = from && boundedClient(from)
+      this.#store('recent', { ...about, method: null, answeredBy: null, client, totalMs: 0 })
     },
   }))
 
@@ -75,9 +93,17 @@ export class CallHistory {
     return this.#explained(own, explainLimits.listed)
   }
 
-  /** The last calls of one kind. */
-  list(kind: RecordedKind, limit = 20) {
-    return this.#explained(this.#calls[kind], limit)
+  /**
+   * The last calls of one kind, or with an attempt at one upstream.
+   * @param kind null: all but the recent ones, of which nothing is notable
+   */
+  list(kind: RecordedKind | null, limit = 20, upstream: string | null = null) {
+    const { failed, slow, retried } = this.#calls
+    const others = slow.filter(({ journal }) => isRescued(journal))
+    const all = kind === null ? [...failed, ...slow, ...retried] : this.#calls[kind]
+    const own = kind === 'retried' ? [...all, ...others] : all
+    const isAt = ({ journal }: RecordedCall) => upstream === null || journal.tried(upstream)
+    return this.#explained(own.filter(isAt), limit)
   }
 
   /** Lists the newest first, with the number of calls beyond the limit. */
@@ -94,9 +120,13 @@ export class CallHistory {
   }
 }
 
-/** Copies the beginning of a text. A slice would retain all of it, perhaps a whole request. */
-function copied(text: string): string {
-  return Buffer.from(text.slice(0, 300)).toString()
+/** Whether another attempt answered after the first had failed, or was overtaken. */
+function isRescued({ attempts }: Journal): boolean {
+  const [first, second] = attempts
+  if (first === undefined || second === undefined) return false
+  const hasFailed = typeof first.result === 'object' && first.result !== null
+  if (!hasFailed && first.result !== 'overtaken') return false
+  return attempts.some(({ kind }) => kind !== 'first' && kind !== 'broadcast')
 }
 
 export type Explained = ReturnType<CallHistory['list']>
@@ -107,10 +137,12 @@ export type Explained = ReturnType<CallHistory['list']>
  *
  * @param epochMs start of the clock's monotonic scale
  */
-function explain({ journal, ...call }: RecordedCall, epochMs: number) {
+function explain({ journal, client, ...call }: RecordedCall, epochMs: number) {
   const { startedMs, attempts, cache, session, crossValidation, considered } = journal
   return {
     ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
+    /** Address, user agent and path, without control characters and keys. */
+    client: client && cleanClient(client),
     // Null if the call used no cache, sticky session or cross-validation.
     ...{ cache, session, crossValidation },
     attempts: attempts.map((each) => explainAttempt(each, startedMs)),
@@ -119,6 +151,10 @@ function explain({ journal, ...call }: RecordedCall, epochMs: number) {
       ? considered
       : null,
   }
+}
+
+function cleanClient({ address, userAgent, path }: Client): Client {
+  return { address, userAgent: userAgent && clean(userAgent), path: clean(path) }
 }
 
 function explainAttempt(attempt: AttemptRecord, callMs: number) {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { aligned, clean, stateText, time } from '../format.ts'
 import { type Explained, type CallHistory, recordedKinds } from './call-history.ts'
+import type { Client } from '../../relay/call.ts'
 import { counted } from '../../words/counted.ts'
 
 export interface ExplainAnswer {
@@ -16,8 +17,10 @@ export function explainPage(
   guid: string | null,
   query: Readonly<Record<string, unknown>>,
 ): ExplainAnswer {
-  const kind = recordedKinds.find((each) => each in query) ?? 'recent'
-  const explained = guid === null ? history.list(kind) : history.find(guid)
+  const { upstream } = query
+  const named = typeof upstream === 'string' ? upstream : null
+  const kind = recordedKinds.find((each) => each in query) ?? (named === null ? 'recent' : null)
+  const explained = guid === null ? history.list(kind, 20, named) : history.find(guid)
   const { calls, more } = explained
   const none = `${guid === null ? 'no call' : 'no call has this guid here'}; stored: ${history.extent}`
   if (guid !== null && calls.length === 0) return { status: 404, isText: true, body: `${none}\n` }
@@ -42,17 +45,20 @@ const nameOf = (call: ExplainedCall) =>
 
 function lineOf(call: ExplainedCall): string {
   const attempts = call.attempts.map(({ upstream, result }) => `${upstream} ${result}`)
-  const { at, guid, outcome, totalMs } = call
-  return clean([at, guid, nameOf(call), outcome, ms(totalMs), attempts.join('; ')].join('  '))
+  const { at, guid, outcome, totalMs, client } = call
+  const cells = [at, guid, nameOf(call), outcome, ms(totalMs), attempts.join('; ')]
+  return clean([...cells, ...(client ? [`from ${client.address}`] : [])].join('  '))
 }
 
 function textOf(call: ExplainedCall): string {
-  const { cache, session, crossValidation: vote, attempts, unserved, error, answeredBy } = call
+  const { cache, session, crossValidation: vote, attempts, unserved, error } = call
+  const { answeredBy, client } = call
   const by = answeredBy === null ? '' : `, answered by ${answeredBy}`
   const dropped = session?.isDropped ? '; dropped, it failed' : ''
   const sections: (readonly [text: string | false | null, table?: Candidates | undefined])[] = [
     [`${nameOf(call)}  ${call.guid}`],
     [`${call.at}  ${call.outcome} after ${ms(call.totalMs)}${by}`],
+    [client && `from ${client.address}${pathText(client)}`],
     [error && `error: ${error}`],
     [cache && `cache: ${cache.verdict}${inBrackets(cache.why)}, class ${cache.ageClass}`],
     [session && `session: ${session.node}, ${session.choice}${dropped}`, session?.considered],
@@ -68,6 +74,10 @@ function textOf(call: ExplainedCall): string {
     ...(table && table !== sections[at - 1]?.[1] ? tableOf(table) : []),
   ])
   return lines.map(clean).join('\n')
+}
+
+function pathText({ path, userAgent }: Client): string {
+  return `${path && `, path ${path}`}${userAgent === null ? '' : `, ${userAgent}`}`
 }
 
 const inBrackets = (text: string | null) => (text === null ? '' : ` (${text})`)

@@ -33,7 +33,9 @@ function tracing(
   const listenerObserver = spans.listenerObserver('ETH1', apiInterface)
   const { attemptEnded } = spans.relayObserver('ETH1', apiInterface)
   const callEnded: typeof listenerObserver.callEnded = (call, ...end) => {
-    for (const each of call.journal.attempts) if (each.result !== null) attemptEnded(call, each)
+    const isRelayed = end[0].kind !== 'subscription'
+    for (const each of call.journal.attempts)
+      if (isRelayed && each.result !== null) attemptEnded(call, each)
     listenerObserver.callEnded(call, ...end)
   }
   const traceHeaders = spans.traceHeaders('ETH1', apiInterface)
@@ -101,6 +103,23 @@ test('a retried call has a server span, and a client span for each attempt, at t
     attributes: { 'error.type': 'http-rate-limited', 'rpc_router.attempt.kind': 'first' },
   })
   expect(call.journal.traceId).toBe('8af7651916cd43dd8448eb211c80319c')
+})
+
+test('a subscription has a server span, and a client span at the upstream that accepted it', () => {
+  const { callEnded, found } = tracing()
+  const call = aCall({ method: 'eth_subscribe' })
+  anAttempt(call, 'node-a', 'answer', { tookMs: 30 })
+  callEnded(call, { kind: 'subscription', isRefused: false }, 31)
+  const { server, clients, all } = found()
+  expect(all).toHaveLength(2)
+  expect(server.name).toBe('eth_subscribe')
+  expect(clients).toMatchObject([
+    {
+      name: 'eth_subscribe',
+      parentSpanContext: { spanId: server.spanContext().spanId },
+      attributes: { 'rpc_router.upstream': 'node-a' },
+    },
+  ])
 })
 
 test('a vote is an event with the names of the agreeing upstreams', () => {

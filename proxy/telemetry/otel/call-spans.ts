@@ -84,7 +84,8 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
   const makeSpan = (call: Call, described: Described, attempt?: AttemptRecord) => {
     if (!spans) return
     const { name, startMs, endMs, attributes, more, isError } = described
-    const server = { traceId: traceIdOf(call), spanId: idOf(call.guid, 16), traceFlags: 1 }
+    const traceId = call.journal.traceId ?? traceIdOf(call)
+    const server = { traceId, spanId: idOf(call.guid, 16), traceFlags: 1 }
     const sentId = attempt && (spanIds.get(attempt) ?? idOf(randomUUID(), 16))
     const parent = attempt ? trace.setSpanContext(ROOT_CONTEXT, server) : contextOf(call)
     const kind = attempt ? SpanKind.CLIENT : SpanKind.SERVER
@@ -107,7 +108,12 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
           if (!duration && !isSampled) return
           const described = describeCall(call, end, durationMs, served)
           duration?.record(durationMs / 1_000, described.attributes)
-          if (isSampled) makeSpan(call, described)
+          if (!isSampled) return
+          makeSpan(call, described)
+          // The relay reports no attempts of subscriptions.
+          if (end.kind === 'subscription')
+            for (const each of call.journal.attempts)
+              makeSpan(call, describeAttempt(call, each, served), each)
         },
       }
     }),

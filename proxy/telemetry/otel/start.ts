@@ -25,6 +25,8 @@ import type { Signals } from './switched-on.ts'
 const resourceDetectors = [
   ...[resourceAttributesEnvDetector, serviceNameEnvDetector, serviceInstanceIdDetector],
 ]
+/** The semantic conventions whose names are used. */
+export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0'
 /** Limits the log lines while a collector is down. */
 const troubleRate = { lines: 1, perMs: 600_000 }
 /** How long a stop waits for a collector that does not accept the last spans. */
@@ -53,7 +55,7 @@ export function startTracing(
   const spans = { ids, sampler: samplerOf(env) }
   const own = { 'service.name': 'rpc-router', 'service.version': version }
   const sdk = new NodeSDK({
-    resource: defaultResource().merge(resourceFromAttributes(own)),
+    resource: defaultResource().merge(resourceFromAttributes(own, { schemaUrl })),
     ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
     // Only sampled spans reach this point.
     ...{ sampler: new AlwaysOnSampler(), idGenerator: ids },
@@ -62,9 +64,11 @@ export function startTracing(
     ...(signals.metrics ? {} : { metricReaders: [] }),
   })
   sdk.start()
-  const scope = ['rpc-router', version] as const
+  const scope = ['rpc-router', version, { schemaUrl }] as const
   const observers = createCallSpans({
-    spans: signals.traces ? { ...spans, tracer: trace.getTracer(...scope) } : null,
+    spans: signals.traces
+      ? { ...spans, tracer: trace.getTracerProvider().getTracer(...scope) }
+      : null,
     meter: signals.metrics ? metrics.getMeter(...scope) : null,
     clock,
   })

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { clientLines, clientsOf } from './clients.ts'
+
+const none = { perMinute: 0, clients: [] }
+const of = (address: string, perMinute: number) => ({ address, userAgent: 'viem/2', perMinute })
+
+test('the clients of all replicas are added up, most calls first', () => {
+  const clients = clientsOf([
+    { clients: { calls: { perMinute: 50, clients: [of('a', 40), of('b', 10)] }, refusals: none } },
+    { clients: { calls: { perMinute: 50, clients: [of('b', 45)] }, refusals: none } },
+  ])
+  expect(clientLines(clients, 200).map(({ text }) => text.replaceAll(/ +/g, ' '))).toEqual([
+    '',
+    'CLIENTS',
+    ' b 55 calls a minute 55% viem/2',
+    ' a 40 calls a minute 40% viem/2',
+  ])
+})
+
+test('there is no section without clients', () => {
+  expect(clientLines(clientsOf([{ clients: { calls: none, refusals: none } }]), 200)).toEqual([])
+})

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import type { ListenerObserver } from '../listener/listener.ts'
+import type { Client } from '../relay/call.ts'
+import { clean } from './format.ts'
+import { boundedClient } from './shown-client.ts'
+
+const windowMs = 60_000
+/** Clients counted at once. Each of them with more than 1/64 of the calls is certainly counted. */
+const maxCounted = 64
+const maxListed = 5
+
+interface Tally {
+  count: number
+  /** How much of the count may be due to clients that were counted in its place before. */
+  readonly excess: number
+  readonly userAgent: string | null
+}
+
+/** Counts the most frequent clients of a stream in bounded memory ("space-saving"). */
+class FrequentClients {
+  readonly tallies = new Map<string, Tally>()
+  total = 0
+
+  add(client: Client): void {
+    const { address } = client
+    this.total += 1
+    const tally = this.tallies.get(address)
+    if (tally) tally.count += 1
+    else this.#enter(address, boundedClient(client).userAgent)
+  }
+
+  /** The new client takes the place of the one with the lowest count. */
+  #enter(address: string, userAgent: string | null): void {
+    let least: string | null = null
+    let excess = 0
+    if (this.tallies.size >= maxCounted)
+      for (const [each, { count }] of this.tallies)
+        if (least === null || count < excess) [least, excess] = [each, count]
+    if (least !== null) this.tallies.delete(least)
+    this.tallies.set(address, { count: excess + 1, excess, userAgent })
+  }
+}
+
+/** The last minute: what the current window counted, and a share of the one before. */
+class LastMinute {
+  #before = new FrequentClients()
+  #now = new FrequentClients()
+  #startedMs = -Infinity
+
+  add(client: Client, nowMs: number): void {
+    this.#rotate(nowMs)
+    this.#now.add(client)
+  }
+
+  top(nowMs: number) {
+    this.#rotate(nowMs)
+    const share = 1 - (nowMs - this.#startedMs) / windowMs
+    const sums = new Map<string, { perMinute: number; userAgent: string | null }>()
+    for (const [window, weight] of [[this.#before, share] as const, [this.#now, 1] as const])
+      for (const [address, { count, excess, userAgent }] of window.tallies) {
+        const sum = sums.getOrInsertComputed(address, () => ({ perMinute: 0, userAgent }))
+        sum.perMinute += (count - excess) * weight
+      }
+    const all = [...sums].toSorted(([, a], [, b]) => b.perMinute - a.perMinute)
+    return {
+      /** Of all clients. */
+      perMinute: Math.round(this.#before.total * share + this.#now.total),
+      clients: all
+        .map(([address, { perMinute, userAgent }]) => ({
+          ...{ address, userAgent: userAgent && clean(userAgent) },
+          perMinute: Math.round(perMinute),
+        }))
+        .filter(({ perMinute }) => perMinute > 0)
+        .slice(0, maxListed),
+    }
+  }
+
+  #rotate(nowMs: number): void {
+    const ageMs = nowMs - this.#startedMs
+    if (ageMs < windowMs) return
+    this.#before = ageMs < 2 * windowMs ? this.#now : new FrequentClients()
+    this.#now = new FrequentClients()
+    this.#startedMs = ageMs < 2 * windowMs ? this.#startedMs + windowMs : nowMs
+  }
+}
+
+/** The clients that send most calls, and those whose calls are refused most, in the last minute. */
+export class TopClients {
+  readonly #clock: Clock
+  readonly #calls = new LastMinute()
+  readonly #refusals = new LastMinute()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  readonly listenerObserver = (): Pick<ListenerObserver, 'callEnded' | 'requestRefused'> => ({
+    callEnded: ({ client, journal }, end, durationMs) => {
+      if (!client) return
+      const nowMs = journal.startedMs + durationMs
+      this.#calls.add(client, nowMs)
+      if (end.kind === 'error' && end.error.isCallersFault) this.#refusals.add(client, nowMs)
+    },
+    requestRefused: (_error, _guid, client) => {
+      if (client) this.#refusals.add(client, this.#clock.nowMs())
+    },
+  })
+
+  /** Never a metric label, because clients are unbounded. */
+  top() {
+    const nowMs = this.#clock.nowMs()
+    return { calls: this.#calls.top(nowMs), refusals: this.#refusals.top(nowMs) }
+  }
+}
