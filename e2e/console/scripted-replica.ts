@@ -23,7 +23,11 @@ export class ScriptedReplica implements AsyncDisposable {
         // Counts start after the first request.
         ...(requests++ === 0 && { counts: {} }),
       })
-    const page = createLivePage(facts, systemClock, 'pod-1')
+    const page = createLivePage(
+      async () => [{ at: 'pod-1', facts: await facts() }],
+      systemClock,
+      'pod-1',
+    )
     this.#node = new MirrorNode('replica', ({ target }, response) => {
       const answer = (status: number, type: string, text: string) =>
         response.writeHead(status, { 'content-type': type }).end(text)

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { shareByStore } from './shared-cache.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { CacheFixture, type Question } from './testing/cache-fixture.ts'
 import { FakeKeys } from '../store/testing/fake-keys.ts'
@@ -72,7 +73,7 @@ class World {
         second === undefined || second === 'latest' ? null : Number(second),
       )
     }
-    const shared = () => ({ keys: this.keys, figures: { failures: 0, broken: 0 } })
+    const shared = () => shareByStore(this.keys)
     this.replicas = Array.from({ length: count }, () =>
       new CacheFixture(answering, count > 1 ? { shared: shared() } : {}).heads(this.head),
     )

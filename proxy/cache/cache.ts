@@ -30,7 +30,7 @@ import {
 } from './retention.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
-import { type SharedAnswers, SharedCache } from './shared-cache.ts'
+import type { AnswerSharing, SharedAnswers } from './shared-cache.ts'
 
 /** Retention policies of a chain and interface. */
 export interface RetentionPolicies {
@@ -67,7 +67,7 @@ class CachedRelay {
   readonly #relay: Relay
   readonly #options: CacheOptions
   readonly #keys: Keys
-  readonly #shared: SharedCache | null
+  readonly #shared: AnswerSharing | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
   readonly #inFlight = new InFlightCalls()
   #headers: HeaderList = []
@@ -79,7 +79,7 @@ class CachedRelay {
     const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#keys = new Keys(prefix)
     const { tracker } = pool
-    this.#shared = shared && new SharedCache(shared, clock, prefix, () => tracker.branchChanged())
+    this.#shared = shared?.share(prefix, clock, () => tracker.branchChanged()) ?? null
     tracker.onReorg(() => void this.#shared?.reorged())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
@@ -202,7 +202,7 @@ class CachedRelay {
   }
 
   /** Looks the answer up in the shared store before it calls an upstream. */
-  async #lookUp(call: Call, flight: InFlight, shared: SharedCache): Promise<Reply> {
+  async #lookUp(call: Call, flight: InFlight, shared: AnswerSharing): Promise<Reply> {
     const { clock, store, chain, pool, policies } = this.#options
     const { method, journal } = call
     const { key, branch, payload } = flight

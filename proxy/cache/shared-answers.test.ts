@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { dataKinds } from '../chain/native/schema.ts'
+import { shareByStore } from './shared-cache.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { CachePolicy } from '../config/types.ts'
 import { FakeKeys } from '../store/testing/fake-keys.ts'
@@ -18,12 +19,12 @@ const balance = ['eth_getBalance', [account, final]] as const
 class Fleet {
   readonly clock = new VirtualClock()
   readonly keys = new FakeKeys(this.clock)
-  readonly figures = { failures: 0, broken: 0 }
+  readonly shared = shareByStore(this.keys)
+  readonly figures = this.shared.figures
   readonly #replicas: CacheFixture[] = []
 
   replica(answering: Answering, options: CacheFixtureOptions = {}): CacheFixture {
-    const shared = { keys: this.keys, figures: this.figures }
-    const replica = new CacheFixture(answering, { ...options, shared }).heads(head)
+    const replica = new CacheFixture(answering, { ...options, shared: this.shared }).heads(head)
     this.#replicas.push(replica)
     return replica
   }

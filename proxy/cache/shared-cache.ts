@@ -11,7 +11,7 @@ export const lookupTimeoutMs = 50
 /** Pause after a failure, during which only one call at a time waits for a broken store. */
 const pauseMs = 1_000
 /** Only one replica calls an upstream for this long. Then others call too: it may have died. */
-const leaseMs = 250
+export const leaseMs = 250
 /** Interval at which other replicas check for the answer. */
 const pollMs = 20
 const none = Buffer.alloc(0)
@@ -30,13 +30,26 @@ export interface SharedFigures {
   broken: number
 }
 
+/** Shares the answers of one chain and interface with other processes. */
+export type AnswerSharing = Pick<SharedCache, 'figures' | 'lookUp' | 'keep' | 'drop' | 'reorged'>
+
 /** The shared store for all chains of the process. */
 export interface SharedAnswers {
   readonly keys: SharedStore
   readonly figures: SharedFigures
+  /** @param onReorg called when another process saw a reorg, or may have seen one */
+  readonly share: (scope: string, clock: Clock, onReorg: () => void) => AnswerSharing
 }
 
-/** Shared answers of one chain and interface. Without the store, every lookup is a miss. */
+/** Shares answers by a store. */
+export function shareByStore(keys: SharedStore): SharedAnswers {
+  const figures = { failures: 0, broken: 0 }
+  const share: SharedAnswers['share'] = (scope, clock, onReorg) =>
+    new SharedCache({ keys, figures }, clock, scope, onReorg)
+  return { keys, figures, share }
+}
+
+/** Shared answers in a store. Without the store, every lookup is a miss. */
 export class SharedCache {
   readonly #keys: SharedStore
   readonly figures: SharedFigures
@@ -47,7 +60,12 @@ export class SharedCache {
   #unreported = 0
 
   /** @param onReorg called when another replica saw a reorg, or may have seen one */
-  constructor({ keys, figures }: SharedAnswers, clock: Clock, scope: string, onReorg: () => void) {
+  constructor(
+    { keys, figures }: Omit<SharedAnswers, 'share'>,
+    clock: Clock,
+    scope: string,
+    onReorg: () => void,
+  ) {
     this.#keys = keys
     this.figures = figures
     this.#clock = clock

@@ -18,9 +18,13 @@ import {
   problemLine,
   type ConfigRequest,
 } from '../router/checked-config.ts'
-import { startRecording } from './record.ts'
-import { Reloader } from '../router/reload.ts'
-import { createRouter } from '../router/router.ts'
+import { openRecording } from './record.ts'
+import { refusalOf, Reloader, type ReloadOptions } from '../router/reload.ts'
+import { createRouter, type SharedCooldown } from '../router/router.ts'
+import { createRecorder } from '../telemetry/record/recording.ts'
+import { workerVariable } from '../workers/messages.ts'
+import { workersOf } from '../workers/share.ts'
+import type { WorkerLink } from '../workers/worker.ts'
 import { loadStores } from '../router/stores.ts'
 
 type LogConfig = Pick<RouterConfig, 'logLevel' | 'logFormat'>
@@ -34,7 +38,9 @@ export async function run(
   io: CommandIo,
 ): Promise<number> {
   const { configPath, version, own } = request
-  const input = { ...request, environment: io.environment }
+  const worker = await connectedWorker(io.environment)
+  const snapshot = worker?.start.snapshot ?? null
+  const input = { ...request, environment: io.environment, snapshot }
   const clock = systemClock
   const beganMs = clock.wallMs()
   const first = await checkConfig(input)
@@ -49,17 +55,42 @@ export async function run(
   let redact = (text: string) => first.redact(text)
   const { logLevel: level, logFormat: format } = config
   const colours = process.stdout.isTTY && !io.environment['NO_COLOR']
-  const logger = createLogger({ level, format, colours, redact: (text) => redact(text) })
-  for (const { path, line, message, hint } of problems)
-    logger.warn(`config: ${message}`, { path, line, hint })
-  const stores = await loadStores(config)
+  const base = worker && { worker: worker.number }
+  const logger = createLogger({
+    ...{ level, format, colours, redact: (text) => redact(text) },
+    ...(base && { base }),
+  })
+  if (!worker)
+    for (const { path, line, message, hint } of problems)
+      logger.warn(`config: ${message}`, { path, line, hint })
   const state = new ConfigState(clock, first.sha256)
-  const tracing = await loadTracing(io.environment, { version, clock, logger })
-  const recorder = startRecording(own, { clock, logger })
-  if (recorder && 'severity' in recorder) {
-    io.stderr.write(`${problemLine('router', recorder)}\n`)
+  const setLog = switchableLog(logger, config)
+  const widen: ReloadOptions['redact'] = (next, served) =>
+    // Calls in flight still carry keys of the config being served.
+    (redact = (text) => next.redact(served.redact(text)))
+  const readConfig = () => checkConfig({ ...input, snapshot: null }, catalog)
+  const recording = openRecording(own, worker?.start ?? null)
+  if (recording && 'severity' in recording) {
+    io.stderr.write(`${problemLine('router', recording)}\n`)
     return exitCodes.invalid
   }
+  // Otherwise the next start would refuse to overwrite the recording.
+  const dropRecording = () => own.record?.forEach((path) => rmSync(path, { force: true }))
+  const count = workersOf(config)
+  if (worker === null && count > 1 && first.snapshot) {
+    const { Supervisor } = await import('../workers/supervisor.ts')
+    const supervisor = new Supervisor({
+      ...{ first, config, beganMs, count, version, state, logger, clock, readConfig },
+      ...{ random: systemRandom, snapshot: first.snapshot, redact: widen, applied: setLog },
+      recording: recording?.fd ?? null,
+      startFailed: dropRecording,
+      stopSignal: onceStopped(logger),
+    })
+    return supervisor.run()
+  }
+  const stores = worker ? await worker.stores(config) : await loadStores(config)
+  const tracing = await loadTracing(io.environment, { version, clock, logger })
+  const recorder = recording && createRecorder({ ...recording, clock, logger })
   const context = {
     catalog,
     logger,
@@ -70,32 +101,60 @@ export async function run(
     state,
     tracing,
     recorder,
-  }
-  const router = createRouter(config, context)
-  const reloader = new Reloader(first, beganMs, {
-    readConfig: () => checkConfig(input, catalog),
-    async apply(next) {
-      await router.reload(next)
-      setLog(next)
+    shareAnswers: worker?.shareAnswers(config, clock) ?? null,
+    worker: worker && {
+      pages: worker.start.pages,
+      cooldownBegan: (cooldown: SharedCooldown) => worker.cooldownBegan(cooldown),
     },
-    // Calls in flight still carry keys of the config being served.
-    redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),
-    ...{ state, logger, clock },
+  }
+  const router = createRouter(worker ? worker.shareOf(config) : config, context)
+  const reloader = new Reloader(first, beganMs, {
+    ...{ readConfig, redact: widen, state, logger, clock },
+    async apply(_, next) {
+      try {
+        const { commit } = await router.prepare(next)
+        commit()
+        setLog(next)
+        return null
+      } catch (error) {
+        const refusal = refusalOf(error)
+        if (refusal === null) throw error
+        return refusal
+      }
+    },
   })
-  const setLog = switchableLog(logger, config)
-  const stopSignal = onceStopped(logger)
+  const stopSignal = worker ? worker.stopped : onceStopped(logger)
   try {
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
-    // Otherwise the next start would refuse to overwrite the recording.
-    for (const path of own.record ?? []) rmSync(path, { force: true })
+    if (!worker) dropRecording()
     return exitCodes.failed
   }
   switchOffPretenuring()
-  logger.info('router started', { version, config: configPath, sha256: first.sha256 })
-  process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
-  void reloader.watch()
+  if (worker) {
+    let served = first
+    worker.started(router, {
+      read: (text) => checkConfig({ ...input, snapshot: text }, catalog),
+      async prepare(next, nextConfig) {
+        widen(next, served)
+        const prepared = await router.prepare(worker.shareOf(nextConfig))
+        return {
+          ...prepared,
+          commit() {
+            prepared.commit()
+            served = next
+            state.applied(next.sha256)
+            setLog(nextConfig)
+          },
+        }
+      },
+    })
+  } else {
+    logger.info('router started', { version, config: configPath, sha256: first.sha256 })
+    process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
+    void reloader.watch()
+  }
   const signal = await stopSignal
   logger.info('stopping: calls in flight are answered first', { signal })
   reloader.stop()
@@ -105,10 +164,21 @@ export async function run(
   if (answered) logger.info('router stopped: every call in flight was answered')
   else logger.warn('router stopped: the drain time was over before every call was answered')
   const code = answered ? exitCodes.done : exitCodes.failed
+  worker?.disconnect()
   await tracing?.stop()
   // A hanging collector would hold the process for as long as the SDK retries.
   if (tracing) process.exit(code)
   return code
+}
+
+/** The link to the supervisor; null if this process is no worker. */
+async function connectedWorker(environment: CommandIo['environment']): Promise<WorkerLink | null> {
+  const number = environment[workerVariable]
+  if (number === undefined || !process.send) return null
+  // The supervisor stops its workers; a terminal signals all processes.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
+  const { connectWorker } = await import('../workers/worker.ts')
+  return connectWorker(Number(number))
 }
 
 /**

@@ -47,6 +47,7 @@ const subscriptionSettings = {
 } as const
 
 const processSettings = {
+  workers: 'workers',
   metricsListenAddress: 'metrics-listen-address',
   adminPage: 'admin-page',
   skipWebsocketVerification: 'skip-websocket-verification',

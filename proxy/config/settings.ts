@@ -9,6 +9,7 @@ import {
   duration,
   filePath,
   integer,
+  integerOrAuto,
   oneOf,
   remoteAddress,
   switchableAddress,
@@ -189,6 +190,9 @@ export const settingGroups = {
     ),
   },
   Process: {
+    workers: setting(integerOrAuto(1, 256), '1', { variable: 'SR_WORKERS' }).describe(
+      'Processes that serve the listen addresses together, each on a core. `auto`: as many as there are cores.',
+    ),
     'metrics-listen-address': setting(switchableAddress(7779), 'off').describe(
       'Address that serves metrics and health.',
     ),

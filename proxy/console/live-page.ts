@@ -6,24 +6,34 @@ import { join } from 'node:path'
 import { type Clock, sleep } from '../clock/clock.ts'
 import type { Facts } from './facts.ts'
 import { detailsOf, linesOf } from './lines.ts'
-import { viewOf } from './view.ts'
-import { remembered } from './replicas.ts'
+import { type Look, viewOf } from './view.ts'
+import { remember } from './replicas.ts'
 
 const everyMs = 1_000
 /** Browsers wrap lines, so they are not truncated here. */
 const columns = 2_000
 
-/** The page `/` and its updates. @param name of this process, for readers */
-export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: string) {
+/** The facts of a process, and its name for readers. */
+export interface NamedFacts {
+  readonly at: string
+  readonly facts: Facts
+}
+
+/** The page `/` and its updates. @param name of this machine, for readers */
+export function createLivePage(
+  facts: () => Promise<readonly NamedFacts[]>,
+  clock: Clock,
+  name: string,
+) {
   const html = readFileSync(join(import.meta.dirname, 'router-page.html'), 'utf8')
   const hashOf = (tag: string) => {
     const [, text = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(html) ?? []
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
-  let past: readonly Facts[] = []
+  let looks: readonly Look[] = []
   const make = async () => {
-    past = remembered(past, await facts())
-    const view = viewOf([{ at: name, past, problem: null }])
+    looks = remember(looks, await facts())
+    const view = viewOf(looks)
     const { at, seconds, problems } = view
     return JSON.stringify({
       head: `rpc-router on ${name}, ${at.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,

@@ -4,6 +4,16 @@ import type { Facts } from './facts.ts'
 import { readPage } from './read-page.ts'
 import { type Look, type View, viewOf } from './view.ts'
 
+/** `/facts` of a router with several workers. */
+export interface WorkersFacts {
+  readonly workers: readonly { readonly worker: number; readonly facts: Facts }[]
+}
+
+/** @param at name of the replica @param worker its number, from 1 */
+export function workerName(at: string, worker: number): string {
+  return `${at} worker ${worker}`
+}
+
 /** Window for rates: short enough to follow an outage, long enough for a quiet chain. */
 const windowMs = 30_000
 
@@ -14,26 +24,39 @@ export function remembered(past: readonly Facts[], facts: Facts): readonly Facts
   return [...own.filter(({ at }) => Date.parse(at) >= fromMs), facts]
 }
 
+/** Adds the newest facts of several processes to what is remembered of each. */
+export function remember(
+  looks: readonly Look[],
+  newest: readonly { readonly at: string; readonly facts: Facts }[],
+): readonly Look[] {
+  return newest.map(({ at, facts }) => {
+    const past = looks.find((look) => look.at === at)?.past ?? []
+    return { at, past: remembered(past, facts), problem: null }
+  })
+}
+
 /** The replicas to which a console is attached. */
 export class Replicas {
-  /** Keyed by the base URL of a replica's pages. */
-  readonly #looks: Map<string, Look>
+  readonly #names: ReadonlyMap<string, string>
+  /** One look per process of a replica, keyed by the base URL of its pages. */
+  readonly #looks: Map<string, readonly Look[]>
 
   /** @param urls by the names of the replicas */
   constructor(urls: ReadonlyMap<string, string>) {
-    const unknown = { past: [], problem: null }
-    this.#looks = new Map([...urls].map(([at, url]) => [url, { at, ...unknown }]))
+    this.#names = new Map([...urls].map(([at, url]) => [url, at]))
+    this.#looks = new Map([...urls].map(([at, url]) => [url, [{ at, past: [], problem: null }]]))
   }
 
   get view(): View {
-    return viewOf([...this.#looks.values()])
+    return viewOf([...this.#looks.values()].flat())
   }
 
   /** Polls all replicas once. Never rejects: a silent replica becomes a problem in the view. */
   async ask(): Promise<void> {
-    const pending = [...this.#looks].map(async ([url, look]) => {
+    const pending = [...this.#names].map(async ([url, at]) => {
       const { text, fault } = await readPage(`${url}/facts`)
-      this.#looks.set(url, { ...look, ...(text === null ? { problem: fault } : read(look, text)) })
+      const looks = this.#looks.get(url) ?? []
+      this.#looks.set(url, text === null ? failed(looks, fault) : read(at, looks, text))
     })
     await Promise.all(pending)
   }
@@ -41,18 +64,27 @@ export class Replicas {
   /** The explanation of a call, from the replica that has it. */
   async explain(guid: string): Promise<string> {
     const path = `/explain/${encodeURIComponent(guid)}?format=text`
-    const pages = await Promise.all([...this.#looks.keys()].map((url) => readPage(url + path)))
+    const pages = await Promise.all([...this.#names.keys()].map((url) => readPage(url + path)))
     const known = pages.find(({ text }) => text !== null)
     return known?.text ?? `No replica explains ${guid}: ${pages[0]?.fault}`
   }
 }
 
-function read({ past }: Look, text: string): Partial<Look> {
+function failed(looks: readonly Look[], problem: string | null): readonly Look[] {
+  return looks.map((look) => ({ ...look, problem }))
+}
+
+/** @param at name of the replica @returns one look, or one per worker */
+function read(at: string, looks: readonly Look[], text: string): readonly Look[] {
   try {
-    const facts = JSON.parse(text) as Facts | null
-    if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
-    return { past: remembered(past, facts), problem: null }
+    const page = JSON.parse(text) as Facts | WorkersFacts | null
+    const all = page && 'workers' in page ? page.workers : [{ worker: 0, facts: page }]
+    const newest = all.map(({ worker, facts }) => {
+      if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
+      return { at: worker === 0 ? at : workerName(at, worker), facts }
+    })
+    return remember(looks, newest)
   } catch (error) {
-    return { problem: `its /facts is not that of a router: ${(error as Error).message}` }
+    return failed(looks, `its /facts is not that of a router: ${(error as Error).message}`)
   }
 }

@@ -63,6 +63,8 @@ export interface ListenerOptions {
   readonly subscriptions: SubscriptionServing | null
   /** Value of `Router-Version`. */
   readonly version: string
+  /** Whether other workers listen on the address too. Their supervisor has checked that it is free. */
+  readonly isShared?: boolean
   /** Creates a unique id for a request. */
   readonly newGuid: () => string
   /** Whether this listener can serve, for `GET /health`. */
@@ -123,17 +125,17 @@ export class ReusePortListeners {
     this.#servers = [server, ...others]
   }
 
-  /** @returns the bound address @throws Error that names the address */
-  async open({ host, port }: Address): Promise<Address> {
+  /**
+   * @param isShared whether other workers listen on the address too
+   * @returns the bound address @throws Error that names the address
+   */
+  async open({ host, port }: Address, isShared = false): Promise<Address> {
     const [server] = this.#servers
     try {
-      // With SO_REUSEPORT, another router could share the port, so bind exclusively first.
-      const alone = createServer()
-      await listening(alone, { host, port })
-      const free = (alone.address() as AddressInfo).port
-      await closed(alone)
+      const { port: free } = isShared ? { port } : await bindAlone({ host, port })
+      const reusePort = isShared || socketsPerAddress > 1
       for (const each of this.#servers) {
-        await listening(each, { host, port: free, backlog, reusePort: socketsPerAddress > 1 })
+        await listening(each, { host, port: free, backlog, reusePort })
         // After the bind, an error concerns one connection that could not be accepted.
         each.on('error', ({ code }: NodeJS.ErrnoException) => {
           this.#observer.acceptFailed?.(code ?? 'unknown')
@@ -141,10 +143,10 @@ export class ReusePortListeners {
       }
     } catch (cause) {
       await this.close()
-      const { code, message } = cause as NodeJS.ErrnoException
       // Another process took the free port in the meantime.
-      if (port === 0 && code === 'EADDRINUSE') return this.open({ host, port })
-      throw new Error(`cannot listen on ${host}:${port}: ${message}`, { cause })
+      if (port === 0 && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE')
+        return this.open({ host, port })
+      throw cannotListen({ host, port }, cause)
     }
     return { host, port: (server.address() as AddressInfo).port }
   }
@@ -153,6 +155,31 @@ export class ReusePortListeners {
   async close(): Promise<void> {
     await Promise.all(this.#servers.map(closed))
   }
+}
+
+/**
+ * Binds an address exclusively and releases it: with SO_REUSEPORT, another router could share it.
+ * @returns the address, with the port that was free
+ */
+async function bindAlone({ host, port }: Address): Promise<Address> {
+  const alone = createServer()
+  await listening(alone, { host, port })
+  const free = (alone.address() as AddressInfo).port
+  await closed(alone)
+  return { host, port: free }
+}
+
+/** @throws Error that names the address, if another process listens on it */
+export async function checkFree(address: Address): Promise<void> {
+  try {
+    await bindAlone(address)
+  } catch (cause) {
+    throw cannotListen(address, cause)
+  }
+}
+
+function cannotListen({ host, port }: Address, cause: unknown): Error {
+  return new Error(`cannot listen on ${host}:${port}: ${(cause as Error).message}`, { cause })
 }
 
 function listening(server: Server, options: ListenOptions): Promise<void> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LRUCache } from 'lru-cache'
-import type { SharedCache } from '../cache/shared-cache.ts'
+import type { AnswerSharing } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
 import { bytesOf, lengthOf, type LogList, type Range, readLogs } from './log-list.ts'
 
@@ -44,7 +44,7 @@ export function createSliceMemory(maxBytes: number): SliceMemory {
  */
 export class Slices {
   readonly #memory: SliceMemory
-  readonly #shared: SharedCache | null
+  readonly #shared: AnswerSharing | null
   readonly #clock: Clock
   readonly #scope: string
   readonly #pending = new Map<string, Set<Range & { readonly over: Promise<void> }>>()
@@ -53,7 +53,7 @@ export class Slices {
    * @param shared null without a shared store
    * @param scope equal for relays that may share answers
    */
-  constructor(memory: SliceMemory, shared: SharedCache | null, clock: Clock, scope: string) {
+  constructor(memory: SliceMemory, shared: AnswerSharing | null, clock: Clock, scope: string) {
     this.#memory = memory
     this.#shared = shared
     this.#clock = clock

@@ -22,6 +22,8 @@ export interface LoadedConfig {
   readonly sha256: string
   /** The file and the files that it names. */
   readonly files: readonly string[]
+  /** The texts that were read, for workers; null if one is unreadable. */
+  readonly snapshot: ConfigSnapshot | null
 }
 
 /** A config with all of its problems. */
@@ -95,26 +97,56 @@ export const mostFileBytes = 1024 * 1024
 /** A file's text, or why it could not be read. */
 export type FileText = { readonly text: string } | { readonly problem: Problem }
 
+/** The texts of a config file and its env files. They contain secrets. */
+export interface ConfigSnapshot {
+  readonly text: string
+  readonly envFiles: readonly EnvFile[]
+}
+
 /** A config file and its dependencies. */
 export interface ConfigRequest {
   readonly configPath: string
   readonly flags: FlagValues
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Texts to use instead of those in the files. */
+  readonly snapshot?: ConfigSnapshot | null
 }
 
 /** Reads a config file and its env files, and parses it. Never throws. */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
-  const { configPath, flags, environment } = request
-  const file = await readTextFile(configPath)
+  const { configPath, flags, environment, snapshot = null } = request
+  const file = snapshot ?? (await readTextFile(configPath))
   const sha256 = hash('sha256', 'text' in file ? file.text : '')
-  if ('problem' in file)
-    return { parsed: parseConfig([file.problem], request), sha256, files: [configPath] }
+  if ('problem' in file) {
+    const parsed = parseConfig([file.problem], request)
+    return { parsed, sha256, files: [configPath], snapshot: null }
+  }
+  const { envFiles, paths, problems }: ReadEnvFiles = snapshot
+    ? { envFiles: snapshot.envFiles, paths: [], problems: [] }
+    : await readEnvFiles(envFilesOf(file.text, flags))
+  const layered = layerEnvironment(environment, envFiles)
+  const ofEnvFiles = problems.concat(layered.problems)
+  // Without the env file, each of its variables would also be reported missing.
+  const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
+  const parsed = parseConfig(source, { environment: layered.environment, flags })
+  const files = [configPath, ...paths, ...tlsFilesOf(parsed)]
+  return { parsed, sha256, files, snapshot: { text: file.text, envFiles } }
+}
+
+interface ReadEnvFiles {
+  readonly envFiles: readonly EnvFile[]
+  /** Their paths, and those of the directories that they are in. */
+  readonly paths: readonly string[]
+  readonly problems: readonly Problem[]
+}
+
+async function readEnvFiles(named: readonly string[]): Promise<ReadEnvFiles> {
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
-  const envPaths: string[] = []
-  for (const path of envFilesOf(file.text, flags)) {
+  const paths: string[] = []
+  for (const path of named) {
     const names = await namesIn(path)
-    envPaths.push(path, ...(names ?? []).map((name) => join(path, name)))
+    paths.push(path, ...(names ?? []).map((name) => join(path, name)))
     for (const name of names ?? [null]) {
       const at = name === null ? path : join(path, name)
       const envFile = await readTextFile(at, `the env file ${at}`)
@@ -122,12 +154,7 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
       else problems.push({ ...envFile.problem, path: 'env-file' })
     }
   }
-  const layered = layerEnvironment(environment, envFiles)
-  const ofEnvFiles = problems.concat(layered.problems)
-  // Without the env file, each of its variables would also be reported missing.
-  const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
-  const parsed = parseConfig(source, { environment: layered.environment, flags })
-  return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
+  return { envFiles, paths, problems }
 }
 
 /** Files in a directory, without the `..` entries of a Secret mount; null if not a directory. */

@@ -9,7 +9,7 @@ import { parseConfig } from '../config/parse.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger } from '../telemetry/log.ts'
 import type { CheckedConfig } from './checked-config.ts'
-import { Reloader } from './reload.ts'
+import { refusalOf, Reloader } from './reload.ts'
 import { NobodyServes } from './router.ts'
 
 let directory = ''
@@ -41,7 +41,7 @@ async function reloading(
   const parsed = parseConfig(text, { environment: {}, flags: {} })
   const { config } = parsed
   const checked: CheckedConfig = {
-    ...{ parsed, config, problems: [], catalog: null, sha256: '' },
+    ...{ parsed, config, problems: [], catalog: null, sha256: '', snapshot: null },
     ...{ files: [file], redact: (given) => given },
   }
   const clock = new VirtualClock()
@@ -53,9 +53,12 @@ async function reloading(
       return { ...checked, files: [file, ...(await namesToo())] }
     },
     apply: () => {
-      if (!serves()) throw new NobodyServes([{ chainId: 'ETH1', apiInterface: 'jsonrpc' }])
+      if (!serves()) {
+        const error = new NobodyServes([{ chainId: 'ETH1', apiInterface: 'jsonrpc' }])
+        return Promise.resolve(refusalOf(error))
+      }
       counts.applied += 1
-      return Promise.resolve()
+      return Promise.resolve(null)
     },
     redact: () => {},
     ...{

@@ -18,11 +18,25 @@ const againMs = 30_000
 /** Resolution of file times, which are those of the last kernel tick. */
 const tickMs = 10
 
+/** Why a config cannot be applied. */
+export interface Refusal {
+  readonly why: string
+  /** Whether a later attempt may succeed. */
+  readonly retries: boolean
+}
+
+/** @returns null if the error is a defect of the router */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof NobodyServes) return { why: error.message, retries: true }
+  // A TLS file may change after validation.
+  return error instanceof TlsFileError ? { why: error.message, retries: false } : null
+}
+
 export interface ReloadOptions {
   /** Reads and validates the config as at the start. */
   readonly readConfig: () => Promise<CheckedConfig>
-  /** Applies a config completely or not at all. @throws TlsFileError, NobodyServes */
-  readonly apply: (config: RouterConfig) => Promise<void>
+  /** Applies a config completely or not at all. @returns why not; null if it did */
+  readonly apply: (next: CheckedConfig, config: RouterConfig) => Promise<Refusal | null>
   /** Redacts the secrets of both configs in the log. */
   readonly redact: (next: CheckedConfig, served: CheckedConfig) => void
   readonly state: ConfigState
@@ -112,15 +126,13 @@ export class Reloader {
       const errors = problems.filter(({ severity }) => severity === 'error')
       if (next.config === null || errors.length > 0)
         return this.#refuse(`${counted(errors.length, 'error')}, see the log`, sha256)
-      await apply(next.config)
+      const refusal = await apply(next, next.config)
+      if (refusal?.retries) this.#againAtMs = clock.nowMs() + againMs
+      if (refusal) return this.#refuse(refusal.why, sha256, refusal.retries)
       this.#served = next
       state.applied(next.sha256)
       logger.info('config reloaded', { why, sha256: next.sha256 })
     } catch (error) {
-      if (error instanceof NobodyServes) this.#againAtMs = clock.nowMs() + againMs
-      // A TLS file may also change after validation.
-      if (error instanceof NobodyServes || error instanceof TlsFileError)
-        return this.#refuse(error.message, sha256, error instanceof NobodyServes)
       logger.error('reloading the config failed', { error: error as Error })
       this.#refuse('a defect of the router, see the log', sha256)
     }

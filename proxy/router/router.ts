@@ -12,6 +12,7 @@ import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
+import { explainPage } from '../telemetry/explain/explain-page.ts'
 import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { createFacts } from '../console/facts.ts'
 import { Health } from '../telemetry/health.ts'
@@ -21,6 +22,7 @@ import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recording.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { type PreparedChain, type ServedChainContext, serveChains } from './served-chain.ts'
+import type { Cooldown } from '../upstream/health.ts'
 import { createCache, createSessions, type SharingOptions } from './stores.ts'
 
 /** Dependencies that the process passes to its router. */
@@ -33,6 +35,25 @@ export interface RouterContext extends SharingOptions, Pick<ServedChainContext, 
   readonly tracing: CallSpans | null
   /** Null: no recording. */
   readonly recorder: Recorder | null
+  /** Null or absent unless this process is one of several workers. */
+  readonly worker?: WorkerContext | null
+}
+
+/** What differs for a router that shares its addresses with others on this machine. */
+export interface WorkerContext {
+  /** The unix socket of its pages. */
+  readonly pages: string
+  cooldownBegan(cooldown: SharedCooldown): void
+}
+
+/** A cooldown of a URL, for other workers. */
+export interface SharedCooldown {
+  readonly chain: string
+  readonly interface: string
+  readonly upstream: string
+  /** As printed, without keys. */
+  readonly url: string
+  readonly last: Cooldown['last']
 }
 
 /** A router: a pool per chain and interface, a listener per endpoint, and an admin server. */
@@ -45,13 +66,15 @@ export interface Router {
   start(): Promise<ReadonlyMap<EndpointConfig, Address>>
   /** Settles once every upstream has been verified, whatever the result. */
   verified(): Promise<unknown>
+  /** Begins a cooldown that another worker has observed. */
+  adopt(cooldown: SharedCooldown): void
   /**
-   * Applies a config that differs only in live keys, after verifying its new upstreams. Removed
-   * upstreams finish their calls. Changes nothing if it throws.
+   * Prepares a config that differs only in live keys, and verifies its new upstreams. Changes
+   * nothing yet.
    * @throws TlsFileError
    * @throws NobodyServes if the change would leave a served chain without upstreams
    */
-  reload(config: RouterConfig): Promise<void>
+  prepare(config: RouterConfig): Promise<PreparedConfig>
   /**
    * Fails readiness, drains calls in flight, and closes everything.
    * @param keepsIdle whether idle connections stay open for `drainTimeoutMs`, since a close loses a
@@ -59,6 +82,13 @@ export interface Router {
    * @returns whether every call was answered within `drainTimeoutMs`
    */
   stop(keepsIdle: boolean): Promise<boolean>
+}
+
+/** A config that is ready to apply. */
+export interface PreparedConfig {
+  /** Applies it at once. Removed upstreams finish their calls. */
+  commit(): void
+  discard(): void
 }
 
 /** Maximum time a reload waits for its new upstreams, because one may hang. */
@@ -79,7 +109,7 @@ const lingerShare = 0.6
 
 /** Wires a router. Binds and sends nothing yet. @throws Error if a TLS file cannot be used */
 export function createRouter(config: RouterConfig, context: RouterContext): Router {
-  const { clock, logger, version, state, recorder } = context
+  const { clock, logger, version, state, recorder, worker = null } = context
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
@@ -117,6 +147,9 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
     const snapshot = () => pool.snapshot()
     metrics.registerPool(chainId, apiInterface, snapshot)
     health.register(`${chainId} ${apiInterface}`, snapshot)
+    if (worker)
+      pool.onCooldown = (upstream, url, last) =>
+        worker.cooldownBegan({ chain: chainId, interface: apiInterface, upstream, url, last })
   }
   const facts = createFacts({
     ...{ metrics, health, calls, config: state, clock },
@@ -125,16 +158,19 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
         .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)
         .flatMap(({ endpoints: own }) => own.map((each) => formatAddress(each.config.address))),
   })
+  const name = hostname()
   const page =
-    config.adminPage === 'off' || !config.metricsListenAddress
+    config.adminPage === 'off' || !config.metricsListenAddress || worker
       ? null
-      : createLivePage(facts, clock, hostname())
+      : createLivePage(async () => [{ at: name, facts: await facts() }], clock, name)
   const admin =
     config.metricsListenAddress &&
     createAdminServer({
       address: config.metricsListenAddress,
+      socket: worker?.pages ?? null,
       names: config.adminHosts,
-      ...{ metrics, health, calls, facts, page, logger },
+      explain: (guid, query) => explainPage(calls, guid, query),
+      ...{ metrics, health, facts, page, logger },
     })
 
   const closeAll = async () => {
@@ -174,9 +210,16 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
         })
       return addresses
     },
+    adopt({ chain, interface: iface, upstream, url, last }) {
+      const served = chains.find((each) => each.chainId === chain && each.apiInterface === iface)
+      served?.pool.adopt(upstream, url, last)
+    },
     verified: () => Promise.all(chains.map(({ watch }) => watch.firstRound)),
-    async reload(next) {
+    async prepare(next) {
       const prepared: PreparedChain[] = []
+      const discard = () => {
+        for (const each of prepared) each.discard()
+      }
       try {
         for (const chain of chains) prepared.push(chain.prepare(next))
         const verified = prepared.map((each) => each.verify().then(() => {}))
@@ -184,13 +227,18 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
         const ended = chains.filter((_, at) => prepared[at]?.wouldEnd())
         if (ended.length > 0) throw new NobodyServes(ended)
       } catch (error) {
-        for (const each of prepared) each.discard()
+        discard()
         throw error
       }
-      if (draining) return
-      recorder?.maskKeysOf(next)
-      for (const each of prepared) each.commit()
-      isLogged.now = next.accessLog
+      return {
+        discard,
+        commit() {
+          if (draining) return
+          recorder?.maskKeysOf(next)
+          for (const each of prepared) each.commit()
+          isLogged.now = next.accessLog
+        },
+      }
     },
     async stop(keepsIdle) {
       draining = true

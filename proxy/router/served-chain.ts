@@ -3,7 +3,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { type CacheOptions, withCache } from '../cache/cache.ts'
-import { SharedCache } from '../cache/shared-cache.ts'
 import { lifetimesOf } from '../cache/retention.ts'
 import { MethodRule } from '../chain/method-rule.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
@@ -77,6 +76,8 @@ export interface ServedChainContext {
   readonly tracing?: Pick<CallSpans, 'traceHeaders'> | null
   /** Whether the stop has begun, so that `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
+  /** Present if other workers listen on the addresses too. */
+  readonly worker?: object | null
   /** Wraps the relay that listeners call; absent: unwrapped. */
   readonly guard?: (relay: Relay) => Relay
 }
@@ -241,7 +242,7 @@ function serveChain(
     if (cache === null) return null
     const scope = `${chainId} ${apiInterface} logs ${integrity}`
     const { slices: memory, shared } = cache
-    const store = shared && new SharedCache(shared, clock, scope, () => {})
+    const store = shared?.share(scope, clock, () => {}) ?? null
     return new Slices(memory, store, clock, scope)
   }
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
@@ -295,6 +296,7 @@ function serveChain(
     config,
     listener: listeners[apiInterface]({
       address: config.address,
+      isShared: Boolean(context.worker),
       iface: withMethodRule(iface, rule, pool),
       relay: guard(withWake(cachedRelayFor(relaying, index), watch, isVoted)),
       clock,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { MemoryStore } from '../cache/memory-store.ts'
-import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-cache.ts'
+import { lookupTimeoutMs, shareByStore } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Random } from '../clock/random.ts'
@@ -60,6 +60,8 @@ export interface SharingOptions {
   readonly random: Random
   readonly logger: Logger
   readonly stores: Awaited<ReturnType<typeof loadStores>>
+  /** Shares answers in another way than by a store; absent: by the store. */
+  readonly shareAnswers?: typeof shareByStore | null
   /** Records failures of stores. */
   readonly health?: Pick<Health, 'stores'>
   readonly onCommand?: Metrics['storeCommandEnded']
@@ -103,7 +105,7 @@ export function createCache(
   const up = 'answers are shared between replicas again'
   const { answers } = deps.stores
   const keys = cache.isShared ? open(deps, answers, 'cache', lookupTimeoutMs, down, up) : null
-  const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
+  const shared = keys && (deps.shareAnswers ?? shareByStore)(keys)
   const slices = createSliceMemory(cache.maxBytes * slicesShare)
   return { store: new MemoryStore(cache.maxBytes, deps.budget), shared, slices }
 }

@@ -13,6 +13,7 @@ import { createLivePage } from '../console/live-page.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServerOptions } from './admin-server.ts'
 import { aCall, anUpstream, aPool } from './call.fixture.ts'
+import { explainPage } from './explain/explain-page.ts'
 import { CallHistory } from './explain/call-history.ts'
 import { Health } from './health.ts'
 import { createLogger } from './log.ts'
@@ -117,7 +118,7 @@ test('calls are explained as JSON or as text; without a call history, the page d
   const calls = new CallHistory(new VirtualClock())
   const call = aCall({ guid: 'g' })
   calls.listenerObserver('ETH1', 'jsonrpc').callEnded(call, { kind: 'abandoned' }, 5)
-  const { url } = await start({ calls })
+  const { url } = await start({ explain: (guid, query) => explainPage(calls, guid, query) })
   const json = await get(`${url}/explain/g`)
   expect([json.status, json.type]).toEqual([200, 'application/json; charset=utf-8'])
   expect(JSON.parse(json.body)).toMatchObject({ calls: [{ guid: 'g', outcome: 'abandoned' }] })
@@ -261,7 +262,8 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
 
 async function startWithPage(limits = adminLimits) {
   const facts = async () => someFacts(10, [someChain([someUpstream('node-a')])])
-  return start({ facts, page: createLivePage(facts, new VirtualClock(), 'pod-1'), limits })
+  const named = async () => [{ at: 'pod-1', facts: await facts() }]
+  return start({ facts, page: createLivePage(named, new VirtualClock(), 'pod-1'), limits })
 }
 
 test('the page and its facts are served; without the page, the facts still are', async () => {

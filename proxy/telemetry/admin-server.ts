@@ -9,21 +9,32 @@ import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
 import { mayRead, openPages } from './admin-hosts.ts'
-import { explainPage } from './explain/explain-page.ts'
-import type { CallHistory } from './explain/call-history.ts'
-import type { Health, HealthAnswer } from './health.ts'
+import type { ExplainAnswer } from './explain/explain-page.ts'
+import type { HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
 import type { MetricsPage } from './metrics-page.ts'
 
 export interface AdminServerOptions {
   readonly address: Address
+  /** Path of a unix socket to serve on instead. It also serves `/metrics.json`, for a supervisor. */
+  readonly socket?: string | null
   /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]
-  readonly metrics: { page(accept?: string): Promise<MetricsPage> }
+  readonly metrics: {
+    readonly page: (accept?: string) => Promise<MetricsPage>
+    readonly json?: () => Promise<object>
+  }
   /** Without `status`, that page is not served. */
-  readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
-  /** Without it, calls are not explained. */
-  readonly calls?: CallHistory
+  readonly health: {
+    readonly readiness: (isVerbose: boolean) => HealthAnswer | Promise<HealthAnswer>
+    readonly overall: () => HealthAnswer | Promise<HealthAnswer>
+    readonly status?: () => string | Promise<string>
+  }
+  /** Answers `/explain`. Without it, calls are not explained. @param guid null for a list */
+  readonly explain?: (
+    guid: string | null,
+    query: Readonly<Record<string, unknown>>,
+  ) => ExplainAnswer | Promise<ExplainAnswer>
   /** Without it, `/facts` is not served. */
   readonly facts?: () => Promise<object>
   /** Null disables the page for browsers. */
@@ -50,7 +61,7 @@ export function createAdminServer(options: AdminServerOptions) {
     async start(): Promise<Address> {
       server = await makeServer(options)
       try {
-        await server.listen({ host, port })
+        await server.listen(options.socket ? { path: options.socket } : { host, port })
       } catch (cause) {
         await server.close()
         const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
@@ -82,10 +93,11 @@ const unknownHost =
 
 async function makeServer({
   address,
+  socket = null,
   names = [],
   metrics,
   health,
-  calls,
+  explain,
   facts,
   page: live,
   logger,
@@ -118,11 +130,10 @@ async function makeServer({
   server.server.on('drop', () => server.server.closeIdleConnections())
   const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
     reply.code(status).type(plainText).send(body)
-  const explain = (reply: FastifyReply, request: FastifyRequest) => {
-    if (!calls) return
+  const explained = async (reply: FastifyReply, request: FastifyRequest) => {
+    if (!explain) return
     const { guid = null } = request.params as { guid?: string }
-    const query = request.query as Record<string, unknown>
-    const { status, isText, body } = explainPage(calls, guid, query)
+    const { status, isText, body } = await explain(guid, request.query as Record<string, unknown>)
     return reply
       .code(status)
       .type(isText ? plainText : 'application/json')
@@ -136,14 +147,15 @@ async function makeServer({
       if (!acceptsGzip(headers['accept-encoding'])) return reply.send(text)
       return reply.header('content-encoding', 'gzip').send(await compress(text))
     },
-    '/metrics/overall-health': (reply) => answered(reply, health.overall()),
+    ...(socket && { '/metrics.json': async (reply) => reply.send(await metrics.json?.()) }),
+    '/metrics/overall-health': async (reply) => answered(reply, await health.overall()),
     '/livez': (reply) => answered(reply, { status: 200, body: 'live\n' }),
-    '/readyz': (reply, { query }) =>
-      answered(reply, health.readiness(Object.hasOwn(query as object, 'verbose'))),
+    '/readyz': async (reply, { query }) =>
+      answered(reply, await health.readiness(Object.hasOwn(query as object, 'verbose'))),
     ...(health.status && {
-      '/status': (reply) => reply.type('application/json').send(health.status?.()),
+      '/status': async (reply) => reply.type('application/json').send(await health.status?.()),
     }),
-    ...(calls && { '/explain': explain, '/explain/:guid': explain }),
+    ...(explain && { '/explain': explained, '/explain/:guid': explained }),
     ...(facts && { '/facts': async (reply) => reply.send(await facts()) }),
     ...(live && {
       '/': (reply) => reply.headers(live.headers).send(live.html),

@@ -173,10 +173,10 @@ function counterCells(registry: Registry, counter: Series): (labels: Labels) => 
 /** Registers a series whose values are read at each scrape. */
 export function mirror(
   registry: Registry,
-  { name, help, type }: Series,
+  { name, help, type, workers }: Series,
   values: () => readonly object[],
 ): void {
-  const get = async () => ({ name, help, type, values: values() })
+  const get = async () => ({ name, help, type, aggregator: workers ?? 'sum', values: values() })
   registry.registerMetric({ name, get } as unknown as Metric)
 }
 

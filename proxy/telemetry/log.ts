@@ -28,6 +28,8 @@ interface LoggerOptions {
   readonly format: LogFormat
   /** Masks secrets in a text. Applied to every text and key of a line before truncation. */
   readonly redact: (text: string) => string
+  /** Fields of every line. */
+  readonly base?: LogFields
   /** Whether to colour levels, for a terminal. */
   readonly colours?: boolean
   /** Receives one whole line at a time, with its line end. Defaults to standard output. */
@@ -42,7 +44,7 @@ const jsonString = /"(?:[^"\\]+|\\.)*"/g
 
 /** Creates a synchronous logger: a line is written when the call returns. */
 export function createLogger(options: LoggerOptions): ProcessLogger {
-  const { level, redact, colours = false } = options
+  const { level, redact, base = null, colours = false } = options
   let { format } = options
   const sink = options.destination ?? pino.destination({ dest: 1, sync: true })
   const clean = (line: string): string =>
@@ -50,7 +52,7 @@ export function createLogger(options: LoggerOptions): ProcessLogger {
   const lines = pino(
     {
       level,
-      base: null,
+      base,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: (error: unknown) => described(error, lines.level === 'debug') },

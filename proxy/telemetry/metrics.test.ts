@@ -378,7 +378,7 @@ test('two sets in one process count separately', async () => {
 })
 
 test('the pages have every series of the table, once, with its type and help', async () => {
-  const { cacheServerCalls, ...ofRouter } = series
+  const { cacheServerCalls, workers: _, workerRestarts: __, ...ofRouter } = series
   const ofCache = createCacheMetrics('1.2.3', { bytes: 1, count: 2, evictions: 3 })
   const { types: own, samples } = readMetricsPage((await ofCache.page()).text)
   expect(own.get(cacheServerCalls.name)).toBe('counter')

@@ -63,8 +63,10 @@ export function createMetrics(options: MetricsOptions) {
   registerResources(registry, options.resources)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
-  const gauge = ({ name, help, labels }: Series) =>
-    new Gauge({ name, help, labelNames: labels, registers: [registry] })
+  const gauge = ({ name, help, labels, workers }: Series) => {
+    const aggregator = workers ?? 'sum'
+    return new Gauge({ name, help, aggregator, labelNames: labels, registers: [registry] })
+  }
   const countCalls = callCounter(registry)
   const attempts = attemptCounter(registry)
   const violations = counter(series.integrityViolations)
@@ -107,6 +109,11 @@ export function createMetrics(options: MetricsOptions) {
 
   return {
     page,
+    /** The series as JSON, for the aggregate of several processes. */
+    json() {
+      pools.eachNew(startUpstream)
+      return registry.getMetricsAsJSON()
+    },
     /** The page's samples of one series, if any. Histogram lines have their bound as `le`. */
     async samples({ name }: Series): Promise<readonly Sample[]> {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }

@@ -6,6 +6,8 @@ interface Row {
   /** Labels in addition to those of the group. No value comes from a client. */
   readonly and?: readonly string[]
   readonly help: string
+  /** How to aggregate the values of several workers; absent: their sum. `first`: the supervisor's. */
+  readonly workers?: 'max' | 'min' | 'first'
   /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
   readonly buckets?: readonly number[]
 }
@@ -85,6 +87,7 @@ export const series = {
     },
     breakerOpen: {
       name: 'router_breaker_open',
+      workers: 'max',
       help: '1 while calls fail at once, since two in a row found no available upstream and none is available yet; else 0.',
     },
     breakerTrips: {
@@ -93,6 +96,7 @@ export const series = {
     },
     tip: {
       name: 'router_chain_tip_block',
+      workers: 'max',
       help: 'Latest block on which the upstreams agree; absent while unknown.',
     },
     cacheLookups: {
@@ -182,11 +186,13 @@ export const series = {
   ...labelled(tieredUpstream, {
     upstreamState: {
       name: 'router_upstream_state',
+      workers: 'max',
       and: ['state'],
       help: '1 for the current state of the upstream, 0 for the other states.',
     },
     upstreamStateSince: {
       name: 'router_upstream_state_timestamp_seconds',
+      workers: 'max',
       help: 'Start of the current state of the upstream, in seconds since the Unix epoch.',
     },
     sessions: {
@@ -195,30 +201,37 @@ export const series = {
     },
     latestBlock: {
       name: 'router_upstream_latest_block',
+      workers: 'max',
       help: 'Latest block that the upstream is known to have; absent while unknown.',
     },
     lagBlocks: {
       name: 'router_upstream_lag_blocks',
+      workers: 'max',
       help: 'Lag of the upstream behind the tip in blocks; absent while unknown.',
     },
     lagSeconds: {
       name: 'router_upstream_lag_seconds',
+      workers: 'max',
       help: 'Lag of the upstream behind the tip as time; absent while unknown.',
     },
     score: {
       name: 'router_upstream_score',
+      workers: 'min',
       help: 'Selection score of the upstream from 0 to 1, the best; absent while the upstream may not serve yet.',
     },
     urls: {
       name: 'router_upstream_urls',
+      workers: 'max',
       help: 'Configured URLs of the upstream, including those for subscriptions.',
     },
     urlsServing: {
       name: 'router_upstream_urls_serving',
+      workers: 'min',
       help: 'URLs of the upstream that serve: verified, not in cooldown, and without repeated failures. Fewer than `router_upstream_urls` means that redundancy is lost.',
     },
     urlsInCooldown: {
       name: 'router_upstream_urls_in_cooldown',
+      workers: 'max',
       help: 'URLs of the upstream in cooldown.',
     },
     learnedLimit: {
@@ -285,29 +298,43 @@ export const series = {
     },
     config: {
       name: 'router_config_info',
+      workers: 'first',
       and: ['hash'],
       help: 'Always 1; the label is the SHA-256 of the active config file.',
     },
     configLoaded: {
       name: 'router_config_loaded_timestamp_seconds',
+      workers: 'first',
       help: 'Start of the active config, in seconds since the Unix epoch.',
     },
     configCurrent: {
       name: 'router_config_last_reload_successful',
+      workers: 'first',
       help: '0 while the router refuses a changed config file and keeps the previous config; else 1.',
     },
     configReloads: {
       name: 'router_config_reloads_total',
+      workers: 'first',
       and: ['result'],
       help: 'Config reloads: `applied` or `refused`.',
     },
+    workers: {
+      name: 'router_workers',
+      help: 'Processes that serve; absent without `--workers`.',
+    },
+    workerRestarts: {
+      name: 'router_worker_restarts_total',
+      help: 'Workers that ended and were replaced; absent without `--workers`.',
+    },
     build: {
       name: 'router_build_info',
+      workers: 'first',
       and: ['version', 'runtime'],
       help: 'Always 1; the labels name the running build.',
     },
     startTime: {
       name: 'router_process_start_time_seconds',
+      workers: 'first',
       help: 'Start of the process, in seconds since the Unix epoch.',
     },
     cpu: {
@@ -333,19 +360,23 @@ export const series = {
     },
     outOfResources: {
       name: 'router_out_of_resources',
+      workers: 'max',
       and: ['resource'],
       help: '1 if the router itself lacked the resource within the last minute, else 0. No upstream is at fault.',
     },
     openFiles: {
       name: 'router_process_open_fds',
+      workers: 'max',
       help: 'Open files and sockets of the process. Linux only.',
     },
     maxFiles: {
       name: 'router_process_max_fds',
+      workers: 'max',
       help: 'Limit of open files and sockets of the process. Linux only.',
     },
     eventLoopDelay: {
       name: 'router_process_event_loop_delay_seconds',
+      workers: 'max',
       and: ['quantile'],
       help: 'Delay of the event loop since the last scrape, or over at least 5 seconds.',
     },

@@ -107,6 +107,8 @@ const cooldowns = {
   quota: { row: { firstMs: 5 * 60_000, maxMs: 6 * 3_600_000, jitter: 0.1 }, why: 'quota exceeded' },
 } as const
 export type CooldownKind = keyof typeof cooldowns
+/** The cause of a cooldown after a rate limit. */
+export const rateLimited = cooldowns.rate.why
 
 /** Limits for `Retry-After`: quotas are at most daily. */
 const retryAfterLimitsMs = { min: 1_000, max: 24 * 3_600_000 }
@@ -225,13 +227,20 @@ export class Cooldown {
     return this.#methods.get(method)?.why ?? null
   }
 
-  #start(forMs: number, cause: string, reason: string, by = ''): void {
+  /** Begins one that another process has observed, and reports nothing. @returns whether it did */
+  adopt(last: Cooldown['last']): boolean {
+    if (this.active) return false
     const nowMs = this.clock.nowMs()
-    this.#untilMs = nowMs + forMs
+    this.#untilMs = nowMs + last.forMs
     this.#triedMs = nowMs
     this.#isOnTrial = false
+    this.last = last
+    return true
+  }
+
+  #start(forMs: number, cause: string, reason: string, by = ''): void {
     const why = `${cause}${by}${reason && `: ${reason}`}`
-    this.last = { forMs, why, cause }
+    this.adopt({ forMs, why, cause })
     this.#began(forMs, why)
   }
 }

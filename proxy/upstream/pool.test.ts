@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { BlockPoint, BlockRef } from '../chain/types.ts'
+import { settle } from './outcome.ts'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
 import type { Wanted } from './wanted.ts'
@@ -34,6 +35,32 @@ describe('the snapshot', () => {
     expect(fault()).toBeNull()
     fixture.upstream('a').faulted('# votes lost', 5_000)
     expect(fault()).toBe(`1 votes lost since ${time()}`)
+  })
+})
+
+describe('a cooldown that another process reports', () => {
+  it('holds the URL back for as long, teaches its limit, and is not reported again', async () => {
+    const [there, here] = [new PoolFixture('a'), new PoolFixture('a')]
+    const reported: Parameters<typeof here.pool.adopt>[] = []
+    for (const { pool } of [there, here])
+      pool.onCooldown = (...cooldown) => void reported.push(cooldown)
+    const [from, to] = [there.upstream('a').urls[0]!, here.upstream('a').urls[0]!]
+    for (const each of [from, to]) settle('limited', null, each)
+    await here.clock.advance(2_000)
+    for (let answer = 0; answer < 50; answer++) settle('answered', null, to)
+    await there.clock.advance(2_000)
+    reported.length = 0
+    settle('limited', null, from, { retryAfterMs: 5_000, reason: 'rate-limit (HTTP 429)' })
+    const [cooldown] = reported
+    here.pool.adopt(...cooldown!)
+    expect(reported).toHaveLength(1)
+    expect([to.cooldown.leftMs, to.limit?.learnedPerSecond]).toEqual([5_000, 40])
+    expect(here.pool.snapshot().upstreams[0]).toMatchObject({
+      state: 'cooldown',
+      why: `${from.cooldown.last.why} at http://a.test`,
+    })
+    here.pool.adopt('a', 'http://other.test', from.cooldown.last)
+    here.pool.adopt('b', from.printable, from.cooldown.last)
   })
 })
 

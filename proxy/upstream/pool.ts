@@ -11,13 +11,14 @@ import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import type { ChosenUrl } from './candidates.ts'
-import { Availability, Cooldown } from './health.ts'
+import { Availability, Cooldown, rateLimited } from './health.ts'
 import { type Members, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
 import { Picker } from './pick.ts'
 import { isExcluded, isPermitted, reaches, type Wanted } from './wanted.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
+import { RateLimit } from './rate-limit.ts'
 import { floorOf } from './weights.ts'
 import { NodeUrl, type SocketUrl } from './node-url.ts'
 
@@ -116,6 +117,15 @@ export class Pool implements Members {
     return this.tracker.tip
   }
 
+  /** Begins a cooldown that another process has observed. @param printable the URL, without keys */
+  adopt(name: string, printable: string, cooldown: Cooldown['last']): void {
+    const upstream = this.upstreams.find((each) => each.name === name)
+    const url = upstream?.allUrls.find((each) => each.printable === printable)
+    if (!upstream || !url?.cooldown.adopt(cooldown)) return
+    if (cooldown.cause === rateLimited) (url.limit ??= new RateLimit(url.cooldown.clock)).refused()
+    upstream.updateState()
+  }
+
   /** Whether any upstream is in service, regardless of the needs of a call. */
   get hasEligible(): boolean {
     return this.#anyServes(this.upstreams)
@@ -206,6 +216,9 @@ export class Pool implements Members {
 
   /** Called when a URL reports a higher block than before to this replica. */
   onRise: ((upstream: Upstream, url: NodeUrl, block: number) => void) | null = null
+  /** Called when the cooldown of a URL begins, unless another process reported it. */
+  onCooldown: ((upstream: string, printable: string, cooldown: Cooldown['last']) => void) | null =
+    null
 
   /**
    * Records a latest block that an upstream reported to a probe or a client.
@@ -295,7 +308,9 @@ export class Pool implements Members {
     const others: NodeUrl[] = []
     for (const [at, url] of config.nodeUrls.entries()) {
       const cooldown = new Cooldown(clock, random, (forMs, why) => {
-        observer.cooldownBegan(config.name, url.url.toString(), forMs, why)
+        const printable = url.url.toString()
+        observer.cooldownBegan(config.name, printable, forMs, why)
+        this.onCooldown?.(config.name, printable, cooldown.last)
         upstream.updateState()
       })
       const make = <Wire extends Transport>(transport: Wire) => {

@@ -615,6 +615,14 @@ export const cases: Readonly<Record<string, Case>> = {
       `rpc_operator_router_stopped${on(router)} 1x3 0 1x3 0x30`,
       `rpc_operator_router_stalled${on(router)} 1x30`,
     ],
+    also: [
+      {
+        when: 'the operator restarts',
+        series: [`rpc_operator_router_stopped${on(router)} 1x30`],
+        from: 5,
+        to: 30,
+      },
+    ],
     at: 10,
     labels: router,
     says: 'new pods of the RpcRouter rpc/mainnet cannot reach a chain that old ones serve',

@@ -7,11 +7,25 @@ import { type Fault, type Field, type FieldMeta, type Read, field, orPlaceholder
 
 /** An integer within its bounds. */
 export function integer(min: number, max: number): Field<number> {
-  const parse = (text: string) => (/^[+-]?[0-9]+$/.test(text) ? Number(text) : null)
   const wrong = { fault: 'is not a whole number', hint: `Write one from ${min} to ${max}.` }
   return field(
     { kind: `integer, ${min} to ${max}`, type: 'integer', minimum: min, maximum: max },
-    within(String(min), String(max), parse, wrong),
+    within(String(min), String(max), wholeNumber, wrong),
+  )
+}
+
+const wholeNumber = (text: string) => (/^[+-]?[0-9]+$/.test(text) ? Number(text) : null)
+
+/** An integer within its bounds, or `auto`. */
+export function integerOrAuto(min: number, max: number): Field<number | 'auto'> {
+  const kind = `integer, ${min} to ${max}, or \`auto\``
+  const read = within(String(min), String(max), wholeNumber, {
+    fault: 'is neither a whole number nor `auto`',
+    hint: `Write auto, or one from ${min} to ${max}.`,
+  })
+  return field<number | 'auto'>(
+    { kind, type: ['integer', 'string'], examples: [min, 'auto'] },
+    (text, scalar) => (text === 'auto' ? { value: 'auto' } : read(text, scalar)),
   )
 }
 

@@ -30,7 +30,7 @@ const { resets } = http2Limits
 /** `maxRequestBytes` limits a single client message. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget' | 'clients'
+  'address' | 'isShared' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget' | 'clients'
 > {
   readonly serve: (exchange: Http2Exchange) => void
   readonly observer: Pick<
@@ -77,7 +77,7 @@ export class Http2Server implements Listener {
   }
 
   start(): Promise<Address> {
-    return this.#doors.open(this.#options.address)
+    return this.#doors.open(this.#options.address, this.#options.isShared)
   }
 
   /** Sends GOAWAY after a connection's first call, because an earlier GOAWAY fails that call. */

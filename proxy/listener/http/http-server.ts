@@ -48,7 +48,7 @@ const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as con
 
 export interface HttpServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'clock' | 'budget' | 'clients'
+  'address' | 'isShared' | 'maxRequestBytes' | 'clock' | 'budget' | 'clients'
 > {
   readonly handler: HttpHandler
   readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'acceptFailed'>
@@ -114,7 +114,7 @@ export class HttpServer implements Listener {
   }
 
   start(): Promise<Address> {
-    return this.#doors.open(this.#options.address)
+    return this.#doors.open(this.#options.address, this.#options.isShared)
   }
 
   async drain(): Promise<void> {

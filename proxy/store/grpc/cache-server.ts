@@ -14,11 +14,10 @@ import type { Clock } from '../../clock/clock.ts'
 import { formatAddress } from '../../config/fields/address.ts'
 import type { Address } from '../../config/types.ts'
 import type { CacheServiceStore } from './cache-store.ts'
+import { storeCalls } from './store-calls.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 type Watcher = ServerWritableStream<Entry, Entry>
-
-const none = new Uint8Array(0)
 
 /** Serves a cache store to the routers that share it, as cache.proto defines. */
 export class CacheServer {
@@ -29,22 +28,7 @@ export class CacheServer {
 
   /** @param count records each call's result: `hit` or `miss` for Get, `ok`, `full`, `invalid` */
   constructor(store: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
-    const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
-      Get: ({ key = '', counter = '' }) => ({ ...store.get(key), count: store.counter(counter) }),
-      Set: ({ key = '', value = none, ttlMs = 0 }) => store.set(key, value, ttlMs),
-      Claim: ({ key = '', value = none, ttlMs = 0 }) => store.claim(key, value, ttlMs),
-      Session: ({ key = '', generation = '', value, ttlMs = 0 }) =>
-        store.session(key, generation, value, ttlMs),
-      Delete: ({ key = '', value }) => {
-        store.delete(key, value)
-        this.#announce(key, value)
-      },
-      Increment: ({ key = '' }) => {
-        const made = { count: store.increment(key) }
-        this.#announce(key)
-        return made
-      },
-    }
+    const calls = storeCalls(store, (key, value) => this.#announce(key, value))
     const answering = (name: UnaryCall): handleUnaryCall<Entry, Entry> => {
       return ({ request }, reply) => {
         try {

@@ -5,12 +5,18 @@ import { type Explained, type CallHistory, recordedKinds } from './call-history.
 import type { Client } from '../../relay/call.ts'
 import { counted } from '../../words/counted.ts'
 
+export interface ExplainAnswer {
+  readonly status: number
+  readonly isText: boolean
+  readonly body: string
+}
+
 /** Answers `/explain` and `/explain/<guid>`. Read-only. @param guid null for a list */
 export function explainPage(
   history: Pick<CallHistory, 'find' | 'list' | 'extent'>,
   guid: string | null,
   query: Readonly<Record<string, unknown>>,
-) {
+): ExplainAnswer {
   const { upstream } = query
   const named = typeof upstream === 'string' ? upstream : null
   const kind = recordedKinds.find((each) => each in query) ?? (named === null ? 'recent' : null)

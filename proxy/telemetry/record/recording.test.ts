@@ -23,11 +23,14 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-function create(more: { maxBytes?: number; withParams?: boolean } = {}, fd?: number) {
+function create(
+  more: { maxBytes?: number; withParams?: boolean } = {},
+  fd = openSync(path, 'ax', 0o600),
+) {
   const warn = (message: string, fields = {}) =>
     logged.push(`${message} ${JSON.stringify({ ...fields, file: undefined })}`)
   const options = { path, maxBytes: 1e9, withParams: true, clock: new VirtualClock() }
-  return createRecorder({ ...options, logger: { warn }, ...more }, fd)
+  return createRecorder({ ...options, logger: { warn }, ...more, fd })
 }
 
 function configWith(key: string) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createWriteStream, openSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import * as z from 'zod'
 import { recordLimits } from '../../bytes/limits.ts'
 import type { MethodSpec } from '../../chain/types.ts'
@@ -47,6 +47,8 @@ export function isPlainRead({ known, kind, stateful, waitsForBlock }: MethodSpec
 
 export interface RecorderOptions {
   readonly path: string
+  /** The new file, opened to append. */
+  readonly fd: number
   /** Maximum size of the file. */
   readonly maxBytes: number
   readonly withParams: boolean
@@ -57,9 +59,7 @@ export interface RecorderOptions {
 /** Records calls with their answers to a file. A failure ends the recording but affects no call. */
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Creates the file, readable only by its owner. @throws a system Error, `EEXIST` if it exists */
-export function createRecorder(options: RecorderOptions, fd = openSync(options.path, 'wx', 0o600)) {
-  const { path, maxBytes, withParams, clock, logger } = options
+export function createRecorder({ path, fd, maxBytes, withParams, clock, logger }: RecorderOptions) {
   const file = createWriteStream('', { fd })
   let masks: readonly SecretMask[] = []
   let skipped = 0

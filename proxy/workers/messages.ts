@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { SharedEntry } from '../cache/entry-codec.ts'
+import type { ConfigSnapshot } from '../router/checked-config.ts'
+import type { Refusal } from '../router/reload.ts'
+import type { SharedCooldown } from '../router/router.ts'
+import type { StoredClaim } from '../store/shared-store.ts'
+import type { Answer, Ask } from './channel-store.ts'
+
+/* The messages between a supervisor and its workers, over the channel of `child_process.fork`. */
+
+/** Set for a worker, with its number from 1. */
+export const workerVariable = 'ROUTER_WORKER'
+
+/** How a worker begins to serve. */
+export interface Start {
+  readonly kind: 'start'
+  readonly count: number
+  readonly snapshot: ConfigSnapshot
+  /** The unix socket of this worker's pages. */
+  readonly pages: string
+  /** The file descriptor of the recording; null: none. */
+  readonly recording: number | null
+}
+
+export type ToWorker =
+  | Start
+  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
+  | { readonly kind: 'announced'; readonly entry: StoredClaim }
+  | { readonly kind: 'prepare'; readonly snapshot: ConfigSnapshot }
+  | { readonly kind: 'commit' | 'discard' }
+  | { readonly kind: 'stop'; readonly signal: string }
+  | { readonly kind: 'relayed'; readonly from: number; readonly message: PeerMessage }
+
+export type FromWorker =
+  | { readonly kind: 'asks'; readonly asks: readonly Ask[] }
+  /** It listens on every address. */
+  | { readonly kind: 'started' }
+  | { readonly kind: 'prepared'; readonly refusal: Refusal | null }
+  /** @param to a worker; null: all others */
+  | { readonly kind: 'relay'; readonly to: number | null; readonly message: PeerMessage }
+
+/** A message from one worker to others. */
+export type PeerMessage =
+  | { readonly kind: 'cooldown'; readonly cooldown: SharedCooldown }
+  /** It fetches these keys. */
+  | { readonly kind: 'fetched'; readonly hashes: readonly number[] }
+  | { readonly kind: 'pull'; readonly id: number; readonly key: string }
+  | { readonly kind: 'pulled'; readonly id: number; readonly entry: SharedEntry | null }
+  | { readonly kind: 'reorged'; readonly scope: string }
+  /** It has ended. */
+  | { readonly kind: 'gone' }
+
+/** The other workers, as one of them sees them. */
+export interface Peers {
+  send(to: number | null, message: PeerMessage): void
+  listen(received: (from: number, message: PeerMessage) => void): void
+}

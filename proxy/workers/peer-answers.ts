@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { SharedEntry } from '../cache/entry-codec.ts'
+import type { AnswerSharing, Found, SharedFigures } from '../cache/shared-cache.ts'
+import { leaseMs } from '../cache/shared-cache.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Peers } from './messages.ts'
+
+/** Keys that are known to be at other workers. */
+const maxOwners = 200_000
+const ownerMs = 10 * 60_000
+/** Calls in flight at this worker that another one may wait for. */
+const maxFlights = 10_000
+/** Interval of announcements. A message costs as much as 20 keys in it. */
+const announceMs = 2
+/** Longer answers are not passed to another worker. */
+const maxEntryBytes = 2 * 1024 * 1024
+
+type Pulled = (entry: SharedEntry | null) => void
+const noPulls: readonly Pulled[] = []
+
+/**
+ * The answers of all workers. A worker announces each key that it fetches, and the others pull the
+ * answer from it when a client asks for it: most answers are read at one worker alone, and storing
+ * all of them in one place would cost as much as the calls.
+ */
+export class PeerAnswers {
+  readonly #peers: Peers
+  readonly #clock: Clock
+  /** The worker that fetched a key last, by the hash of the key. A collision costs one pull. */
+  readonly #owners = new LRUCache<number, number>({ max: maxOwners, ttl: ownerMs })
+  readonly #kept: LRUCache<string, SharedEntry>
+  /** The calls in flight, each with the workers that wait for it. */
+  readonly #flights = new Map<string, readonly Pulled[]>()
+  readonly #pulls = new Map<number, { readonly from: number; readonly pulled: Pulled }>()
+  readonly #scopes = new Map<string, { reorgs: number; readonly onReorg: () => void }>()
+  /** The workers have no store that could fail. */
+  readonly figures: SharedFigures = { failures: 0, broken: 0 }
+  #fetched: number[] = []
+  #lastPull = 0
+
+  constructor(peers: Peers, clock: Clock, maxBytes: number) {
+    this.#peers = peers
+    this.#clock = clock
+    this.#kept = new LRUCache({ maxSize: Math.max(1, maxBytes) })
+    peers.listen((from, message) => {
+      if (message.kind === 'fetched') for (const key of message.hashes) this.#owners.set(key, from)
+      if (message.kind === 'pull') this.#give(from, message.id, message.key)
+      if (message.kind === 'pulled') this.#settle(message.id, message.entry)
+      if (message.kind === 'reorged') this.#reorged(message.scope)
+      if (message.kind === 'gone') this.#forget(from)
+    })
+  }
+
+  /** @param onReorg called when another worker saw a reorg */
+  share(scope: string, _: Clock, onReorg: () => void): AnswerSharing {
+    const own = this.#scopes.getOrInsertComputed(scope, () => ({ reorgs: 0, onReorg }))
+    return {
+      figures: this.figures,
+      lookUp: (key, adopt, mayWait) => this.#lookUp(`${scope} ${key}`, adopt, mayWait, own),
+      keep: async (key, entry) => this.#keep(`${scope} ${key}`, entry),
+      drop: async (key) => this.#drop(`${scope} ${key}`),
+      reorged: async () => {
+        own.reorgs += 1
+        this.#peers.send(null, { kind: 'reorged', scope })
+      },
+    }
+  }
+
+  async #lookUp<T>(
+    key: string,
+    adopt: (entry: SharedEntry) => T | null,
+    mayWait: boolean,
+    { reorgs }: { readonly reorgs: number },
+  ): Promise<Found<T>> {
+    const hash = crc32(key)
+    const owner = mayWait || this.#owners.has(hash) ? this.#owners.get(hash) : undefined
+    const stored = owner === undefined ? null : await this.#pull(owner, key)
+    const entry = stored && adopt({ ...stored, reorgs })
+    if (entry === null) {
+      if (this.#flights.size < maxFlights) this.#flights.set(key, noPulls)
+      if (this.#fetched.push(hash) === 1) this.#clock.after(announceMs, () => this.#announce())
+    }
+    return { entry, reorgs }
+  }
+
+  #announce(): void {
+    const hashes = this.#fetched
+    this.#fetched = []
+    this.#peers.send(null, { kind: 'fetched', hashes })
+  }
+
+  #pull(owner: number, key: string): Promise<SharedEntry | null> {
+    const { promise, resolve } = Promise.withResolvers<SharedEntry | null>()
+    const id = (this.#lastPull += 1)
+    const cancel = this.#clock.after(leaseMs, () => this.#settle(id, null))
+    const pulled: Pulled = (entry) => {
+      cancel()
+      resolve(entry)
+    }
+    this.#pulls.set(id, { from: owner, pulled })
+    this.#peers.send(owner, { kind: 'pull', id, key })
+    return promise
+  }
+
+  #settle(id: number, entry: SharedEntry | null): void {
+    const pull = this.#pulls.get(id)
+    this.#pulls.delete(id)
+    pull?.pulled(entry)
+  }
+
+  /** Answers a pull, once the call is over if it is in flight. */
+  #give(to: number, id: number, key: string): void {
+    const pulled: Pulled = (entry) => this.#peers.send(to, { kind: 'pulled', id, entry })
+    const waiting = this.#flights.get(key)
+    if (waiting) this.#flights.set(key, [...waiting, pulled])
+    else pulled(this.#kept.get(key) ?? null)
+  }
+
+  #keep(key: string, entry: SharedEntry): void {
+    const size = key.length + entry.body.length
+    if (size <= maxEntryBytes) this.#kept.set(key, entry, { size, ttl: Math.ceil(entry.ttlMs) })
+    this.#land(key, size <= maxEntryBytes ? entry : null)
+  }
+
+  #drop(key: string): void {
+    this.#kept.delete(key)
+    this.#land(key, null)
+  }
+
+  #land(key: string, entry: SharedEntry | null): void {
+    const waiting = this.#flights.get(key) ?? noPulls
+    this.#flights.delete(key)
+    for (const pulled of waiting) pulled(entry)
+  }
+
+  #reorged(scope: string): void {
+    const own = this.#scopes.get(scope)
+    if (!own) return
+    own.reorgs += 1
+    for (const [key, { head }] of this.#kept.entries())
+      if (head >= 0 && key.startsWith(`${scope} `)) this.#kept.delete(key)
+    own.onReorg()
+  }
+
+  /** The worker has ended: nobody answers for it. */
+  #forget(worker: number): void {
+    for (const [key, owner] of this.#owners.entries())
+      if (owner === worker) this.#owners.delete(key)
+    for (const [id, { from }] of this.#pulls) if (from === worker) this.#settle(id, null)
+  }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fork, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getHeapStatistics } from 'node:v8'
+import { Registry } from 'prom-client'
+import { type Clock, sleep } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { RouterConfig } from '../config/types.ts'
+import { createLivePage } from '../console/live-page.ts'
+import { checkFree } from '../listener/listener.ts'
+import { type CheckedConfig, type ConfigSnapshot, exitCodes } from '../router/checked-config.ts'
+import { Reloader, type ReloadOptions, type Refusal } from '../router/reload.ts'
+import { CacheServiceStore } from '../store/grpc/cache-store.ts'
+import { createAdminServer } from '../telemetry/admin-server.ts'
+import { mirror } from '../telemetry/call-counters.ts'
+import type { ConfigState } from '../telemetry/config-state.ts'
+import { registerConfig, registerProcess } from '../telemetry/gauges.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { series } from '../telemetry/series.ts'
+import { leastStoreBytes, serveChannel } from './channel-store.ts'
+import { type FromWorker, type PeerMessage, type ToWorker, workerVariable } from './messages.ts'
+import { OneView, WorkerPages } from './one-view.ts'
+import { storeShare } from './share.ts'
+
+/** A worker that has died this often within a minute ends the router. */
+const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
+/** How long workers may take beyond the drain time to stop. */
+const stopGraceMs = 5_000
+
+export interface SupervisorOptions extends Pick<ReloadOptions, 'readConfig' | 'redact'> {
+  readonly first: CheckedConfig
+  readonly config: RouterConfig
+  readonly snapshot: ConfigSnapshot
+  /** Wall-clock time when reading the config began. */
+  readonly beganMs: number
+  /** Number of workers, at least 2. */
+  readonly count: number
+  readonly version: string
+  readonly state: ConfigState
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly random: Random
+  /** The file descriptor of the recording; null: none. */
+  readonly recording: number | null
+  /** Resolves with the first signal to stop. */
+  readonly stopSignal: Promise<string>
+  readonly applied: (config: RouterConfig) => void
+  readonly startFailed: () => void
+}
+
+/** One process that serves. */
+interface Worker {
+  readonly number: number
+  readonly process: ChildProcess
+  readonly pages: WorkerPages
+  hasStarted: boolean
+  /** Receives the answer to the config that it prepares. */
+  prepared: (refusal: Refusal | null) => void
+}
+
+/**
+ * Serves nothing itself: starts the workers, gives them one store and one admin address, replaces
+ * those that die, and reloads and stops all of them together.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions
+  readonly #workers = new Map<number, Worker>()
+  readonly #diedMs = new Map<number, readonly number[]>()
+  readonly #failed = Promise.withResolvers<string>()
+  readonly #answer: ReturnType<typeof serveChannel>
+  #snapshot: ConfigSnapshot
+  #directory = ''
+  #isStopping = false
+  #restarts = 0
+  /** Replacements start after a reload, with its result. */
+  #reload: Promise<unknown> = Promise.resolve()
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+    this.#snapshot = options.snapshot
+    const { config, clock, random } = options
+    const bytes = Math.max(leastStoreBytes, Math.floor(config.cache.maxBytes * storeShare))
+    // No router was there before, so no session has to be restored.
+    this.#answer = serveChannel(new CacheServiceStore(bytes, clock, random, 0), (entry) => {
+      for (const worker of this.#workers.values()) send(worker, { kind: 'announced', entry })
+    })
+  }
+
+  /** @returns the exit code */
+  async run(): Promise<number> {
+    const { config, first, beganMs, count, version, logger, clock, state } = this.#options
+    const { stopSignal, readConfig, redact, applied, startFailed } = this.#options
+    this.#directory = await mkdtemp(join(tmpdir(), 'router-'))
+    const admin = this.#createAdmin()
+    const reloader = new Reloader(first, beganMs, {
+      ...{ readConfig, redact, state, logger, clock },
+      apply: async (next, nextConfig) => {
+        const refusal = await this.#apply(next)
+        if (refusal === null) applied(nextConfig)
+        return refusal
+      },
+    })
+    let code: number = exitCodes.failed
+    try {
+      for (const { address } of config.endpoints) {
+        if (address.port === 0)
+          throw new Error(
+            'workers share each listen address, so port 0 cannot be used: name a port',
+          )
+        await checkFree(address)
+      }
+      await admin?.start()
+      const numbers = Array.from({ length: count }, (_, at) => at + 1)
+      const started = Promise.all(numbers.map((number) => this.#startWorker(number)))
+      const failure = await Promise.race([started.then(() => null), this.#failed.promise])
+      if (failure !== null) throw new Error(failure)
+      logger.info('router started', { version, sha256: first.sha256, ...this.#split })
+      process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
+      process.on('SIGUSR2', () => {
+        for (const { process: child } of this.#workers.values()) child.kill('SIGUSR2')
+      })
+      void reloader.watch()
+      const end = await Promise.race([
+        stopSignal.then((signal) => ({ signal, failure: null })),
+        this.#failed.promise.then((why) => ({ signal: 'SIGTERM', failure: why })),
+      ])
+      if (end.failure === null)
+        logger.info('stopping: calls in flight are answered first', { signal: end.signal })
+      else logger.error(`stopping: ${end.failure}`)
+      reloader.stop()
+      const answered = await this.#stop(end.signal)
+      if (end.failure === null && answered) code = exitCodes.done
+    } catch (error) {
+      logger.error('the router cannot start', { error: error as Error })
+      startFailed()
+      await this.#stop('SIGTERM')
+    }
+    await admin?.close()
+    await rm(this.#directory, { recursive: true, force: true })
+    return code
+  }
+
+  /** What each worker gets of the memory of the machine. */
+  get #split() {
+    const { count } = this.#options
+    const heapBytes = Math.floor(getHeapStatistics().heap_size_limit / count)
+    return { workers: count, heapBytesPerWorker: heapBytes }
+  }
+
+  get #started(): readonly Worker[] {
+    return [...this.#workers.values()].filter(({ hasStarted }) => hasStarted)
+  }
+
+  #createAdmin() {
+    const { config, count, version, state, logger, clock } = this.#options
+    const { metricsListenAddress: address, adminHosts: names, adminPage } = config
+    if (address === null) return null
+    const own = new Registry()
+    registerProcess(own, version)
+    registerConfig(own, state)
+    mirror(own, series.workers, () => [{ labels: {}, value: this.#started.length }])
+    mirror(own, series.workerRestarts, () => [{ labels: {}, value: this.#restarts }])
+    const view = new OneView({
+      ...{ count, state, own },
+      workers: () => this.#started.map(({ pages }) => pages),
+      isDraining: () => this.#isStopping,
+    })
+    const name = hostname()
+    const page =
+      adminPage === 'off' ? null : createLivePage(() => view.namedFacts(name), clock, name)
+    return createAdminServer({
+      ...{ address, names, page, logger },
+      metrics: { page: (accept) => view.page(accept) },
+      health: {
+        readiness: (isVerbose) => view.readiness(isVerbose),
+        overall: () => view.overall(),
+        status: () => view.status(),
+      },
+      facts: () => view.facts(),
+      explain: (guid, query) => view.explain(guid, query),
+    })
+  }
+
+  /** Resolves once it listens. A worker that dies is started again, so a death rejects nothing. */
+  #startWorker(number: number): Promise<void> {
+    const { count, recording, logger } = this.#options
+    const socket = join(this.#directory, `worker-${number}-${this.#restarts}`)
+    const heapMiB = Math.floor(this.#split.heapBytesPerWorker / 1024 / 1024)
+    const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
+      env: { ...process.env, [workerVariable]: String(number) },
+      // Without `--`, Node.js would parse --env-file as its own flag.
+      execArgv: [...process.execArgv, `--max-old-space-size=${heapMiB}`, '--'],
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...(recording === null ? [] : [recording])],
+    })
+    const pages = new WorkerPages(number, socket)
+    const worker: Worker = {
+      ...{ number, process: child, pages, hasStarted: false },
+      prepared: () => {},
+    }
+    this.#workers.set(number, worker)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    child.on('message', (message: FromWorker) => {
+      if (message.kind === 'asks')
+        return send(worker, { kind: 'answers', answers: this.#answer(message.asks) })
+      if (message.kind === 'prepared') return worker.prepared(message.refusal)
+      if (message.kind === 'relay') return this.#relay(worker, message.to, message.message)
+      worker.hasStarted = true
+      resolve()
+    })
+    child.on('error', (error) =>
+      logger.error('a worker cannot be started', { worker: number, error }),
+    )
+    child.on('exit', (code, signal) => {
+      pages.close()
+      this.#relay(worker, null, { kind: 'gone' })
+      worker.prepared({ why: 'it ended', retries: true })
+      if (this.#isStopping) return
+      this.#workers.delete(number)
+      void this.#replace(worker, { code, signal })
+    })
+    send(worker, {
+      kind: 'start',
+      ...{ count, snapshot: this.#snapshot, pages: socket },
+      recording: recording === null ? null : 4,
+    })
+    return promise
+  }
+
+  async #replace({ number, hasStarted }: Worker, ended: object): Promise<void> {
+    const { clock, logger } = this.#options
+    const nowMs = clock.nowMs()
+    const recent = (this.#diedMs.get(number) ?? []).filter((at) => nowMs - at < deaths.withinMs)
+    const died = [...recent, nowMs]
+    this.#diedMs.set(number, died)
+    logger.error('a worker ended, and is replaced', { worker: number, ...ended })
+    // One that never served would not do so next time either.
+    if (!hasStarted && this.#started.length === 0)
+      return this.#failed.resolve(`worker ${number} cannot start: see its log`)
+    if (died.length >= deaths.most)
+      return this.#failed.resolve(`worker ${number} ended ${died.length} times within a minute`)
+    await sleep(clock, died.length === 1 ? 0 : deaths.firstWaitMs * 2 ** (died.length - 1))
+    await this.#reload
+    if (this.#isStopping) return
+    this.#restarts += 1
+    await this.#startWorker(number)
+    logger.info('a worker serves again', { worker: number })
+  }
+
+  /** @param to the number of a worker; null: all others */
+  #relay(from: Worker, to: number | null, message: PeerMessage): void {
+    for (const worker of this.#started)
+      if (worker !== from && (to === null || to === worker.number))
+        send(worker, { kind: 'relayed', from: from.number, message })
+  }
+
+  /** Applies a config on all workers, or on none. */
+  #apply({ snapshot }: CheckedConfig): Promise<Refusal | null> {
+    const applied = this.#exchange(snapshot)
+    this.#reload = applied.catch(() => {})
+    return applied
+  }
+
+  async #exchange(snapshot: ConfigSnapshot | null): Promise<Refusal | null> {
+    if (snapshot === null) throw new Error('a valid config has been read')
+    const workers = this.#started
+    const answers = await Promise.all(
+      workers.map((worker) => {
+        const { promise, resolve } = Promise.withResolvers<Refusal | null>()
+        worker.prepared = resolve
+        send(worker, { kind: 'prepare', snapshot })
+        return promise
+      }),
+    )
+    const at = answers.findIndex((each) => each !== null)
+    const refusal = answers[at] ?? null
+    if (refusal === null) this.#snapshot = snapshot
+    for (const worker of workers) send(worker, { kind: refusal === null ? 'commit' : 'discard' })
+    return refusal && { ...refusal, why: `worker ${workers[at]?.number}: ${refusal.why}` }
+  }
+
+  /** Stops all workers within the drain time. @returns whether they answered every call */
+  async #stop(signal: string): Promise<boolean> {
+    const { config, clock, logger } = this.#options
+    this.#isStopping = true
+    const workers = [...this.#workers.values()]
+    const ends = workers.map(({ process: child }) => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+      return new Promise<number | null>((resolve) => child.once('exit', resolve))
+    })
+    for (const worker of workers) send(worker, { kind: 'stop', signal })
+    const cancel = clock.after(config.drainTimeoutMs + stopGraceMs, () => {
+      logger.error('workers did not stop in time and are ended')
+      for (const { process: child } of workers) child.kill('SIGKILL')
+    })
+    const codes = await Promise.all(ends)
+    cancel()
+    const answered = codes.every((code) => code === exitCodes.done)
+    if (answered) logger.info('router stopped: every call in flight was answered')
+    else logger.warn('router stopped: not every worker answered all of its calls')
+    return answered
+  }
+}
+
+function send({ process: child }: Worker, message: ToWorker): void {
+  // The channel may have closed a moment ago; `exit` follows.
+  if (child.connected) child.send(message, () => {})
+}

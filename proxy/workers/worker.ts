@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import type { shareByStore } from '../cache/shared-cache.ts'
+import type { RouterConfig } from '../config/types.ts'
+import type { CheckedConfig, ConfigSnapshot } from '../router/checked-config.ts'
+import { type Refusal, refusalOf } from '../router/reload.ts'
+import type { PreparedConfig, Router, SharedCooldown } from '../router/router.ts'
+import { loadStores } from '../router/stores.ts'
+import { PeerAnswers } from './peer-answers.ts'
+import { channelStores } from './channel-store.ts'
+import type { FromWorker, Peers, Start, ToWorker } from './messages.ts'
+import { shareOf } from './share.ts'
+
+/** How the process applies a config that the supervisor sends. */
+interface Applying {
+  readonly read: (snapshot: ConfigSnapshot) => Promise<CheckedConfig>
+  readonly prepare: (next: CheckedConfig, config: RouterConfig) => Promise<PreparedConfig>
+}
+
+/** The link from a worker to its supervisor. */
+export class WorkerLink {
+  readonly number: number
+  readonly start: Start
+  /** Resolves with the signal that the supervisor got, or once the supervisor is gone. */
+  readonly stopped: Promise<string>
+
+  constructor(number: number, start: Start) {
+    this.number = number
+    this.start = start
+    this.stopped = new Promise((resolve) => {
+      process.on('message', (message: ToWorker) => {
+        if (message.kind === 'stop') resolve(message.signal)
+      })
+      process.on('disconnect', () => resolve('the supervisor is gone'))
+    })
+  }
+
+  readonly peers: Peers = {
+    send: (to, message) => void this.#send({ kind: 'relay', to, message }),
+    listen(received) {
+      process.on('message', (message: ToWorker) => {
+        if (message.kind === 'relayed') received(message.from, message.message)
+      })
+    },
+  }
+
+  /** This worker's part of a config. */
+  shareOf(config: RouterConfig): RouterConfig {
+    return shareOf(config, this.number, this.start.count)
+  }
+
+  /** The configured stores, and that of the supervisor where the config shares nothing. */
+  async stores(config: RouterConfig): Promise<Awaited<ReturnType<typeof loadStores>>> {
+    const { sessions, answers } = await loadStores(config)
+    const own = {
+      name: 'of the workers',
+      open: channelStores({
+        ask: (asks) => this.#send({ kind: 'asks', asks }),
+        listen(answered, announced) {
+          process.on('message', (message: ToWorker) => {
+            if (message.kind === 'answers') answered(message.answers)
+            if (message.kind === 'announced') announced(message.entry)
+          })
+        },
+      }),
+    }
+    return {
+      sessions: (config.sharedState && sessions) || own,
+      answers: (config.cache.isShared && answers) || own,
+    }
+  }
+
+  /** How this worker shares answers; null: by the store of the config. */
+  shareAnswers(config: RouterConfig, clock: Clock): typeof shareByStore | null {
+    const { store, isShared } = config.cache
+    if (isShared && (store ?? config.store ?? config.cacheServer)) return null
+    const { maxBytes } = this.shareOf(config).cache
+    const answers = new PeerAnswers(this.peers, clock, maxBytes)
+    return (keys) => ({ keys, figures: answers.figures, share: (...of) => answers.share(...of) })
+  }
+
+  /** Reports that the router listens. From now on it takes configs and cooldowns. */
+  started(router: Pick<Router, 'adopt'>, applying: Applying): void {
+    this.peers.listen((_, message) => {
+      if (message.kind === 'cooldown') router.adopt(message.cooldown)
+    })
+    let prepared: PreparedConfig | null = null
+    process.on('message', (message: ToWorker) => {
+      if (message.kind === 'discard') prepared?.discard()
+      if (message.kind === 'commit') prepared?.commit()
+      if (message.kind !== 'prepare') return
+      const ready = prepare(message.snapshot, applying).then((result) => {
+        prepared = 'commit' in result ? result : null
+        this.#send({ kind: 'prepared', refusal: 'commit' in result ? null : result })
+      })
+      // Nothing handles a rejection, so it ends the process, as any defect does.
+      void ready
+    })
+    this.#send({ kind: 'started' })
+  }
+
+  /** Reports a cooldown to the other workers. */
+  cooldownBegan(cooldown: SharedCooldown): void {
+    this.peers.send(null, { kind: 'cooldown', cooldown })
+  }
+
+  /** The channel would hold the process. */
+  disconnect(): void {
+    if (process.connected) process.disconnect?.()
+  }
+
+  /** @returns false if the supervisor is gone */
+  #send(message: FromWorker): boolean {
+    if (!process.connected) return false
+    process.send?.(message)
+    return true
+  }
+}
+
+/** Receives how to begin from the supervisor. */
+export async function connectWorker(number: number): Promise<WorkerLink> {
+  const first = await new Promise<ToWorker>((resolve) => process.once('message', resolve))
+  if (first.kind !== 'start') throw new Error(`a worker cannot begin with ${first.kind}`)
+  return new WorkerLink(number, first)
+}
+
+async function prepare(
+  snapshot: ConfigSnapshot,
+  { read, prepare: apply }: Applying,
+): Promise<PreparedConfig | Refusal> {
+  try {
+    const next = await read(snapshot)
+    if (next.config) return await apply(next, next.config)
+    return { why: `its ${next.problems[0]?.path}: ${next.problems[0]?.message}`, retries: true }
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === null) throw error
+    return refusal
+  }
+}
