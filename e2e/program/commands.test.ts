@@ -58,7 +58,7 @@ describe('an invalid config is refused with code 2, before any port is opened', 
   test.each<[string, string[], Record<string, string>, string[]]>([
     ['no such file', ['gone.yml'], {}, ['gone.yml: error: ', 'there is no such file']],
     ['a folder', ['.'], {}, ['.: error: ', 'it is a directory']],
-    ['an empty file', ['empty.yml'], {}, ['the file is empty', 'endpoints and direct-rpc']],
+    ['an empty file', ['empty.yml'], {}, ['the file is empty', 'direct-rpc']],
     ['no YAML', ['syntax.yml'], {}, ['syntax.yml:2:1: error: not valid YAML: ']],
     [
       'two mistakes',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
-import { validateLoaded } from '../../proxy/router/checked-config.ts'
+import { loadSpecs, validateLoaded } from '../../proxy/router/checked-config.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
@@ -455,6 +455,7 @@ const others: Readonly<Record<string, string>> = {
 }
 
 const bundled = await loadBundledSpecs()
+const specs = await loadSpecs([])
 const minimal = {
   endpoints: [eth],
   'direct-rpc': [upstream()],
@@ -463,7 +464,10 @@ const minimal = {
 
 async function routerErrors(file: object): Promise<string> {
   const text = JSON.stringify({ ...minimal, ...file })
-  const { problems } = await validateLoaded(parseConfig(text, { environment: {}, flags: {} }))
+  const { problems } = validateLoaded({
+    ...specs,
+    parsed: parseConfig(text, { environment: {}, flags: {} }),
+  })
   const errors = problems.filter(({ severity }) => severity === 'error')
   return errors.map(({ path, message }) => `${path}: ${message}`).join('\n')
 }

@@ -58,23 +58,33 @@ strategy:
 const yamlCases: readonly Case[] = [
   {
     text: '',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '# only a comment\n',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '\uFEFF',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '---\n',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '\t\n',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '{}',
@@ -86,25 +96,25 @@ const yamlCases: readonly Case[] = [
   {
     text: '[]',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
     text: '- a\n- b\n',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
     text: 'hello',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
     text: 'null',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
@@ -394,7 +404,7 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal.split('      - url')[0]}      - 5\n`,
     problems: [
-      '10:9 error direct-rpc[0].node-urls[0]: must be a map with url, timeout, max-batch, limits, max-log-blocks, compression, trace-context, addons, skip-verifications, auth-config, grpc-config | ',
+      '10:9 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
   {

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { addressRange } from './fields/address-range.ts'
 import type { Field } from './fields/field.ts'
 import {
+  adminAddress,
   boolean,
   byteSize,
   duration,
@@ -11,7 +12,6 @@ import {
   integer,
   oneOf,
   remoteAddress,
-  switchableAddress,
   switchableDuration,
   text,
 } from './fields/fields.ts'
@@ -178,8 +178,8 @@ export const settingGroups = {
     ),
   },
   Process: {
-    'metrics-listen-address': setting(switchableAddress(7779), 'off').describe(
-      'Address that serves metrics and health.',
+    'metrics-listen-address': setting(adminAddress, 'auto').describe(
+      'Address that serves metrics and health. `auto`: 127.0.0.1:7779, or none if that is in use. `off`: none.',
     ),
     'admin-page': setting(oneOf(['on', 'off']), 'on').describe(
       'Serve a page `/` there with upstreams and failed calls.',

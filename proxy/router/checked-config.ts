@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { SpecError } from '../chain/document.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
-import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
+import { type ParsedConfig, parseConfig, sourcesOf } from '../config/parse.ts'
 import { type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
-import { type ValidatedConfig, validateConfig } from '../validation/validate-config.ts'
+import { knownChains, type ValidatedConfig, validateConfig } from '../validation/validate-config.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
 import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -16,7 +16,7 @@ import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 
 /** A config file and its dependencies as they were read. */
-export interface LoadedConfig {
+export interface LoadedConfig extends LoadedSpecs {
   readonly parsed: ParsedConfig
   /** Hexadecimal hash of the file's text; if the file is unreadable, of an empty text. */
   readonly sha256: string
@@ -24,10 +24,14 @@ export interface LoadedConfig {
   readonly files: readonly string[]
 }
 
+/** The chain specs of a config; null with the reasons if they are unusable. */
+interface LoadedSpecs {
+  readonly catalog: ChainCatalog | null
+  readonly ofSpecs: readonly Problem[]
+}
+
 /** A config with all of its problems. */
 export interface CheckedConfig extends ValidatedConfig, LoadedConfig {
-  /** The chain specs; null if they are unusable. */
-  readonly catalog: ChainCatalog | null
   /** Removes from a text every value that must not be printed. */
   readonly redact: (text: string) => string
 }
@@ -40,26 +44,32 @@ export async function checkConfig(
   request: ConfigRequest,
   running: ChainCatalog | null = null,
 ): Promise<CheckedConfig> {
-  const loaded = await loadConfig(request)
-  return { ...loaded, ...(await validateLoaded(loaded.parsed, running)) }
+  const loaded = await loadConfig(request, running)
+  return { ...loaded, ...validateLoaded(loaded) }
 }
 
-/** Validates a config with the specs and files of this machine. */
-export async function validateLoaded(
-  parsed: ParsedConfig,
-  running: ChainCatalog | null = null,
-): Promise<Omit<CheckedConfig, keyof LoadedConfig>> {
-  let catalog = running
-  let ofSpecs: readonly Problem[] = []
-  try {
-    catalog ??= await loadCatalog(parsed.specSources)
-  } catch (error) {
-    if (!(error instanceof SpecError)) throw error
-    ofSpecs = error.problems
-  }
+/** Validates a config with the files of this machine. */
+export function validateLoaded({
+  parsed,
+  catalog,
+  ofSpecs,
+}: Pick<LoadedConfig, 'parsed' | keyof LoadedSpecs>): Omit<CheckedConfig, keyof LoadedConfig> {
   const readText = (path: string) => readFileSync(path, 'utf8')
   const validated = validateConfig(parsed, { catalog, readText }, ofSpecs)
-  return { ...validated, catalog, redact: createRedactor(parsed.hidden()) }
+  return { ...validated, redact: createRedactor(parsed.hidden()) }
+}
+
+/** Loads the chain specs, unless a router is running with them. */
+export async function loadSpecs(
+  sources: readonly string[],
+  running: ChainCatalog | null = null,
+): Promise<LoadedSpecs> {
+  try {
+    return { catalog: running ?? (await loadCatalog(sources)), ofSpecs: [] }
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error
+    return { catalog: null, ofSpecs: error.problems }
+  }
 }
 
 /**
@@ -98,21 +108,30 @@ export type FileText = { readonly text: string } | { readonly problem: Problem }
 /** A config file and its dependencies. */
 export interface ConfigRequest {
   readonly configPath: string
+  /** The config itself; `configPath` then only names it in messages. Absent: the file is read. */
+  readonly text?: string | undefined
   readonly flags: FlagValues
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Reads a config file and its env files, and parses it. Never throws. */
-export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
-  const { configPath, flags, environment } = request
-  const file = await readTextFile(configPath)
+/** Reads a config file with its env files and chain specs, and parses it. Never throws. */
+export async function loadConfig(
+  request: ConfigRequest,
+  running: ChainCatalog | null = null,
+): Promise<LoadedConfig> {
+  const { configPath, text, flags, environment } = request
+  const file = text === undefined ? await readTextFile(configPath) : { text }
+  const own = text === undefined ? [configPath] : []
   const sha256 = hash('sha256', 'text' in file ? file.text : '')
-  if ('problem' in file)
-    return { parsed: parseConfig([file.problem], request), sha256, files: [configPath] }
+  if ('problem' in file) {
+    const parsed = parseConfig([file.problem], request)
+    const specs = await loadSpecs(parsed.specSources, running)
+    return { parsed, sha256, files: own, ...specs }
+  }
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
   const envPaths: string[] = []
-  for (const path of envFilesOf(file.text, flags)) {
+  for (const path of sourcesOf(file.text, request).envFiles) {
     const names = await namesIn(path)
     envPaths.push(path, ...(names ?? []).map((name) => join(path, name)))
     for (const name of names ?? [null]) {
@@ -126,8 +145,12 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   const ofEnvFiles = problems.concat(layered.problems)
   // Without the env file, each of its variables would also be reported missing.
   const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
-  const parsed = parseConfig(source, { environment: layered.environment, flags })
-  return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
+  const inputs = { environment: layered.environment, flags }
+  const { specSources } = sourcesOf(file.text, inputs)
+  const specs = await loadSpecs(specSources, running)
+  // With unusable specs, which are reported, any chain may exist.
+  const parsed = parseConfig(source, { ...inputs, chains: knownChains(specs.catalog) })
+  return { parsed, sha256, files: [...own, ...envPaths, ...tlsFilesOf(parsed)], ...specs }
 }
 
 /** Files in a directory, without the `..` entries of a Secret mount; null if not a directory. */
