@@ -126,7 +126,7 @@ describe('commands that do not serve', () => {
     const shown = await run(['--help'])
     expect(shown).toMatchObject({ code: 0, stderr: '' })
     expect(await run(['help'])).toEqual(shown)
-    for (const word of ['validate', 'schema', '--strategy', 'SR_CONFIG', 'Exit codes'])
+    for (const word of ['validate', 'schema', 'router init', 'SR_CONFIG', 'Exit codes'])
       expect(shown.stdout).toContain(word)
     const widths = shown.stdout.split('\n').map((line) => line.length)
     expect(Math.max(...widths)).toBeLessThanOrEqual(100)

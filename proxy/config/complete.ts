@@ -58,10 +58,9 @@ function listenersOf(upstreams: readonly TreeMap[], chains: KnownChains): Tree {
 
 function completeUpstream(entry: TreeMap, chains: KnownChains | null): TreeMap {
   const urls = entry['node-urls'] ?? null
-  const list = urls instanceof Scalar ? [urls] : urls
-  if (!isList(list)) return entry
+  const list = urls instanceof Scalar ? [urls] : isList(urls) ? urls : []
   const nodeUrls = list.map((url) => (url instanceof Scalar ? { url } : url))
-  const complete = { ...entry, 'node-urls': nodeUrls }
+  const complete = { ...entry, ...(list.length > 0 && { 'node-urls': nodeUrls }) }
   if (chains === null) return complete
   const texts = nodeUrls.map((url) => (isMap(url) ? textAt(url, 'url') : ''))
   return withInterface(complete, usualInterface(chains.find(idOf(entry, chains)), texts))

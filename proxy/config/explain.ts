@@ -69,7 +69,7 @@ export function explainIssues(
 function knownKeys(known: readonly string[]): string {
   const isShort = known.length < maxListedKeys
   const listed = known.filter((name) => isShort || !isSettingName(name))
-  const others = listed.length < known.length ? ', and the flags of router --help' : ''
+  const others = listed.length < known.length ? ', and the flags of router help run' : ''
   return `Known here: ${listed.join(', ')}${others}.`
 }
 

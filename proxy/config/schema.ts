@@ -189,7 +189,9 @@ export const configSchema = z.strictObject({
   endpoints: derived(list(endpointSchema, 1), 'see Short configs').describe(
     'Listeners: one per chain and interface.',
   ),
-  'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),
+  'direct-rpc': list(upstreamSchema).describe(
+    'Primary upstreams, each with `name`, `chain-id` and `node-urls`.',
+  ),
   'backup-direct-rpc': optional(list(upstreamSchema)).describe(
     'Upstreams that take over when no primary upstream is available.',
   ),

@@ -5,6 +5,7 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
+import { whyOccupied } from '../config/problem.ts'
 import type { Address, GrpcLimits, SocketLimits } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
@@ -126,7 +127,8 @@ export class ReusePortListeners {
       const { code, message } = cause as NodeJS.ErrnoException
       // Another process took the free port in the meantime.
       if (port === 0 && code === 'EADDRINUSE') return this.open({ host, port })
-      throw new Error(`cannot listen on ${host}:${port}: ${message}`, { cause })
+      const why = whyOccupied(code, 'network-address of the endpoint')
+      throw new Error(`cannot listen on ${host}:${port}: ${message}${why}`, { cause })
     }
     return { host, port: (server.address() as AddressInfo).port }
   }

@@ -45,7 +45,13 @@ export async function checkConfig(
   running: ChainCatalog | null = null,
 ): Promise<CheckedConfig> {
   const loaded = await loadConfig(request, running)
-  return { ...loaded, ...validateLoaded(loaded) }
+  const checked = { ...loaded, ...validateLoaded(loaded) }
+  const { flagOf } = request
+  if (!flagOf) return checked
+  const inFlags = checked.problems.map((problem) => {
+    return { ...problem, path: flagOf(problem.path), line: null, column: null }
+  })
+  return { ...checked, problems: inFlags }
 }
 
 /** Validates a config with the files of this machine. */
@@ -110,9 +116,14 @@ export interface ConfigRequest {
   readonly configPath: string
   /** The config itself; `configPath` then only names it in messages. Absent: the file is read. */
   readonly text?: string | undefined
+  /** The flag that a path of such a text stands for; absent: problems show lines of the text. */
+  readonly flagOf?: (path: string) => string
   readonly flags: FlagValues
   readonly environment: Readonly<Record<string, string | undefined>>
 }
+
+const ofPath = 'Correct the path, or let router init write a config.'
+const ofEnvFile = 'Correct env-file, or write NAME=value lines into that file.'
 
 /** Reads a config file with its env files and chain specs, and parses it. Never throws. */
 export async function loadConfig(
@@ -120,7 +131,7 @@ export async function loadConfig(
   running: ChainCatalog | null = null,
 ): Promise<LoadedConfig> {
   const { configPath, text, flags, environment } = request
-  const file = text === undefined ? await readTextFile(configPath) : { text }
+  const file = text === undefined ? await readTextFile(configPath, 'the file', ofPath) : { text }
   const own = text === undefined ? [configPath] : []
   const sha256 = hash('sha256', 'text' in file ? file.text : '')
   if ('problem' in file) {
@@ -136,7 +147,7 @@ export async function loadConfig(
     envPaths.push(path, ...(names ?? []).map((name) => join(path, name)))
     for (const name of names ?? [null]) {
       const at = name === null ? path : join(path, name)
-      const envFile = await readTextFile(at, `the env file ${at}`)
+      const envFile = await readTextFile(at, `the env file ${at}`, ofEnvFile)
       if ('text' in envFile) envFiles.push({ name: at, text: envFile.text, variable: name })
       else problems.push({ ...envFile.problem, path: 'env-file' })
     }
@@ -173,14 +184,18 @@ function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
 }
 
 /** Reads at most `mostFileBytes` of text. Never throws, and never waits for pipes or devices. */
-export async function readTextFile(path: string, subject = 'the file'): Promise<FileText> {
+export async function readTextFile(
+  path: string,
+  subject = 'the file',
+  hint: string | null = null,
+): Promise<FileText> {
   let file: FileHandle | null = null
   try {
     // Opening a pipe without O_NONBLOCK would wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     return await readOpenFile(file, subject)
   } catch (error) {
-    return refuse(subject, whyUnreadable(error), null)
+    return refuse(subject, whyUnreadable(error), hint)
   } finally {
     await file?.close()
   }

@@ -99,7 +99,9 @@ export function specNote(chain: Pick<KnownChain, 'ownFile'> | null): string {
   return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
 
-function chainHint(chainId: string, { ids, names = [] }: KnownChains): string {
+function chainHint(chainId: string, { ids, names = [], find }: KnownChains): string {
+  if (/^(?:\d+|0x[\da-f]+)$/i.test(chainId) && find(`evm:${Number(chainId)}`))
+    return `Did you mean evm:${Number(chainId)}?`
   const ofWords = new Map(ids.map((id) => [id, id]))
   for (const { id, aliases, name } of names)
     for (const word of [...aliases, name])

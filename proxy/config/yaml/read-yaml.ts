@@ -63,7 +63,9 @@ function wordsOf(message: string): Words {
     `not valid YAML: ${message.split('\n')[0]?.slice(0, 120)}`,
     isUnquoted
       ? 'Put a value with ": ", "[" or "{" in it in quotes, such as "[::1]:3360" or "https://h/${KEY}".'
-      : null,
+      : message.startsWith('Tabs')
+        ? 'Indent with spaces.'
+        : null,
   ]
 }
 
