@@ -389,6 +389,19 @@ const rows: readonly Row[] = [
   },
   {
     of: 'config/fields/upstream-auth.ts',
+    says: /auth-headers\.x-key: the value holds a placeholder that was not replaced: YOUR_KEY/,
+    file: {
+      'direct-rpc': [upstream({ 'auth-config': { 'auth-headers': { 'x-key': 'YOUR_KEY' } } })],
+    },
+    provider: {
+      nodeUrls: [
+        { url: 'https://a.example', auth: { headers: [{ name: 'x-key', value: 'YOUR_KEY' }] } },
+      ],
+    },
+    operatorSays: /auth\.headers.*the value holds a placeholder that was not replaced/,
+  },
+  {
+    of: 'config/fields/upstream-auth.ts',
     says: /auth-headers\.x-key: has no value/,
     file: { 'direct-rpc': [upstream({ 'auth-config': { 'auth-headers': { 'x-key': null } } })] },
     never: 'It writes a value for each header.',
@@ -443,6 +456,9 @@ const others: Readonly<Record<string, string>> = {
   'router/checked-config.ts':
     'Errors of the machine: unreadable config and env files. Kubernetes mounts those of pods.',
   'cli/command-line.ts': 'Errors of the command line. The operator writes that of pods.',
+  'cli/config-source.ts': 'Errors of the command line.',
+  'cli/find-chain.ts': 'Errors of the command line. The operator names the chain.',
+  'cli/main.ts': 'Errors of the command line.',
   'cli/record.ts': 'Errors of the command line. Pods record nothing.',
   'cli/replay.ts': 'Another command.',
   'cli/init.ts': 'Another command.',

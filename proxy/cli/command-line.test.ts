@@ -77,7 +77,7 @@ test.each([
   ],
   ['statu', ': unknown command "statu" | Did you mean status? A file of that name is ./statu.'],
   ['schema c.yml', ': unexpected argument "c.yml" | router schema takes no arguments.'],
-  ['cache a b', ': unexpected argument "b" | router cache takes one [host:port].'],
+  ['cache a b', ': unexpected argument "b" | router cache takes one host:port.'],
   [
     'cache --strategy latency',
     '--strategy: the flag is not of router cache | Those of router cache: --cache-bytes, --metrics-listen-address, --drain-timeout, --log-level, --log-format.',

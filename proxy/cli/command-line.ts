@@ -145,7 +145,7 @@ function checkPositionals(command: Command, rest: readonly string[]): readonly P
     return [problemAt('', null, `unknown command ${quote(first)}`, hint)]
   }
   if (extra === undefined) return []
-  const takes = argument === null ? 'no arguments' : hasFile ? 'one config file' : `one ${argument}`
+  const takes = argument === null ? 'no arguments' : hasFile ? 'one config file' : `one ${argument.replace(/[<>[\]]/g, '')}`
   const hint = `router ${command} takes ${takes}.`
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }

@@ -139,9 +139,9 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
 /** Placeholders of documentation and other tools, which no server accepts as a key. */
 const leftOver = [
   /\{\{[^{}]*\}\}/,
-  /<[A-Za-z][\w .-]*>/,
+  /(?<!\$)<[A-Za-z][\w .-]*>/,
   /(?<![\w$])\$[A-Z][A-Z0-9_]+(?![\w{<])/,
-  /(?<![\w.])\{[A-Z][\w-]*\}/i,
+  /(?<![\w.$])\{[A-Z][\w-]*\}/i,
   /\b(?:your|insert|replace|enter|change)[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here|me)\b/i,
   /\bYOUR_?[A-Z_]*(?:KEY|TOKEN|SECRET|ID)\b/,
 ]
