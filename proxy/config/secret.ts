@@ -142,7 +142,7 @@ const leftOver = [
   /(?<!\$)<[A-Za-z][\w .-]*>/,
   /(?<![\w$])\$[A-Z][A-Z0-9_]+(?![\w{<])/,
   /(?<![\w.$])\{[A-Z][\w-]*\}/i,
-  /\b(?:your|insert|replace|enter|change)[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here|me)\b/i,
+  /\byour[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here)\b/i,
   /\bYOUR_?[A-Z_]*(?:KEY|TOKEN|SECRET|ID)\b/,
 ]
 
