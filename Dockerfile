@@ -43,7 +43,6 @@ ENV NODE_ENV=production
 # see bin/router.mjs.
 FROM common AS with-router
 COPY dist/specs /app/dist/specs
-COPY examples/ethereum.yml /app/examples/
 COPY dist/bin/cache.proto dist/bin/router* /app/dist/bin/
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
 

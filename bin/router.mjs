@@ -17,8 +17,8 @@ import { fileURLToPath } from 'node:url'
 const major = Number(process.versions.node.split('.')[0])
 if (major < 26) {
   process.stderr.write(
-    `router: Node ${process.version} is too old. Start it with the Node 26 that npm installed: ` +
-      'npx -- router ..., or node_modules/.bin/node -- bin/router.mjs ...\n',
+    `router: Node ${process.version} is too old. Start bin/router.mjs itself, which finds the Node 26 ` +
+      'that npm installed, or node_modules/.bin/node -- bin/router.mjs ...\n',
   )
   process.exit(2)
 }

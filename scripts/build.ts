@@ -41,7 +41,7 @@ const openTelemetryAsCommonJs: Plugin = {
 }
 
 /**
- * Bundles the programs into `dist/bin/`, which `npx router` and `npx rpc-operator` run. A bundle
+ * Bundles the programs into `dist/bin/`, which the programs in `bin/` run. A bundle
  * starts faster and needs a third less memory than a few hundred modules. The sources also run
  * unbuilt. Each program has a separate build, so that the router's bundle excludes the Kubernetes
  * client. `dist/bin` is as deep as `proxy/cli`, so that relative paths to `specs/` work in both.

@@ -21,7 +21,11 @@ for (const program of programs) {
 const { name, version, description, license, type, engines, optionalDependencies } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 ) as Record<string, unknown>
-const bin = Object.fromEntries(programs.map((program) => [program, `bin/${program}`]))
+// npx takes the program with the name of the package.
+const bin = {
+  ...Object.fromEntries(programs.map((program) => [program, `bin/${program}`])),
+  'rpc-router': 'bin/router',
+}
 const url = process.argv[2]
 const repository = url ? { type: 'git', url: `git+${url}.git` } : undefined
 const about = {

@@ -37,7 +37,7 @@ export interface RouterOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Flags for the router, such as `--strategy`. */
   readonly flags?: readonly string[]
-  /** Starts it with `npx router`, as in the README. */
+  /** Starts it with `npx router`, as in a checkout. */
   readonly throughNpx?: boolean
   /** Settings of every upstream URL, such as `timeout`. */
   readonly urlSettings?: Readonly<Record<string, unknown>>

@@ -237,7 +237,10 @@ test.each([
   [['replay', 'a', '--againts', 'b.yml'], 'unknown flag "--againts". Did you mean --against?'],
   [['replay', 'a', '--rate', '0'], '--rate: "0" is not a whole number from 1'],
   [['replay', 'a', '--rate', 'x'], '--rate: "x" is not a whole number from 1'],
-  [['validate', 'a.yml', '--record', 'b'], '--record: the flag is of run alone'],
+  [
+    ['validate', 'a.yml', '--record', 'b'],
+    '--record: the flag is not of router validate. It is a flag of: router run.',
+  ],
 ])('router %j is refused', async (args, message) => {
   const { code, output } = await command(...args)
   expect(output).toContain(message)

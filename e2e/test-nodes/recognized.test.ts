@@ -66,15 +66,14 @@ test.each(chains)('router init writes the chain of %s: %s', async (node, chain) 
   const url = urls.get(node) ?? ''
   const named = await router('init', '--chain', 'ETH1', '--url', url)
   expect(named).toMatchObject({ code: 0 })
-  expect(named.stdout.match(/chain-id: (\S+)/g)).toEqual(
-    Array.from({ length: 2 }, () => `chain-id: ${chain ?? 'ETH1'}`),
-  )
+  expect(named.stdout.match(/chain-id: (\S+)/g)).toEqual([`chain-id: ${chain ?? 'ETH1'}`])
   const said = chain && new RegExp(`^${chain}, which caches nothing: a test node answers \\(`)
   expect(named.stderr).toMatch(said ?? /^Next: /)
 
   const unnamed = await router('init', '--url', url)
-  expect(unnamed.code).toBe(chain === null ? 2 : 0)
-  expect(unnamed.stdout).toBe(chain === null ? '' : named.stdout)
+  expect(unnamed.code).toBe(0)
+  if (chain === null) expect(unnamed.stdout).toMatch(/chain-id: (?:ETH1|SEP1)\n/)
+  else expect(unnamed.stdout).toBe(named.stdout)
 })
 
 test('the doctor finds nothing to change in a config of router init for a test node', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
-import { validateLoaded } from '../../proxy/router/checked-config.ts'
+import { loadSpecs, validateLoaded } from '../../proxy/router/checked-config.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
@@ -389,6 +389,19 @@ const rows: readonly Row[] = [
   },
   {
     of: 'config/fields/upstream-auth.ts',
+    says: /auth-headers\.x-key: the value holds a placeholder that was not replaced: YOUR_KEY/,
+    file: {
+      'direct-rpc': [upstream({ 'auth-config': { 'auth-headers': { 'x-key': 'YOUR_KEY' } } })],
+    },
+    provider: {
+      nodeUrls: [
+        { url: 'https://a.example', auth: { headers: [{ name: 'x-key', value: 'YOUR_KEY' }] } },
+      ],
+    },
+    operatorSays: /auth\.headers.*the value holds a placeholder that was not replaced/,
+  },
+  {
+    of: 'config/fields/upstream-auth.ts',
     says: /auth-headers\.x-key: has no value/,
     file: { 'direct-rpc': [upstream({ 'auth-config': { 'auth-headers': { 'x-key': null } } })] },
     never: 'It writes a value for each header.',
@@ -443,6 +456,9 @@ const others: Readonly<Record<string, string>> = {
   'router/checked-config.ts':
     'Errors of the machine: unreadable config and env files. Kubernetes mounts those of pods.',
   'cli/command-line.ts': 'Errors of the command line. The operator writes that of pods.',
+  'cli/config-source.ts': 'Errors of the command line.',
+  'cli/find-chain.ts': 'Errors of the command line. The operator names the chain.',
+  'cli/main.ts': 'Errors of the command line.',
   'cli/record.ts': 'Errors of the command line. Pods record nothing.',
   'cli/replay.ts': 'Another command.',
   'cli/init.ts': 'Another command.',
@@ -455,6 +471,7 @@ const others: Readonly<Record<string, string>> = {
 }
 
 const bundled = await loadBundledSpecs()
+const specs = await loadSpecs([])
 const minimal = {
   endpoints: [eth],
   'direct-rpc': [upstream()],
@@ -463,7 +480,10 @@ const minimal = {
 
 async function routerErrors(file: object): Promise<string> {
   const text = JSON.stringify({ ...minimal, ...file })
-  const { problems } = await validateLoaded(parseConfig(text, { environment: {}, flags: {} }))
+  const { problems } = validateLoaded({
+    ...specs,
+    parsed: parseConfig(text, { environment: {}, flags: {} }),
+  })
   const errors = problems.filter(({ severity }) => severity === 'error')
   return errors.map(({ path, message }) => `${path}: ${message}`).join('\n')
 }

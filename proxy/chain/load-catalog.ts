@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { nearest } from '../config/nearest.ts'
 import type { Problem } from '../config/problem.ts'
 import type { ApiInterface } from '../config/types.ts'
+import { anyEvmBase, anyEvmSpec, evmIdIn, evmIdOf, nameKey } from './any-evm.ts'
 import { compileChain } from './compile/compile-chain.ts'
 import { bundledCatalog } from './bundled-catalog.ts'
 import { SpecError, fileProblem } from './document.ts'
@@ -257,6 +258,7 @@ function chainCatalog(
   files: readonly FailureFile[],
 ): ChainCatalog {
   const named = new Map<string, LayeredSpec>()
+  for (const each of specs.values()) named.set(nameKey(each.spec.name ?? ''), each)
   for (const layer of Map.groupBy(specs.values(), (each) => each.layer).values()) {
     for (const each of layer)
       for (const alias of each.spec.aliases ?? []) named.set(alias.toLowerCase(), each)
@@ -273,11 +275,25 @@ function chainCatalog(
     const failures = tableOf([...new Set([...names, 'common'])])
     return { ...compileChain(spec, failures), ownFile: layer === 0 ? null : file }
   }
+  const reached = [...specs].filter(([id, each]) => named.get(id) === each)
+  const own = reached.map(([, { spec }]) => spec)
+  /** An EVM chain by its chain id, with the spec of any EVM chain if it has none. */
+  const ofEvm = (evmId: string): LayeredSpec | null => {
+    const known = reached.find(([, { spec }]) => spec.family === 'evm' && evmIdIn(spec) === evmId)
+    const base = named.get(anyEvmBase)
+    return known?.[1] ?? (base ? { ...base, spec: anyEvmSpec(base.spec, evmId) } : null)
+  }
   return {
-    ids: [...specs].filter(([id, each]) => named.get(id) === each).map(([, { spec }]) => spec.id),
+    ids: own.map(({ id }) => id),
+    names: own.map(({ id, aliases = [], name = id }) => ({ id, aliases, name })),
     find(chainId) {
-      const found = named.get(chainId.toLowerCase())
-      return found === undefined ? null : chains.getOrInsertComputed(found, compile)
+      const evmId = evmIdOf(chainId)
+      let found = named.get(nameKey(chainId))
+      if (!found && evmId) {
+        found = ofEvm(evmId) ?? undefined
+        if (found) named.set(nameKey(chainId), found)
+      }
+      return found ? chains.getOrInsertComputed(found, compile) : null
     },
   }
 }

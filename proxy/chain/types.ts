@@ -263,8 +263,17 @@ export interface Chain {
   readonly ownFile: string | null
 }
 
-/** All chains of the spec sources, by id and by alias. Ids ignore letter case. */
+/** The names of a chain in a config. */
+export interface ChainNames {
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly name: string
+}
+
+/** All chains of the spec sources. */
 export interface ChainCatalog {
+  /** Finds a chain by id, alias or name in any letter case; `evm:N` is any EVM chain. */
   find(chainId: string): Chain | null
   readonly ids: readonly string[]
+  readonly names: readonly ChainNames[]
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep, systemClock } from '../clock/clock.ts'
 import { formatAddress, parseAddress } from '../config/fields/address.ts'
+import { adminPort } from '../config/fields/fields.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
 import { linesOf } from '../console/lines.ts'
 import { readPage } from '../console/read-page.ts'
@@ -10,17 +11,18 @@ import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from '../router/checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
-const adminPort = 7779
+const ofGuid =
+  'Rpc-Guid, a header of each answer, has the guid; --failed lists the last failed calls.'
 const betweenLooksMs = 3_000
 
 /** `router top`: a live screen, or the changes between two samples. @returns the exit code */
-export async function top({ own, output }: CommandLine, io: CommandIo): Promise<number> {
+export async function top({ command, own, output }: CommandLine, io: CommandIo): Promise<number> {
   const addresses = readAddresses(own.at, [], io)
   if (addresses === null) return exitCodes.invalid
   const replicas = new Replicas(addresses)
   await replicas.ask()
   const isJson = output === 'json'
-  if (!own.once && !isJson && process.stdout.isTTY && process.stdin.isTTY) {
+  if (command === 'top' && !own.once && !isJson && process.stdout.isTTY && process.stdin.isTTY) {
     const { showScreen } = await import('../console/screen.ts')
     await showScreen({ replicas, clock: systemClock, isColoured: !io.environment['NO_COLOR'] })
     return exitCodes.done
@@ -50,7 +52,8 @@ export async function explain(line: CommandLine, io: CommandIo): Promise<number>
     ? `?${query.map((each) => `${each}&`).join('')}`
     : `/${encodeURIComponent(guid)}?`
   const isClear = kinds.length <= 1 && isList === query.length > 0
-  const usage = problemAt('', null, 'expected one guid, --failed, --slow, --retried or --upstream')
+  const expected = 'expected one guid, --failed, --slow, --retried or --upstream'
+  const usage = problemAt('', null, expected, ofGuid)
   const replicas = readAddresses(own.at, isClear ? [] : [usage], io)
   if (replicas === null) return exitCodes.invalid
   const pending = [...replicas].map(async ([name, url]) => {

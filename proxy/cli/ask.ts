@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Select, TextInput } from '@inkjs/ui'
-import { Box, render, Text } from 'ink'
-import { createElement } from 'react'
+import { autocomplete, isCancel, text } from '@clack/prompts'
+import type { ChainNames } from '../chain/types.ts'
 
-/**
- * Prompts the user on this terminal, and leaves question and answer on the screen.
- * @param choices what the user picks from; absent: the user types text
- * @param otherwise initial text of the input
- * @returns null if the user cancels with Ctrl-C
- */
-export async function ask(
-  question: string,
-  { choices, otherwise = '' }: { choices?: readonly string[]; otherwise?: string } = {},
-): Promise<string | null> {
-  let answer: string | null = null
-  const answered = (text: string) => {
-    answer = text.trim()
-    app.rerender(createElement(Text, null, `${question} ${answer}`))
-    void app.waitUntilRenderFlush().then(() => app.unmount())
-  }
-  const options = choices?.map((each) => ({ label: each, value: each }))
-  const input = options
-    ? createElement(Select, { options, visibleOptionCount: 10, onChange: answered })
-    : createElement(TextInput, { defaultValue: otherwise, onSubmit: answered })
-  const prompt = createElement(Text, null, `${question} `)
-  // Plain React calls: nothing compiles JSX here.
-  const app = render(createElement(Box, { flexWrap: 'wrap' }, prompt, input), {
-    ...{ interactive: true, patchConsole: false },
+/* Prompts of `router init`. Each returns undefined if the user cancels with Ctrl-C. */
+
+const wordsIn = (answer: string | undefined) => answer?.split(/[\s,]+/).filter(Boolean) ?? []
+
+/** @param faultOf what is wrong with the URLs, which the user then corrects */
+export async function askUrls(
+  faultOf: (urls: readonly string[]) => string | undefined,
+): Promise<readonly string[] | undefined> {
+  const answer = await text({
+    message: 'URLs of your nodes, with spaces between, ${NAME} in place of a key',
+    placeholder: 'https://eth.example.com/v2/${KEY}',
+    validate: (value) => faultOf(wordsIn(value)),
   })
-  await app.waitUntilExit()
-  return answer
+  return isCancel(answer) ? undefined : wordsIn(answer)
+}
+
+/** @param reported the chain that a node reports */
+export async function askChain(
+  names: readonly ChainNames[],
+  reported: { readonly id: string; readonly name: string } | undefined,
+): Promise<string | undefined> {
+  const isNew = reported && !names.some(({ id }) => id === reported.id)
+  // A chain comes before its testnets, whose ids are longer.
+  const sorted = names.toSorted((a, b) => a.id.localeCompare(b.id))
+  const all = [...(isNew ? [{ ...reported, aliases: [] }] : []), ...sorted]
+  const answer = await autocomplete({
+    message: reported ? 'The nodes report this chain' : 'Chain',
+    placeholder: 'Type to filter',
+    options: all.map(({ id, name, aliases }) => {
+      return { value: id, label: name, hint: [id, ...aliases].join(', ') }
+    }),
+    ...(reported && { initialValue: reported.id }),
+    maxItems: 10,
+  })
+  return isCancel(answer) ? undefined : answer
+}
+
+/** @param exists whether a file is there, which is never overwritten */
+export async function askFile(
+  usual: string,
+  exists: (path: string) => boolean,
+): Promise<string | undefined> {
+  const answer = await text({
+    message: 'File to write',
+    initialValue: usual,
+    validate: (path) => (path && exists(path) ? 'It exists. Name another file.' : undefined),
+  })
+  return isCancel(answer) ? undefined : answer || undefined
 }

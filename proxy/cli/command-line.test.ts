@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commands, configPathOf, helpText, parseFlags } from './command-line.ts'
+import { parseFlags } from './command-line.ts'
+import { type Command, commandRows } from './commands.ts'
+import { commandHelp, completions, helpText } from './help.ts'
 import { settingNames } from '../config/settings.ts'
 
 describe('a valid command line', () => {
@@ -19,7 +21,9 @@ describe('a valid command line', () => {
     ['help', 'help', [], {}],
     ['help validate', 'help', ['validate'], {}],
     ['--help', 'help', [], {}],
-    ['validate -h', 'help', [], {}],
+    ['validate -h', 'help', ['validate'], {}],
+    ['-h', 'help', [], {}],
+    ['validate -', 'validate', ['-'], {}],
     ['c.yml --strategy latency', 'run', ['c.yml'], { strategy: ['latency'] }],
     ['--strategy=latency c.yml', 'run', ['c.yml'], { strategy: ['latency'] }],
     ['c.yml --shared-state', 'run', ['c.yml'], { 'shared-state': ['true'] }],
@@ -53,8 +57,8 @@ describe('a valid command line', () => {
 
 test.each([
   ['c.yml --stratgy latency', '--stratgy: unknown flag "--stratgy" | Did you mean --strategy?'],
-  ['c.yml --zzz', '--zzz: unknown flag "--zzz" | See router --help.'],
-  ['c.yml -x', '-x: unknown flag "-x" | See router --help.'],
+  ['c.yml --zzz', '--zzz: unknown flag "--zzz" | See router help.'],
+  ['c.yml -x', '-x: unknown flag "-x" | See router help.'],
   ['c.yml -strategy=latency', '-strategy: unknown flag "-strategy" | Did you mean --strategy?'],
   [
     'c.yml --strategy',
@@ -67,16 +71,26 @@ test.each([
   ['c.yml --strategy=', '--strategy: the value is empty | null'],
   ['c.yml --strategy a --strategy b', '--strategy: the flag is given twice | Keep one of them.'],
   ['c.yml d.yml', ': unexpected argument "d.yml" | router run takes one config file.'],
-  ['valdate c.yml', ': unknown command "valdate" | Did you mean validate?'],
+  [
+    'valdate c.yml',
+    ': unknown command "valdate" | Did you mean validate? A file of that name is ./valdate.',
+  ],
+  ['statu', ': unknown command "statu" | Did you mean status? A file of that name is ./statu.'],
   ['schema c.yml', ': unexpected argument "c.yml" | router schema takes no arguments.'],
-  ['cache a b', ': unexpected argument "b" | router cache takes one address.'],
+  ['cache a b', ': unexpected argument "b" | router cache takes one host:port.'],
   [
     'cache --strategy latency',
     '--strategy: the flag is not of router cache | Those of router cache: --cache-bytes, --metrics-listen-address, --drain-timeout, --log-level, --log-format.',
   ],
-  ['c.yml --output json', '--output: the flag is of validate alone | null'],
-  ['c.yml --url http://a', '--url: the flag is of init alone | null'],
-  ['init --chain', '--chain: the value is missing | Write --chain <id>.'],
+  [
+    'c.yml --output json',
+    '--output: the flag is not of router run | It is a flag of: router validate.',
+  ],
+  [
+    'top --url http://a',
+    '--url: the flag is not of router top | It is a flag of: router run, router init, router validate, router doctor, router config.',
+  ],
+  ['init --chain', '--chain: the value is missing | Write --chain <name>.'],
   ['init --chain a --chain b', '--chain: the flag is given twice | Keep one of them.'],
   [
     'validate c.yml --output xml',
@@ -110,21 +124,37 @@ test('any command line is parsed or refused', () => {
   fc.assert(
     fc.property(fc.array(word), (argv) => {
       const { command, problems } = parseFlags(argv)
-      expect(Object.keys(commands)).toContain(command)
+      expect(Object.keys(commandRows)).toContain(command)
       for (const { message } of problems) expect(message).not.toBe('')
     }),
   )
 })
 
-test('the config file is the argument, else SR_CONFIG', () => {
-  expect(configPathOf(['a.yml'], { SR_CONFIG: 'b.yml' })).toBe('a.yml')
-  expect(configPathOf([], { SR_CONFIG: 'b.yml' })).toBe('b.yml')
-  expect(configPathOf([], { SR_CONFIG: '' })).toBeNull()
+test('the help is narrow, and names every flag that works', () => {
+  for (const command of Object.keys(commandRows) as Command[]) {
+    const help = commandHelp(command)
+    for (const line of help.split('\n')) expect(line.length).toBeLessThan(100)
+    expect(help).toContain('Exit codes: ')
+    expect(helpText()).toContain(`\n  ${command} `)
+  }
+  const help = commandHelp('run')
+  for (const name of [...settingNames, 'chain', 'url', 'record'])
+    expect(help).toContain(`  --${name}`)
+  expect(help).toContain('Default: 30s.')
+  expect(commandHelp('top')).not.toContain('--strategy')
 })
 
-test('the help is narrow and names every flag that works', () => {
-  const help = helpText()
-  for (const line of help.split('\n')) expect(line.length).toBeLessThan(100)
-  for (const name of settingNames) expect(help).toContain(`  --${name}`)
-  expect(help).toContain('Default: 30s.')
+test.each<[words: string, candidates: readonly string[]]>([
+  ['val', ['validate']],
+  ['--stra', ['--strategy']],
+  ['top --', ['--json', '--at', '--once', '--help']],
+  ['config.yml --strategy l', ['latency']],
+  ['--log-level ', ['debug', 'info', 'warn', 'error']],
+  ['init --interface r', ['rest']],
+  ['completion ', ['bash', 'zsh', 'fish']],
+  ['help rep', ['replay']],
+  ['validate ', []],
+  ['--env-file ', []],
+])('completing %j offers %j', (words, candidates) => {
+  expect(completions(words.split(' '))).toEqual(candidates)
 })

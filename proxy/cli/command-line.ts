@@ -1,83 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { kindKeyword } from '../config/fields/field.ts'
-import { apiInterfaces } from '../config/fields/fields.ts'
 import { nearest } from '../config/nearest.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
+import { type FlagValues, isSettingName, settingNames, settings } from '../config/settings.ts'
 import {
-  type FlagValues,
-  type SettingName,
-  isSettingName,
-  settingGroups,
-  settingNames,
-  settings,
-} from '../config/settings.ts'
-
-/** The commands of `router`, each with its sentence in `--help`. */
-export const commands = {
-  run: 'Serve. The default: `router config.yml` is `router run config.yml`.',
-  validate: 'Check a config file and print every problem. Exit code 0 or 2.',
-  doctor: 'Probe each URL of a config, and report what to change. Exit code 0 or 1.',
-  replay: 'Replay recorded calls, and report different answers. Exit code 0 or 1.',
-  init: 'Write a first config, from flags or from prompts on a terminal.',
-  cache: 'Serve the cache that routers share as `cache-be`.',
-  explain: 'Explain the routing of a call, by the guid in its header Rpc-Guid.',
-  top: 'Show problems, upstreams and failed calls of running routers.',
-  schema: 'Print the JSON Schema of the config file, for editors.',
-  version: 'Print the version.',
-  help: 'Print this text.',
-} as const
-export type Command = keyof typeof commands
-
-/** The settings that these commands accept as flags; other commands accept all settings. */
-const settingsOf: Partial<Record<Command, readonly string[]>> = {
-  cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
-  init: [],
-  explain: [],
-  top: [],
-}
-
-/** Positional arguments of these commands; others take a config file, or none. */
-const argumentsOf: Partial<Record<Command, string>> = {
-  cache: 'one address',
-  explain: 'one guid',
-  replay: 'one recording',
-}
-
-const outputFormats = ['text', 'json'] as const
-
-/** Flags that are not settings, with the placeholder of their value and their commands. */
-const ownFlags = {
-  output: { valueName: outputFormats.join('|'), of: ['validate'], repeatable: false },
-  json: { valueName: null, of: ['validate', 'top'], repeatable: false },
-  record: { valueName: 'file', of: ['run'], repeatable: false },
-  'record-bytes': { valueName: 'size', of: ['run'], repeatable: false },
-  'record-without-params': { valueName: null, of: ['run'], repeatable: false },
-  against: { valueName: 'config.yml', of: ['replay'], repeatable: false },
-  rate: { valueName: 'calls a second', of: ['replay'], repeatable: false, isCount: true },
-  chain: { valueName: 'id', of: ['init'], repeatable: false },
-  interface: { valueName: apiInterfaces.join('|'), of: ['init'], repeatable: false },
-  url: { valueName: 'url', of: ['init'], repeatable: true },
-  at: { valueName: 'host:7779', of: ['explain', 'top'], repeatable: true },
-  failed: { valueName: null, of: ['explain'], repeatable: false },
-  slow: { valueName: null, of: ['explain'], repeatable: false },
-  retried: { valueName: null, of: ['explain'], repeatable: false },
-  upstream: { valueName: 'name', of: ['explain'], repeatable: false },
-  once: { valueName: null, of: ['top'], repeatable: false },
-} as const satisfies Record<string, OwnFlag>
-interface OwnFlag {
-  readonly valueName: string | null
-  readonly of: readonly Command[]
-  readonly repeatable: boolean
-  readonly isCount?: true
-}
-type OwnFlagName = keyof typeof ownFlags
-
-function isOwnFlag(name: string): name is OwnFlagName {
-  return Object.hasOwn(ownFlags, name)
-}
-export type OutputFormat = (typeof outputFormats)[number]
+  type Command,
+  commandRows,
+  isCommand,
+  isOwnFlag,
+  type OwnFlagName,
+  ownFlagsOf,
+  ownRows,
+  type OutputFormat,
+  outputFormats,
+  settingsOf,
+  valueNameOf,
+} from './commands.ts'
 
 /** A parsed command line. */
 export interface CommandLine {
@@ -92,15 +31,10 @@ export interface CommandLine {
   readonly problems: readonly Problem[]
 }
 
+const names = [...settingNames, ...Object.keys(ownRows).filter(isOwnFlag)]
 const options: ParseArgsOptionsConfig = {
   ...Object.fromEntries(
-    settingNames.map((name) => [name, { type: valueNameOf(name) === null ? 'boolean' : 'string' }]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(ownFlags).map(([name, { valueName }]) => [
-      name,
-      { type: valueName === null ? 'boolean' : 'string' },
-    ]),
+    names.map((name) => [name, { type: valueNameOf(name) === null ? 'boolean' : 'string' }]),
   ),
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -129,10 +63,11 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     if (fault !== null) faults.set(token.index, fault)
   }
   const [first = ''] = words
-  const named = Object.hasOwn(commands, first) ? (first as Command) : null
+  const named = isCommand(first) ? first : null
   const flag = (['help', 'version'] as const).find((name) => values.has(name))
   const command = flag ?? named ?? 'run'
-  const positionals = named === null ? words : words.slice(1)
+  const isHelpOf = flag === 'help' && named !== null && named !== 'help'
+  const positionals = isHelpOf ? [named] : named === null ? words : words.slice(1)
   const [format = values.has('json') ? 'json' : 'text'] = values.get('output') ?? []
   const output = outputFormats.find((known) => known === format)
   const problems = [...faults.values()]
@@ -144,12 +79,14 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     // A word after an unknown flag may have been its value.
     if (faults.size === 0) problems.push(...checkPositionals(command, positionals))
     for (const name of [...values.keys()].filter(isOwnFlag)) {
-      const { of }: OwnFlag = ownFlags[name]
-      if (!of.includes(command))
-        problems.push(problemAt(`--${name}`, null, `the flag is of ${of.join(' and ')} alone`))
+      const of = ownRows[name].of.map((each) => `router ${each}`).join(', ')
+      const hint = `It is a flag of: ${of}.`
+      if (!ownFlagsOf(command).includes(name))
+        problems.push(problemAt(`--${name}`, null, `the flag is not of router ${command}`, hint))
     }
-    const known = settingsOf[command] ?? settingNames
-    const hint = known.length > 0 ? `Those of router ${command}: --${known.join(', --')}.` : null
+    const known = settingsOf(command)
+    const own = [...ownFlagsOf(command), ...known].map((name) => `--${name}`).join(', ')
+    const hint = own === '' ? 'It has no flags.' : `Those of router ${command}: ${own}.`
     for (const name of [...values.keys()].filter(isSettingName))
       if (!known.includes(name))
         problems.push(problemAt(`--${name}`, null, `the flag is not of router ${command}`, hint))
@@ -157,14 +94,6 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const flags = Object.fromEntries([...values].filter(([name]) => isSettingName(name)))
   const own = Object.fromEntries([...values].filter(([name]) => isOwnFlag(name)))
   return { command, positionals, flags, output: output ?? 'text', own, problems }
-}
-
-/** The config file to use: the argument, otherwise `SR_CONFIG`; null if there is neither. */
-export function configPathOf(
-  positionals: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): string | null {
-  return positionals[0] ?? (environment['SR_CONFIG'] || null)
 }
 
 interface FlagToken {
@@ -184,109 +113,44 @@ function readFlag(
   // `-strategy` is not a group of short flags.
   if (rawName !== flag || !Object.hasOwn(options, name)) {
     const near = nearest(flag.replace(/^-+/, ''), Object.keys(options))
-    const hint = near === null ? 'See router --help.' : `Did you mean --${near}?`
+    const hint = near === null ? 'See router help.' : `Did you mean --${near}?`
     return problemAt(flag, null, `unknown flag ${quote(flag)}`, hint)
   }
   const value = given ?? (options[name]?.type === 'boolean' ? 'true' : undefined)
-  const valueName = isSettingName(name)
-    ? valueNameOf(name)
-    : isOwnFlag(name) && ownFlags[name].valueName
+  const valueName = isSettingName(name) || isOwnFlag(name) ? valueNameOf(name) : null
   // `-1` is a value, `--strategy` and `-h` are not.
   if (value === undefined || (!inlineValue && /^-(?!\d)/.test(value)))
     return problemAt(flag, null, 'the value is missing', `Write ${flag} <${valueName}>.`)
   if (value === '') return problemAt(flag, null, 'the value is empty')
   const known = values.get(name) ?? []
-  const isRepeatable = isSettingName(name)
-    ? settings[name].repeatable
-    : isOwnFlag(name) && ownFlags[name].repeatable
+  const row = isOwnFlag(name) ? ownRows[name] : null
+  const isRepeatable = isSettingName(name) ? settings[name].repeatable : row?.repeatable
   if (known.length > 0 && !isRepeatable)
     return problemAt(flag, null, 'the flag is given twice', 'Keep one of them.')
-  const { isCount }: Partial<OwnFlag> = isOwnFlag(name) ? ownFlags[name] : {}
-  if (isCount && !/^[1-9]\d{0,8}$/.test(value))
-    return problemAt(flag, null, `${quote(value)} is not a whole number from 1`)
+  if (row?.isCount && !/^[1-9]\d{0,8}$/.test(value))
+    return problemAt(flag, null, `${quote(value)} is not a whole number from 1`, 'Such as 20.')
   values.set(name, [...known, value])
   return null
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
-  const takeOne = ['run', 'validate', 'doctor', 'replay', 'init', 'cache', 'explain']
-  const most = takeOne.includes(command) ? 1 : 0
-  const extra = rest[most]
-  if (extra === undefined) return []
+  const { argument } = commandRows[command]
+  const extra = rest[argument === null ? 0 : 1]
+  const hasFile = argument === '[config.yml]'
   // In `router valdate config.yml`, the first word is a misspelt command.
-  const meant = command === 'run' ? nearest(rest[0] ?? '', Object.keys(commands)) : null
-  if (meant !== null) {
-    const message = `unknown command ${quote(rest[0] ?? '')}`
-    return [problemAt('', null, message, `Did you mean ${meant}?`)]
+  const [first = ''] = rest
+  const meant = command === 'run' ? nearest(first, Object.keys(commandRows)) : null
+  if (meant !== null && (extra !== undefined || !/[./\\-]/.test(first))) {
+    const hint = `Did you mean ${meant}? A file of that name is ./${first}.`
+    return [problemAt('', null, `unknown command ${quote(first)}`, hint)]
   }
-  const { [command]: one = 'one config file' } = argumentsOf
-  const hint = `router ${command} takes ${most === 1 ? one : 'no arguments'}.`
+  if (extra === undefined) return []
+  const takes =
+    argument === null
+      ? 'no arguments'
+      : hasFile
+        ? 'one config file'
+        : `one ${argument.replace(/[<>[\]]/g, '')}`
+  const hint = `router ${command} takes ${takes}.`
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
-}
-
-/** The text of `router --help`, with lines shorter than 100 columns. */
-export function helpText(): string {
-  const sections = Object.entries(settingGroups).flatMap(([group, rows]) => {
-    return [`${group}:`, ...(Object.keys(rows) as SettingName[]).flatMap(flagLines), '']
-  })
-  return [
-    'One URL per chain in front of all your node providers.',
-    '',
-    'Usage:',
-    '  router <config.yml> [flags]',
-    '  router validate <config.yml> [--output text|json] [flags]',
-    '  router doctor <config.yml> [flags]',
-    '  router <config.yml> --record file [--record-bytes size] [--record-without-params]',
-    '  router replay <file> --against <config.yml> [--rate n] [flags]',
-    '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',
-    '  router cache [host:port] [flags]',
-    '  router explain <guid> [--at host:7779,...]',
-    '  router explain --failed | --slow | --retried [--upstream name] [--at host:7779,...]',
-    '  router explain --upstream name [--at host:7779,...]',
-    '  router top [--at host:7779,...] [--once | --json]',
-    '  router schema | version | help',
-    '',
-    'With --at they ask the admin addresses of all replicas; the default is 127.0.0.1:7779.',
-    '',
-    'Commands:',
-    ...Object.entries(commands).map(
-      ([name, text]) => `  ${name.padEnd(10)} ${text.replaceAll('`', '')}`,
-    ),
-    '',
-    'Flags. Each can be in the config file too, under the same name without the dashes.',
-    'Flags override the environment, which overrides the file, which overrides the defaults.',
-    '',
-    ...sections,
-    'Environment:',
-    '  SR_CONFIG      Config file if none is named; default: the Ethereum example.',
-    ...settingNames.flatMap((name) => {
-      const { variable } = settings[name]
-      return variable === null ? [] : [`  ${variable.padEnd(14)} Like --${name}.`]
-    }),
-    '  OTEL_*         The standard variables of OpenTelemetry. Without them tracing is off.',
-    '',
-    'Exit codes: 0 stopped cleanly, 1 failed while running, 2 wrong command line or config.',
-    '',
-  ].join('\n')
-}
-
-/** Placeholder of a flag's value; null for a switch. */
-function valueNameOf(name: SettingName): string | null {
-  const { enum: words, [kindKeyword]: kind } = settings[name].field.meta() ?? {}
-  if (Array.isArray(words)) return words.join('|')
-  const [first = ''] = String(kind).split(/,| or | of /)
-  return first === 'true' ? null : first
-}
-
-function flagLines(name: SettingName): readonly string[] {
-  const { repeatable, default: defaultText, description } = settings[name]
-  const valueName = valueNameOf(name)
-  const notes = [
-    ...(repeatable ? ['Repeatable.'] : []),
-    ...(defaultText === null || valueName === null ? [] : [`Default: ${defaultText}.`]),
-  ]
-  const head = valueName === null ? `  --${name}` : `  --${name} <${valueName}>`
-  const text = [description, ...notes].join(' ').replaceAll('`', '')
-  const lines = text.match(/.{1,90}(?: |$)/g) ?? []
-  return [head, ...lines.map((line) => `      ${line.trimEnd()}`)]
 }

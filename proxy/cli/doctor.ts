@@ -48,7 +48,12 @@ export async function runDoctor(
   ])
   const [head = '', ...table] = aligned([['', ...titles], ...rows])
   const places = parsed.entries.upstreams.flatMap(({ urls }) =>
-    urls.map(({ path }) => `        ${configPath}:${parsed.locate(path)?.line ?? 1}`),
+    urls.map(({ path }) => {
+      const at = request.flagOf
+        ? request.flagOf(path)
+        : `${configPath}:${parsed.locate(path)?.line ?? 1}`
+      return `        ${at}`
+    }),
   )
   const lines = examined.flatMap(({ changes, notes }, at) => [
     table[at] ?? '',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -88,17 +88,22 @@ test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]
   ],
 ])('%s: what is written can be served', async (_, line, upstreams) => {
   const { code, stdout, stderr } = await init(line)
-  expect([code, stderr]).toEqual([0, 'Next: router validate FILE, then router doctor FILE\n'])
+  expect([code, stderr]).toEqual([0, 'Next: router doctor FILE, then router FILE\n'])
   expect(await parsed(stdout)).toEqual(upstreams)
 })
 
 test.each([
-  ['', ': nothing was written: a chain and a URL are needed. Such as router init --chain ETH1'],
+  [
+    '',
+    'router: error: nothing was written: the URL of a node is missing. Such as router init --url',
+  ],
   ['--chain ETH1', ': nothing was written'],
-  ['--chain ETX1 --url http://a', 'endpoints[0].chain-id: No chain spec has the id "ETX1". Did'],
-  ['--chain ETH1 --url a', 'direct-rpc[0].node-urls[0].url: the value is a URL without a scheme'],
+  ['--chain ETX1 --url http://a', '--chain: No chain spec has the id "ETX1". Did'],
+  ['--chain ETH1 --url a', '--url: the value is a URL without a scheme'],
   ['--chain ETH1 --interface grpc --url http://a', 'ETH1 is not served through grpc'],
-  ['--url http://127.0.0.1:1', ': nothing was written'],
+  ['--chain ETH1 --url https://a/YOUR_API_KEY', '--url: the value holds a placeholder'],
+  ['--url http://127.0.0.1:1', '--chain: the chain is missing, and http://127.0.0.1:1 does not'],
+  ['--url http://127.0.0.1:1/${KEY}', '--url: the variable KEY is not set. Set it'],
 ])('router init %s writes nothing', async (line, words) => {
   const { code, stdout, stderr } = await init(line)
   expect([code, stdout]).toEqual([2, ''])
@@ -114,8 +119,31 @@ test('only the owner can read the file, and no existing file is overwritten', as
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   await parsed(text)
   const { code, stderr } = await init(line.replace('a.example', 'b.example'))
-  expect([code, stderr]).toEqual([1, `${path}: error: it exists, and is left as it is.\n`])
+  expect([code, stderr]).toEqual([
+    1,
+    `${path}: error: it exists, and is left as it is. Name another file, or remove it.\n`,
+  ])
   expect(await readFile(path, 'utf8')).toBe(text)
+})
+
+test('a file for the keys is written beside the config, and Git ignores it', async () => {
+  const path = join(folder, 'keyed', 'config.yml')
+  await mkdir(join(folder, 'keyed'))
+  await writeFile(join(folder, 'keyed', '.gitignore'), 'dist')
+  const keys = join(folder, 'keyed', 'keys.env')
+  const line = `${path} --chain ETH1 --url https://a.example/\${KEY} --url https://b.example/\${KEY}`
+  const { code, stderr } = await init(line)
+  const next = `Next: write the keys into ${keys}, then router doctor ${path}, then router ${path}\n`
+  expect([code, stderr]).toEqual([0, next])
+  expect(await readFile(path, 'utf8')).toContain(`\nenv-file: ${keys}\n`)
+  expect(await readFile(keys, 'utf8')).toBe('KEY=\n')
+  expect((await stat(keys)).mode & 0o777).toBe(0o600)
+  expect(await readFile(join(folder, 'keyed', '.gitignore'), 'utf8')).toBe('dist\nkeys.env\n')
+  // Another config of the folder leaves the keys as they are.
+  await writeFile(keys, 'KEY=a-key-of-mine\n')
+  expect(await init(line.replace('config.yml', 'other.yml'))).toMatchObject({ code: 0 })
+  expect(await readFile(keys, 'utf8')).toBe('KEY=a-key-of-mine\n')
+  expect(await readFile(join(folder, 'keyed', '.gitignore'), 'utf8')).toBe('dist\nkeys.env\n')
 })
 
 test('a missing folder is reported as a folder', async () => {

@@ -1,39 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
+import { usualInterface } from '../config/complete.ts'
 import { parseConfig } from '../config/parse.ts'
-import { validateConfig } from '../validation/validate-config.ts'
+import { knownChains, validateConfig } from '../validation/validate-config.ts'
 import { type Problem, problemAt, whyUnwritable } from '../config/problem.ts'
 import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from '../router/checked-config.ts'
+import { flagOf, isSocket, upstreamsOf } from './config-source.ts'
 import { testNodeOf } from './doctor/test-node.ts'
+import { chainAt } from './find-chain.ts'
 import type { CommandIo } from './validate.ts'
 
-const nothing = 'nothing was written: a chain and a URL are needed'
-const example = 'Such as router init --chain ETH1 --url https://eth.example.com/v2/${KEY}'
-const ofUrls = 'URLs of its nodes, with spaces between, ${NAME} in place of a key:'
+const nothing = 'nothing was written: the URL of a node is missing'
+const example = 'Such as router init --url https://eth.example.com/v2/${KEY}'
+const usualFile = 'config.yml'
 
 /**
- * Writes a first config to a new file. On a terminal, it prompts for whatever the flags omit.
+ * Writes a first config to a new file, and a file for its keys. On a terminal, it prompts for
+ * whatever the flags omit.
  * @returns the exit code: 0; 1 if the file cannot be written; 2 for an invalid config
  */
-export async function runInit({ positionals, own }: CommandLine, io: CommandIo): Promise<number> {
+export async function runInit(line: CommandLine, io: CommandIo): Promise<number> {
   const refuse = (problem: Problem, file = 'router', code: number = exitCodes.invalid) => {
     io.stderr.write(`${problemLine(file, problem)}\n`)
     return code
   }
   const catalog = await loadCatalog([])
-  const answers = await completed(positionals[0] ?? null, own, catalog)
-  const test = answers && (await testNodeAt(answers, catalog))
-  const chainId = test?.chain.id ?? answers?.chainId
-  if (!answers || !chainId) return refuse(problemAt('', null, nothing, example))
+  const answers = await completed(line, catalog, io)
+  if (!answers) return refuse(problemAt('', null, nothing, example))
+  if ('message' in answers) return refuse(answers)
+  const test = await testNodeAt(answers, catalog)
+  const chainId = test?.chain.id ?? answers.chainId
+  const { path } = answers
   const text = firstConfig({ ...answers, chainId }, catalog)
   const problem = problemIn(text, catalog)
   // Line numbers of an unwritten file would mislead.
-  if (problem) return refuse({ ...problem, line: null })
-  const { path } = answers
+  if (problem) return refuse({ ...problem, path: flagOf(problem.path), line: null })
   try {
     if (path === null) io.stdout.write(text)
     // The file may contain keys, so only its owner can read it.
@@ -41,35 +48,74 @@ export async function runInit({ positionals, own }: CommandLine, io: CommandIo):
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
     const why = exists ? 'it exists, and is left as it is' : whyUnwritable(error)
-    return refuse(problemAt('', null, why), path ?? '', exitCodes.failed)
+    const hint = exists ? 'Name another file, or remove it.' : null
+    return refuse(problemAt('', null, why, hint), path ?? '', exitCodes.failed)
   }
   if (test)
     io.stderr.write(`${chainId}, which caches nothing: a test node answers (${test.words})\n`)
+  const keysPath = path !== null && answers.keysPath
+  if (keysPath) await writeKeys(keysPath, namesIn(answers.urls))
+  const first = keysPath ? `write the keys into ${keysPath}, then ` : ''
   const file = path ?? 'FILE'
-  io.stderr.write(`Next: router validate ${file}, then router doctor ${file}\n`)
+  io.stderr.write(`Next: ${first}router doctor ${file}, then router ${file}\n`)
   return exitCodes.done
 }
 
 /** Answers for a first config. */
-type Answers = NonNullable<Awaited<ReturnType<typeof completed>>>
+interface Answers {
+  readonly chainId: string
+  readonly through: string | undefined
+  readonly urls: readonly string[]
+  /** Null: standard output. */
+  readonly path: string | null
+  /** File for the keys; null if no URL needs one. */
+  readonly keysPath: string | null
+}
 
-/** Answers from flags and, on a terminal, from prompts. Null if something is missing. */
+/** Answers from flags, from the nodes and, on a terminal, from prompts. Null without a URL. */
 async function completed(
-  path: string | null,
-  { chain: [given] = [], url, interface: [through] = [] }: CommandLine['own'],
-  { ids }: ChainCatalog,
-) {
-  const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  if (url && (given || !isTerminal)) return { chainId: given, through, urls: url, path }
-  if (!isTerminal) return null
-  const { ask } = await import('./ask.ts')
-  const choices = [...new Set(['ETH1', ...ids])]
-  const chainId = given ?? (await ask('Chain:', { choices }))
-  if (!chainId) return null
-  const urls = url ?? (await ask(ofUrls))?.split(/\s+/)
-  if (!urls?.[0]) return null
-  const file = path ?? (await ask('File:', { otherwise: 'config.yml' }))
-  return file ? { chainId, through, urls, path: file } : null
+  { positionals, own, flags }: CommandLine,
+  catalog: ChainCatalog,
+  io: CommandIo,
+): Promise<Answers | Problem | null> {
+  const { chain: [given] = [], interface: [through] = [] } = own
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY && io.stdout === process.stdout
+  const prompts = isTerminal && !(own.url && given) ? await import('./ask.ts') : null
+  const urls = own.url ?? (await prompts?.askUrls((some) => urlProblem(some, catalog)))
+  if (!urls) return null
+  const found = given === undefined ? await chainAt(urls, flags, io) : { id: given, name: '' }
+  const reported = 'message' in found ? undefined : found
+  const chainId =
+    prompts && given === undefined ? await prompts.askChain(catalog.names, reported) : reported?.id
+  if (chainId === undefined) return 'message' in found ? found : null
+  const named = positionals[0] ?? (await prompts?.askFile(usualFile, existsSync))
+  const path = named ?? null
+  const isUnset = (name: string) => !io.environment[name]
+  const needsKeys = path !== null && namesIn(urls).some(isUnset) && !flags['env-file']
+  const keysPath = needsKeys ? join(dirname(path), 'keys.env') : null
+  const isReported = reported && 'apiInterface' in reported && chainId === reported.id
+  return {
+    ...{ chainId, urls, path, keysPath: flags['env-file']?.[0] ?? keysPath },
+    through: through ?? (isReported ? reported.apiInterface : undefined),
+  }
+}
+
+/** Names of the placeholders in URLs. */
+function namesIn(urls: readonly string[]): readonly string[] {
+  const found = urls.flatMap((url) => [...url.matchAll(/\$(?:\{(\w+)\}|<(\w+)>)/g)])
+  return [...new Set(found.map(([, braced, angled]) => braced ?? angled ?? ''))]
+}
+
+/** Creates the file for the keys, which only its owner can read, and keeps it out of Git. */
+async function writeKeys(path: string, names: readonly string[]): Promise<void> {
+  const ignore = join(dirname(path), '.gitignore')
+  const ignored = await readFile(ignore, 'utf8').catch(() => '')
+  if (!/^\/?keys\.env$/m.test(ignored)) {
+    const newline = /[^\n]$/.test(ignored) ? '\n' : ''
+    await appendFile(ignore, `${newline}keys.env\n`)
+  }
+  if (existsSync(path)) return
+  await writeFile(path, names.map((name) => `${name}=\n`).join(''), { mode: 0o600 })
 }
 
 /** Matches local hosts, where test nodes run. Nothing is sent to a provider's host. */
@@ -99,52 +145,42 @@ function problemIn(text: string, catalog: ChainCatalog) {
   const filled = text.replaceAll(/("?)\$(?:\{\w+\}|<\w+>)/g, (_, atStart) =>
     atStart ? `"${scheme}://x` : 'x',
   )
-  const parsed = parseConfig(filled, { environment: {}, flags: {} })
+  const chains = knownChains(catalog)
+  const parsed = parseConfig(filled, { environment: {}, flags: {}, chains })
   return validateConfig(parsed, { catalog, readText: () => null }).problems[0]
 }
 
+/** What is wrong with URLs, whatever their chain; undefined if nothing is. */
+function urlProblem(urls: readonly string[], catalog: ChainCatalog): string | undefined {
+  const chainId = urls.some((url) => /^grpcs?:/i.test(url)) ? 'HUBCHAIN' : 'ETH1'
+  const answers = { chainId, through: undefined, urls, path: null, keysPath: null }
+  const problem = problemIn(firstConfig(answers, catalog), catalog)
+  return problem && [problem.message, problem.hint].filter((each) => each !== null).join('. ')
+}
+
 /** The text of a commented config. Validation reports invalid names later, as for any config. */
-function firstConfig({ chainId = '', through, urls }: Answers, catalog: ChainCatalog): string {
+function firstConfig({ chainId, through, urls, keysPath }: Answers, catalog: ChainCatalog): string {
   const chain = catalog.find(chainId)
-  const byUrl = urls.some((url) => /^grpcs?:/i.test(url)) ? 'grpc' : 'jsonrpc'
-  const [first = byUrl] = chain?.interfaces.keys() ?? []
-  const apiInterface = through ?? (chain?.interfaces.has(byUrl) ? byUrl : first)
-  const served = `    chain-id: ${chain?.id ?? chainId}\n    api-interface: ${apiInterface}\n`
+  const usual = usualInterface(chain, urls)
+  const [first = 'jsonrpc'] = chain?.interfaces.keys() ?? []
+  const named = through ?? usual ?? first
+  const served = `    chain-id: ${chain?.id ?? chainId}\n`
+  const iface = named === usual ? '' : `    api-interface: ${named}\n`
   const upstreams = upstreamsOf(urls).map(([name, own]) => {
     const lines = own.map((url) => `      - url: ${JSON.stringify(url)}\n`)
-    return `  - name: ${name}\n${served}    node-urls:\n${lines.join('')}`
+    return `  - name: ${name}\n${served}${iface}    node-urls:\n${lines.join('')}`
   })
   const ofSockets = `# There is no WebSocket URL above: a client that subscribes gets an error.
 skip-websocket-verification: true
 `
-  return `# Keys: write \${NAME} in their place, and NAME=value into a file: router FILE --env-file keys.env
+  return `# Applications find the chain at http://127.0.0.1:3360; http://127.0.0.1:7779 shows its nodes.
+# router config FILE prints all that this file means.
 
-# Where applications find the chain.
-endpoints:
-  - network-address: 127.0.0.1:3360
-${served}
-# Its nodes and their URLs. A running router applies changes.
+# Nodes and their URLs. A running router applies changes.
 # List the add-ons of a URL below it, such as addons: [archive]; router doctor finds them.
 direct-rpc:
 ${upstreams.join('')}
-# Metrics and health.
-metrics-listen-address: 127.0.0.1:7779
+# Keys: write \${NAME} in their place, and NAME=value into this file.
+${keysPath ? '' : '# '}env-file: ${JSON.stringify(keysPath ?? 'keys.env').replaceAll('"', '')}
 ${urls.some(isSocket) ? '' : ofSockets}`
-}
-
-const isSocket = (url: string) => /^wss?:/i.test(url)
-const hostOf = (url: string) => URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
-
-/** One upstream per URL, except that a WebSocket URL joins an upstream on the same host. */
-function upstreamsOf(urls: readonly string[]): readonly [name: string, urls: string[]][] {
-  const upstreams: [name: string, urls: string[]][] = []
-  for (const url of urls.toSorted((a, b) => Number(isSocket(a)) - Number(isSocket(b)))) {
-    const host = hostOf(url)
-    const own = upstreams.find(([, each]) => !each.some(isSocket) && hostOf(each[0] ?? '') === host)
-    // Takes `example` from `eth.example.com`, and `node` for an IP address.
-    const [, name = 'node'] = /([a-z0-9-]+)\.[a-z][a-z0-9-]*$/.exec(host) ?? []
-    if (isSocket(url) && own) own[1].push(url)
-    else upstreams.push([`${name}-${upstreams.length + 1}`, [url]])
-  }
-  return upstreams
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseConfig } from '../config/parse.ts'
-import { validateLoaded } from '../router/checked-config.ts'
+import { loadSpecs, validateLoaded } from '../router/checked-config.ts'
 
 function entry(more: string, url = '{url: "https://h"}'): string {
   return `
@@ -25,7 +25,7 @@ ${entries.join('\n')}`
 
 async function problemsOf(text: string): Promise<readonly string[]> {
   const parsed = parseConfig(text, { environment: {}, flags: {} })
-  const { problems } = await validateLoaded(parsed)
+  const { problems } = validateLoaded({ parsed, ...(await loadSpecs(parsed.specSources)) })
   return problems.map(({ path, line, message }) => `${line} ${path}: ${message}`)
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { OutputFormat } from './command-line.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { withChains } from '../config/chain-schema.ts'
 import { configJsonSchema, type JsonSchema } from '../config/json-schema.ts'
+import { longForm } from '../config/long-form.ts'
+import type { OutputFormat } from './commands.ts'
 import {
   exitCodes,
   checkConfig,
@@ -55,6 +56,23 @@ export async function runValidate(arguments_: ValidateArguments, io: CommandIo):
 
 function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`
+}
+
+/**
+ * Prints the long form of a config. Keys that the file holds are masked.
+ * @param isFull also prints settings that have their default
+ */
+export async function runConfig(
+  request: Omit<ConfigRequest, 'environment'> & { readonly isFull: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const { environment } = io
+  const { config, problems, redact, parsed } = await checkConfig({ ...request, environment })
+  for (const problem of problems)
+    io.stderr.write(`${redact(problemLine(request.configPath, problem))}\n`)
+  if (config === null) return exitCodes.invalid
+  io.stdout.write(redact(longForm(parsed.tree, request.isFull)))
+  return exitCodes.done
 }
 
 /** Prints the JSON Schema of the config file. Always succeeds. */

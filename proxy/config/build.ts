@@ -10,6 +10,7 @@ import {
   type UpstreamEntry,
   defaultAddress,
 } from './schema.ts'
+import { addressesOverlap } from './fields/address.ts'
 import { addressesOf } from './fields/address-range.ts'
 import type { Secret } from './secret.ts'
 import type { SettingName, SettingValue } from './settings.ts'
@@ -48,7 +49,6 @@ const subscriptionSettings = {
 
 const processSettings = {
   workers: 'workers',
-  metricsListenAddress: 'metrics-listen-address',
   adminPage: 'admin-page',
   skipWebsocketVerification: 'skip-websocket-verification',
   enableSelectionStats: 'enable-selection-stats',
@@ -99,8 +99,11 @@ export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 export function buildRouterConfig(file: ConfigFile) {
   const grpc = valuesOf(grpcSettings, file)
   const ofAnswers = file.cache?.['resp-cache']
+  const endpoints = file.endpoints.map((endpoint) => buildEndpoint(endpoint, file))
+  const admin = file['metrics-listen-address'] ?? null
+  const isOurs = endpoints.some(({ address }) => admin && addressesOverlap(address, admin))
   return {
-    endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, file)),
+    endpoints,
     upstreams: [
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
@@ -142,6 +145,7 @@ export function buildRouterConfig(file: ConfigFile) {
       policies: (file.cache?.policies ?? []).map(buildCachePolicy),
     },
     ...valuesOf(processSettings, file),
+    metricsListenAddress: admin?.isOptional && isOurs ? null : admin,
   }
 }
 

@@ -54,10 +54,11 @@ export function explainIssues(
     // The report of a misspelt key also covers the missing key that it was meant to be.
     const isMisspelt = known.length < path.length && meant.has(formatPath(path))
     if (issue.code === 'unrecognized_keys' || isMisspelt) return []
-    if (known.length < path.length && single.has(formatPath(known))) return []
+    const place = formatPath(known)
+    if (known.length < path.length && single.has(place)) return []
+    if (single.has(`${place}[0]`)) return []
     const [message, hint] = explainIssue(issue, valueAt(tree, known) ?? null, known, schema)
     const source = sourceOf(path[0])
-    const place = formatPath(known)
     return source === undefined
       ? problemAt(place, locate(place), message, hint)
       : problemAt(source, null, message, hint)
@@ -68,7 +69,7 @@ export function explainIssues(
 function knownKeys(known: readonly string[]): string {
   const isShort = known.length < maxListedKeys
   const listed = known.filter((name) => isShort || !isSettingName(name))
-  const others = listed.length < known.length ? ', and the flags of router --help' : ''
+  const others = listed.length < known.length ? ', and the flags of router help run' : ''
   return `Known here: ${listed.join(', ')}${others}.`
 }
 
@@ -84,7 +85,9 @@ function explainIssue(
   const path = issue.path as Path
   if (known.length < path.length && (isMap(actual) || isList(actual))) {
     const missing = formatPath(path.slice(known.length))
-    return [`${quote(missing)} is missing`, sectionAt(schema, path)?.description]
+    const { description = '', enum: words } = sectionAt(schema, path) ?? {}
+    const allowed = Array.isArray(words) ? ` Allowed: ${words.join(', ')}.` : ''
+    return [`${quote(missing)} is missing`, description + allowed]
   }
   if (issue.code === 'too_small') return ['the list is empty', 'It needs at least one entry.']
   if (actual === null) return ['has no value']

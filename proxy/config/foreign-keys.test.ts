@@ -14,11 +14,11 @@ const endpoint = (text: string) => minimal.replace('direct-rpc:', `    ${text}\n
 test.each<[text: string, problem: string]>([
   [
     top('static-providers: []'),
-    '11:1 error static-providers: unknown key "static-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+    '11:1 error static-providers: unknown key "static-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
   ],
   [
     top('backup-providers: [{name: a}]'),
-    '11:1 error backup-providers: unknown key "backup-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+    '11:1 error backup-providers: unknown key "backup-providers" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
   ],
   [
     upstream('stake: 10'),

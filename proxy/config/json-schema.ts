@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { bareKeyword } from './cross-validation.ts'
-import { kindKeyword } from './fields/field.ts'
+import { derivedKeyword, kindKeyword } from './fields/field.ts'
 import { configSchema } from './schema.ts'
 
 /** The subset of JSON Schema that describes a config file. */
@@ -15,6 +15,8 @@ export interface JsonSchema {
   readonly default?: unknown
   /** Private keyword: the default, as written in a file. */
   readonly 'x-default'?: string
+  /** Private keyword: the default of a key that the router derives. */
+  readonly 'x-derived'?: string
   /** Private keyword: the kind of value, as readers see it. */
   readonly 'x-kind'?: string
 }
@@ -29,6 +31,11 @@ export function annotatedSchema(): JsonSchema {
     target: 'draft-7',
     unrepresentable: 'any',
     reused: 'inline',
+    override({ jsonSchema: { required, properties = {} } }) {
+      for (const [name, each] of Object.entries(properties))
+        if (required && typeof each === 'object' && derivedKeyword in each)
+          required.splice(required.indexOf(name), 1)
+    },
   }) as JsonSchema
 }
 
@@ -41,7 +48,7 @@ export function configJsonSchema(): JsonSchema {
 /** Replaces private keywords with standard ones. */
 function plain(schema: JsonSchema): JsonSchema {
   const { [kindKeyword]: _kind, 'x-default': defaultText, properties, items, ...own } = schema
-  const { [bareKeyword]: bare, ...rest } = own
+  const { [bareKeyword]: bare, [derivedKeyword]: _derived, ...rest } = own
   const result: Record<string, unknown> = rest
   if (defaultText !== undefined) result['default'] = typed(defaultText, schema['type'])
   if (properties !== undefined) {
@@ -51,7 +58,8 @@ function plain(schema: JsonSchema): JsonSchema {
   const alone = typeof bare === 'string' ? properties?.[bare] : undefined
   if (alone !== undefined) {
     const { description, ...map } = result
-    return { description: String(description), anyOf: [map, plain(alone)] }
+    const own = typeof description === 'string' ? { description } : {}
+    return { ...own, anyOf: [map, plain(alone)] }
   }
   if (items === undefined) return result
   const item = plain(items)

@@ -58,53 +58,63 @@ strategy:
 const yamlCases: readonly Case[] = [
   {
     text: '',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '# only a comment\n',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '\uFEFF',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '---\n',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '\t\n',
-    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+    problems: [
+      '-:- error : the file is empty | It needs direct-rpc, the list of upstreams; router init writes a first config.',
+    ],
   },
   {
     text: '{}',
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
-      '-:- error : "direct-rpc" is missing | Primary upstreams.',
+      '-:- error : "direct-rpc" is missing | Primary upstreams, each with `name`, `chain-id` and `node-urls`.',
     ],
   },
   {
     text: '[]',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
     text: '- a\n- b\n',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
     text: 'hello',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
     text: 'null',
     problems: [
-      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+      '1:1 error : the top level of the file is not a map | It begins with keys such as direct-rpc:.',
     ],
   },
   {
@@ -122,7 +132,9 @@ const yamlCases: readonly Case[] = [
   { text: 'a: "b\n', problems: ['2:1 error : not valid YAML: Missing closing "quote | '] },
   {
     text: 'endpoints:\n\t- a: 1\n',
-    problems: ['2:1 error : not valid YAML: Tabs are not allowed as indentation | '],
+    problems: [
+      '2:1 error : not valid YAML: Tabs are not allowed as indentation | Indent with spaces.',
+    ],
   },
   {
     text: 'a: b: c\n',
@@ -166,9 +178,9 @@ const yamlCases: readonly Case[] = [
     text: 'null: 1\n1: 2\n',
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
-      '-:- error : "direct-rpc" is missing | Primary upstreams.',
-      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
-      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '-:- error : "direct-rpc" is missing | Primary upstreams, each with `name`, `chain-id` and `node-urls`.',
+      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
+      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
     ],
   },
   {
@@ -187,8 +199,8 @@ const yamlCases: readonly Case[] = [
     text: nested(50),
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
-      '-:- error : "direct-rpc" is missing | Primary upstreams.',
-      '1:1 error a: unknown key "a" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '-:- error : "direct-rpc" is missing | Primary upstreams, each with `name`, `chain-id` and `node-urls`.',
+      '1:1 error a: unknown key "a" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
     ],
   },
   {
@@ -375,12 +387,12 @@ const configCases: readonly Case[] = [
       'auth-headers: {Host: x, Connection: y, "a b": z, X: "a\\nb", Y: [], Z:, x: 1, W: "\\u20ac"}',
     ),
     problems: [
-      '12:47 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Connection: the header "Connection" belongs to the connection and cannot be set | ',
-      '12:57 error direct-rpc[0].node-urls[0].auth-config.auth-headers["a b"]: "a b" is not a header name | ',
+      '12:47 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Connection: the header "Connection" belongs to the connection and cannot be set | Remove it.',
+      '12:57 error direct-rpc[0].node-urls[0].auth-config.auth-headers["a b"]: "a b" is not a header name | Remove it.',
       '12:63 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | ',
       '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: expected a single value | ',
       '12:80 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: has no value | ',
-      '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" is repeated; header names have no case | ',
+      '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" is repeated; header names have no case | Remove it.',
       '12:91 error direct-rpc[0].node-urls[0].auth-config.auth-headers.W: the value has a character that a header cannot carry | ',
     ],
   },
@@ -394,7 +406,7 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal.split('      - url')[0]}      - 5\n`,
     problems: [
-      '10:9 error direct-rpc[0].node-urls[0]: must be a map with url, timeout, max-batch, limits, max-log-blocks, compression, trace-context, addons, skip-verifications, auth-config, grpc-config | ',
+      '10:9 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
   {
@@ -534,7 +546,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('direct-rpc', 'backup-direct-rpc'),
     problems: [
-      '-:- error : "direct-rpc" is missing | Primary upstreams.',
+      '-:- error : "direct-rpc" is missing | Primary upstreams, each with `name`, `chain-id` and `node-urls`.',
       '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 jsonrpc | Add one.',
     ],
   },
@@ -657,11 +669,11 @@ const configCases: readonly Case[] = [
     text: `${minimal}strateg: x\nzebra: 1\nnode-urls: []\nmin-groups: 2\n__proto__: 1\nconstructor: 2\n`,
     problems: [
       '11:1 error strateg: unknown key "strateg" | Did you mean "strategy"?',
-      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
-      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
-      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
-      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
-      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router --help.',
+      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
+      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
+      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
+      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
+      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, cross-validation, cache, logs, resp-cache, and the flags of router help run.',
     ],
   },
   {

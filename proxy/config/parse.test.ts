@@ -42,7 +42,7 @@ test('fills in every default', () => {
       },
     ],
     upstreams: [{ name: 'one', tier: 'primary' }],
-    metricsListenAddress: null,
+    metricsListenAddress: { host: '127.0.0.1', port: 7779, isOptional: true },
     specSources: [],
     allowedOrigins: null,
     skipWebsocketVerification: false,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig } from './build.ts'
+import type { KnownChains } from './checks/check-chains.ts'
 import { checkAddresses, checkEntries, checkSharing } from './checks/checks.ts'
+import { completeTree } from './complete.ts'
 import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
@@ -10,7 +12,7 @@ import { type ConfigFile, configSchema } from './schema.ts'
 import { type FlagValues, type SettingName, settingNames, settings } from './settings.ts'
 import type { RouterConfig } from './types.ts'
 import { readYaml } from './yaml/read-yaml.ts'
-import { Scalar, type TreeMap } from './yaml/scalar.ts'
+import { isList, Scalar, type TreeMap } from './yaml/scalar.ts'
 import { type Partly } from './partly.ts'
 
 /** Inputs of a config other than its file. */
@@ -18,6 +20,8 @@ export interface ParseOptions {
   /** Variables for placeholders and settings: the environment layered over env files. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly flags: FlagValues
+  /** Chains from which to complete a short config; absent: the file must be in its long form. */
+  readonly chains?: KnownChains | null
 }
 
 /** Result of parsing a config file. Printing it shows no secret. */
@@ -26,7 +30,9 @@ export interface ParsedConfig {
   readonly config: RouterConfig | null
   /** Errors and warnings, in file order. */
   readonly problems: readonly Problem[]
-  /** The file merged with flags, variables and defaults, without its unreadable parts. */
+  /** The long form as written: merged with flags, variables and defaults, and completed. */
+  readonly tree: TreeMap
+  /** The same, parsed, without its unreadable parts. */
   readonly file: Partly<ConfigFile>
   /** Readable listeners and upstreams, even if other parts are invalid. */
   readonly entries: Entries
@@ -53,26 +59,40 @@ export function parseConfig(
       : { tree: null, problems: source, filledIn: [], locate: () => null }
   const { locate } = yaml
   const overrides = overridesOf(options)
-  const tree = withSettings(yaml.tree, overrides)
+  const tree = completeTree(
+    withSettings(yaml.tree, overrides),
+    (yaml.tree && options.chains) ?? null,
+  )
   const { value: file, issues } = parsePartly(configSchema, tree)
   const entries = entriesOf(file)
-  // Missing keys of an unreadable file are not reported.
-  const reported = yaml.tree
-    ? issues
-    : issues.filter(({ path: [key] }) => overrides.has(key as SettingName))
+  const isShort = options.chains && yaml.tree !== null && yaml.tree['endpoints'] === undefined
+  const hasNone = isList(tree['direct-rpc']) && tree['direct-rpc'].length === 0
+  const reported = issues.flatMap((issue) => {
+    const [key, ...below] = issue.path
+    // Missing keys of an unreadable file are not reported.
+    if (yaml.tree === null) return overrides.has(key as SettingName) ? issue : []
+    // Without listeners, something is wrong with the upstreams.
+    if (!isShort || key !== 'endpoints' || below.length > 0) return issue
+    return hasNone ? { ...issue, path: ['direct-rpc'] } : []
+  })
   const problems = orderProblems([
     ...yaml.problems,
     ...explainIssues(reported, tree, locate, (key) => overrides.get(key as SettingName)?.source),
     ...gather(locate, (report) => {
       checkEntries(entries, report)
       checkSharing(file, report)
-      checkAddresses(entries, file['metrics-listen-address'] ?? null, locate, report)
+      const admin = file['metrics-listen-address'] ?? null
+      checkAddresses(entries, admin?.isOptional ? null : admin, locate, report)
     }),
   ])
-  const usable = yaml.tree !== null && problems.every(({ severity }) => severity !== 'error')
+  const usable =
+    yaml.tree !== null &&
+    file.endpoints?.[0] &&
+    problems.every(({ severity }) => severity !== 'error')
   return {
     config: usable ? buildRouterConfig(file as ConfigFile) : null,
     problems,
+    tree,
     file,
     entries,
     specSources: wholeList(file['use-static-spec']),
@@ -81,11 +101,14 @@ export function parseConfig(
   }
 }
 
-/** Env files named by flags or by the file. They must be read before parsing. */
-export function envFilesOf(text: string, flags: FlagValues): readonly string[] {
-  const environment = {}
+/** Files that a config names. They must be read before parsing. */
+export function sourcesOf(text: string, { environment, flags }: ParseOptions) {
   const tree = withSettings(readYaml(text, environment).tree, overridesOf({ environment, flags }))
-  return wholeList(parsePartly(configSchema, tree).value['env-file'])
+  const { value } = parsePartly(configSchema, tree)
+  return {
+    envFiles: wholeList(value['env-file']),
+    specSources: wholeList(value['use-static-spec']),
+  }
 }
 
 function wholeList(list: readonly (string | undefined)[] = []): readonly string[] {

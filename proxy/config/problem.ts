@@ -101,6 +101,12 @@ export function whyUnwritable(error: unknown): string {
   return isFolderMissing ? 'its folder is missing' : whyUnreadable(error)
 }
 
+/** The likely cause of an address in use, and the key to change; empty for other codes. */
+export function whyOccupied(code: string | undefined, key: string): string {
+  if (code !== 'EADDRINUSE') return ''
+  return `: another program listens there, perhaps a router that still runs; stop it, or change ${key}`
+}
+
 /** Describes typographic quotes around a text; null if there are none. */
 export function typographicFault(text: string): string | null {
   const message = `has typographic quotes instead of plain ones (" or ')`

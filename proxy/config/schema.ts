@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { crossValidationSchema } from './cross-validation.ts'
-import { kindKeyword, list, optional } from './fields/field.ts'
+import { bareKeyword, crossValidationSchema } from './cross-validation.ts'
+import { derived, kindKeyword, list, optional } from './fields/field.ts'
 import {
   address,
   apiInterface,
@@ -87,12 +87,14 @@ const nodeUrlSchema = z.strictObject({
     ),
 })
 
+const usualInterface = 'see Short configs'
+
 const upstreamSchema = z.strictObject({
   name: label('name').describe(
     'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
   ),
   'chain-id': chainId.describe('Chain of the upstream, by the id or an alias of its spec.'),
-  'api-interface': apiInterface.describe('Interface of the upstream.'),
+  'api-interface': derived(apiInterface, usualInterface).describe('Interface of the upstream.'),
   'group-label': optional(label('group label')).describe(
     'Free label for a group of upstreams, such as `external` and `internal`. Used by cross-validation only; upstreams without a label form one group.',
   ),
@@ -102,7 +104,7 @@ const upstreamSchema = z.strictObject({
   'denied-methods': methodPatterns.describe(
     'Methods that do not go to this upstream, as patterns. It wins over `allowed-methods`.',
   ),
-  'node-urls': list(nodeUrlSchema, 1).describe(
+  'node-urls': list(nodeUrlSchema.meta({ [bareKeyword]: 'url' }), 1).describe(
     'One or more URLs of this upstream, which fail over to each other.',
   ),
 })
@@ -174,7 +176,9 @@ const endpointSchema = z.strictObject({
   'chain-id': chainId.describe(
     'Chain to serve, by the id or an alias of its spec, such as `ETH1`.',
   ),
-  'api-interface': apiInterface.describe('Interface to serve. The chain must have it.'),
+  'api-interface': derived(apiInterface, usualInterface).describe(
+    'Interface to serve. The chain must have it.',
+  ),
   'allowed-methods': methodPatterns.describe(
     'The only methods that are served, as patterns: the name in the chain spec, in which `*` matches any characters. Unset: all. Methods for operators of a node need a pattern other than `*`.',
   ),
@@ -188,8 +192,12 @@ const endpointSchema = z.strictObject({
 
 /** The whole file: its sections, plus one key per process-wide setting. */
 export const configSchema = z.strictObject({
-  endpoints: list(endpointSchema, 1).describe('Listeners: one per chain and interface.'),
-  'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),
+  endpoints: derived(list(endpointSchema, 1), 'see Short configs').describe(
+    'Listeners: one per chain and interface.',
+  ),
+  'direct-rpc': list(upstreamSchema).describe(
+    'Primary upstreams, each with `name`, `chain-id` and `node-urls`.',
+  ),
   'backup-direct-rpc': optional(list(upstreamSchema)).describe(
     'Upstreams that take over when no primary upstream is available.',
   ),

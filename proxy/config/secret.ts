@@ -135,3 +135,25 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
     return [value, ...secret.keys(), ...query, ...piecesOf(value).filter((each) => !isWord(each))]
   })
 }
+
+/** Placeholders of documentation and other tools, which no server accepts as a key. */
+const leftOver = [
+  /\{\{[^{}]*\}\}/,
+  /(?<!\$)<[A-Za-z][\w .-]*>/,
+  /(?<![\w$])\$[A-Z][A-Z0-9_]+(?![\w{<])/,
+  /(?<![\w.$])\{[A-Z][\w-]*\}/i,
+  /\byour[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here)\b/i,
+  /\bYOUR_?[A-Z_]*(?:KEY|TOKEN|SECRET|ID)\b/,
+]
+
+/** What is wrong with a value in which a placeholder was not replaced; null: nothing. */
+export function leftOverFault(value: string, written: string) {
+  const found = leftOver.map((pattern) => pattern.exec(value)?.[0]).find((each) => each)
+  if (!found) return null
+  // The value of a variable is not shown.
+  const shown = written.includes(found) ? `: ${found}` : ''
+  const hint = found.startsWith('$')
+    ? `Write \${${found.slice(1)}} for the value of the variable.`
+    : 'Write the key itself, or ${NAME} and set the variable NAME, for example in keys.env (--env-file).'
+  return { fault: `holds a placeholder that was not replaced${shown}`, hint }
+}

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { addressRange } from './fields/address-range.ts'
 import type { Field } from './fields/field.ts'
 import {
+  adminAddress,
   boolean,
   byteSize,
   duration,
@@ -12,7 +13,6 @@ import {
   integerOrAuto,
   oneOf,
   remoteAddress,
-  switchableAddress,
   switchableDuration,
   text,
 } from './fields/fields.ts'
@@ -193,8 +193,8 @@ export const settingGroups = {
     workers: setting(integerOrAuto(1, 256), '1', { variable: 'SR_WORKERS' }).describe(
       'Processes that serve the listen addresses together, each on a core. `auto`: as many as there are cores.',
     ),
-    'metrics-listen-address': setting(switchableAddress(7779), 'off').describe(
-      'Address that serves metrics and health.',
+    'metrics-listen-address': setting(adminAddress, 'auto').describe(
+      'Address that serves metrics and health. `auto`: 127.0.0.1:7779, or none if that is in use. `off`: none.',
     ),
     'admin-page': setting(oneOf(['on', 'off']), 'on').describe(
       'Serve a page `/` there with upstreams and failed calls.',

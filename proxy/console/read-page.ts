@@ -4,6 +4,8 @@ import { toolHeader } from '../telemetry/admin-hosts.ts'
 import { clean } from '../telemetry/format.ts'
 
 const mostMs = 3_000
+const nothingThere =
+  'the admin address is not on: no router runs there, or its metrics-listen-address is another (name it with --at) or off'
 
 /** Reads a page of an admin address, or returns a clause that says why not. Never rejects. */
 export async function readPage(url: string) {
@@ -20,6 +22,7 @@ export async function readPage(url: string) {
     return { text: null, fault: `it answers with ${other}: ${said}` }
   } catch (error) {
     const { message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
+    if (cause?.code === 'ECONNREFUSED') return { text: null, fault: nothingThere }
     return { text: null, fault: `no answer: ${cause?.code ?? cause?.message ?? message}` }
   }
 }

@@ -5,6 +5,7 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
+import { whyOccupied } from '../config/problem.ts'
 import type { Address, GrpcLimits, SocketLimits } from '../config/types.ts'
 import type { Call, Client } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
@@ -179,7 +180,9 @@ export async function checkFree(address: Address): Promise<void> {
 }
 
 function cannotListen({ host, port }: Address, cause: unknown): Error {
-  return new Error(`cannot listen on ${host}:${port}: ${(cause as Error).message}`, { cause })
+  const { code, message } = cause as NodeJS.ErrnoException
+  const why = whyOccupied(code, 'network-address of the endpoint')
+  return new Error(`cannot listen on ${host}:${port}: ${message}${why}`, { cause })
 }
 
 function listening(server: Server, options: ListenOptions): Promise<void> {

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { SpecError } from '../chain/document.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
-import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
+import { type ParsedConfig, parseConfig, sourcesOf } from '../config/parse.ts'
 import { type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
-import { type ValidatedConfig, validateConfig } from '../validation/validate-config.ts'
+import { knownChains, type ValidatedConfig, validateConfig } from '../validation/validate-config.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
 import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -16,7 +16,7 @@ import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 
 /** A config file and its dependencies as they were read. */
-export interface LoadedConfig {
+export interface LoadedConfig extends LoadedSpecs {
   readonly parsed: ParsedConfig
   /** Hexadecimal hash of the file's text; if the file is unreadable, of an empty text. */
   readonly sha256: string
@@ -26,10 +26,14 @@ export interface LoadedConfig {
   readonly snapshot: ConfigSnapshot | null
 }
 
+/** The chain specs of a config; null with the reasons if they are unusable. */
+interface LoadedSpecs {
+  readonly catalog: ChainCatalog | null
+  readonly ofSpecs: readonly Problem[]
+}
+
 /** A config with all of its problems. */
 export interface CheckedConfig extends ValidatedConfig, LoadedConfig {
-  /** The chain specs; null if they are unusable. */
-  readonly catalog: ChainCatalog | null
   /** Removes from a text every value that must not be printed. */
   readonly redact: (text: string) => string
 }
@@ -42,26 +46,38 @@ export async function checkConfig(
   request: ConfigRequest,
   running: ChainCatalog | null = null,
 ): Promise<CheckedConfig> {
-  const loaded = await loadConfig(request)
-  return { ...loaded, ...(await validateLoaded(loaded.parsed, running)) }
+  const loaded = await loadConfig(request, running)
+  const checked = { ...loaded, ...validateLoaded(loaded) }
+  const { flagOf } = request
+  if (!flagOf) return checked
+  const inFlags = checked.problems.map((problem) => {
+    return { ...problem, path: flagOf(problem.path), line: null, column: null }
+  })
+  return { ...checked, problems: inFlags }
 }
 
-/** Validates a config with the specs and files of this machine. */
-export async function validateLoaded(
-  parsed: ParsedConfig,
-  running: ChainCatalog | null = null,
-): Promise<Omit<CheckedConfig, keyof LoadedConfig>> {
-  let catalog = running
-  let ofSpecs: readonly Problem[] = []
-  try {
-    catalog ??= await loadCatalog(parsed.specSources)
-  } catch (error) {
-    if (!(error instanceof SpecError)) throw error
-    ofSpecs = error.problems
-  }
+/** Validates a config with the files of this machine. */
+export function validateLoaded({
+  parsed,
+  catalog,
+  ofSpecs,
+}: Pick<LoadedConfig, 'parsed' | keyof LoadedSpecs>): Omit<CheckedConfig, keyof LoadedConfig> {
   const readText = (path: string) => readFileSync(path, 'utf8')
   const validated = validateConfig(parsed, { catalog, readText }, ofSpecs)
-  return { ...validated, catalog, redact: createRedactor(parsed.hidden()) }
+  return { ...validated, redact: createRedactor(parsed.hidden()) }
+}
+
+/** Loads the chain specs, unless a router is running with them. */
+export async function loadSpecs(
+  sources: readonly string[],
+  running: ChainCatalog | null = null,
+): Promise<LoadedSpecs> {
+  try {
+    return { catalog: running ?? (await loadCatalog(sources)), ofSpecs: [] }
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error
+    return { catalog: null, ofSpecs: error.problems }
+  }
 }
 
 /**
@@ -106,31 +122,48 @@ export interface ConfigSnapshot {
 /** A config file and its dependencies. */
 export interface ConfigRequest {
   readonly configPath: string
+  /** The config itself; `configPath` then only names it in messages. Absent: the file is read. */
+  readonly text?: string | undefined
+  /** The flag that a path of such a text stands for; absent: problems show lines of the text. */
+  readonly flagOf?: (path: string) => string
   readonly flags: FlagValues
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Texts to use instead of those in the files. */
   readonly snapshot?: ConfigSnapshot | null
 }
 
-/** Reads a config file and its env files, and parses it. Never throws. */
-export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
-  const { configPath, flags, environment, snapshot = null } = request
-  const file = snapshot ?? (await readTextFile(configPath))
+const ofPath = 'Correct the path, or let router init write a config.'
+const ofEnvFile = 'Correct env-file, or write NAME=value lines into that file.'
+
+/** Reads a config file with its env files and chain specs, and parses it. Never throws. */
+export async function loadConfig(
+  request: ConfigRequest,
+  running: ChainCatalog | null = null,
+): Promise<LoadedConfig> {
+  const { configPath, text, flags, environment, snapshot = null } = request
+  const given = text === undefined ? snapshot : { text }
+  const file = given ?? (await readTextFile(configPath, 'the file', ofPath))
+  const own = text === undefined ? [configPath] : []
   const sha256 = hash('sha256', 'text' in file ? file.text : '')
   if ('problem' in file) {
     const parsed = parseConfig([file.problem], request)
-    return { parsed, sha256, files: [configPath], snapshot: null }
+    const specs = await loadSpecs(parsed.specSources, running)
+    return { parsed, sha256, files: own, snapshot: null, ...specs }
   }
   const { envFiles, paths, problems }: ReadEnvFiles = snapshot
     ? { envFiles: snapshot.envFiles, paths: [], problems: [] }
-    : await readEnvFiles(envFilesOf(file.text, flags))
+    : await readEnvFiles(sourcesOf(file.text, request).envFiles)
   const layered = layerEnvironment(environment, envFiles)
   const ofEnvFiles = problems.concat(layered.problems)
   // Without the env file, each of its variables would also be reported missing.
   const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
-  const parsed = parseConfig(source, { environment: layered.environment, flags })
-  const files = [configPath, ...paths, ...tlsFilesOf(parsed)]
-  return { parsed, sha256, files, snapshot: { text: file.text, envFiles } }
+  const inputs = { environment: layered.environment, flags }
+  const { specSources } = sourcesOf(file.text, inputs)
+  const specs = await loadSpecs(specSources, running)
+  // With unusable specs, which are reported, any chain may exist.
+  const parsed = parseConfig(source, { ...inputs, chains: knownChains(specs.catalog) })
+  const files = [...own, ...paths, ...tlsFilesOf(parsed)]
+  return { parsed, sha256, files, snapshot: { text: file.text, envFiles }, ...specs }
 }
 
 interface ReadEnvFiles {
@@ -149,7 +182,7 @@ async function readEnvFiles(named: readonly string[]): Promise<ReadEnvFiles> {
     paths.push(path, ...(names ?? []).map((name) => join(path, name)))
     for (const name of names ?? [null]) {
       const at = name === null ? path : join(path, name)
-      const envFile = await readTextFile(at, `the env file ${at}`)
+      const envFile = await readTextFile(at, `the env file ${at}`, ofEnvFile)
       if ('text' in envFile) envFiles.push({ name: at, text: envFile.text, variable: name })
       else problems.push({ ...envFile.problem, path: 'env-file' })
     }
@@ -177,14 +210,18 @@ function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
 }
 
 /** Reads at most `mostFileBytes` of text. Never throws, and never waits for pipes or devices. */
-export async function readTextFile(path: string, subject = 'the file'): Promise<FileText> {
+export async function readTextFile(
+  path: string,
+  subject = 'the file',
+  hint: string | null = null,
+): Promise<FileText> {
   let file: FileHandle | null = null
   try {
     // Opening a pipe without O_NONBLOCK would wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     return await readOpenFile(file, subject)
   } catch (error) {
-    return refuse(subject, whyUnreadable(error), null)
+    return refuse(subject, whyUnreadable(error), hint)
   } finally {
     await file?.close()
   }

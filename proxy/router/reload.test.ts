@@ -41,7 +41,7 @@ async function reloading(
   const parsed = parseConfig(text, { environment: {}, flags: {} })
   const { config } = parsed
   const checked: CheckedConfig = {
-    ...{ parsed, config, problems: [], catalog: null, sha256: '', snapshot: null },
+    ...{ parsed, config, problems: [], catalog: null, ofSpecs: [], sha256: '', snapshot: null },
     ...{ files: [file], redact: (given) => given },
   }
   const clock = new VirtualClock()

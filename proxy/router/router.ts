@@ -187,7 +187,14 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
     async start() {
       const addresses = new Map<EndpointConfig, Address>()
       try {
-        await admin?.start()
+        await admin?.start().catch((error: unknown) => {
+          const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
+          if (!config.metricsListenAddress?.isOptional || code !== 'EADDRINUSE') throw error
+          const at = formatAddress(config.metricsListenAddress)
+          logger.warn(`${at} is in use, so this router serves no metrics, no health and no page`, {
+            hint: 'To serve them, set metrics-listen-address to another port; off ends this warning.',
+          })
+        })
         for (const { chainId, apiInterface, endpoints: own } of chains)
           for (const { config: endpoint, listener } of own) {
             const address = await listener.start()

@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
+import { whyOccupied } from '../config/problem.ts'
 import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
 import { mayRead, openPages } from './admin-hosts.ts'
@@ -64,7 +65,8 @@ export function createAdminServer(options: AdminServerOptions) {
         await server.listen(options.socket ? { path: options.socket } : { host, port })
       } catch (cause) {
         await server.close()
-        const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
+        const { code } = cause as NodeJS.ErrnoException
+        const reason = (code ?? String(cause)) + whyOccupied(code, 'the port')
         const at = formatAddress(options.address)
         throw new Error(`metrics-listen-address ${at} cannot be bound: ${reason}`, { cause })
       }

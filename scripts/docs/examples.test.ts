@@ -17,7 +17,9 @@ async function validate(config: string): Promise<Validated> {
   const folder = mkdtempSync(join(tmpdir(), 'example-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'config.yml')
-  writeFileSync(path, config)
+  const keys = join(folder, 'keys.env')
+  writeFileSync(keys, '')
+  writeFileSync(path, config.replace('env-file: keys.env', `env-file: ${keys}`))
   const names = [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
   let output = ''
   const sink = { write: (text: string) => (output += text) }
@@ -41,7 +43,7 @@ test.each(examples)('%s is valid without warnings', async (path) => {
 
 test.each(['README.md', 'docs/quickstart.md'])('the config of %s is valid', async (path) => {
   const blocks = [...projectText(path).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
-  const configs = blocks.map(([, text = '']) => text).filter((text) => text.includes('endpoints:'))
+  const configs = blocks.map(([, text = '']) => text).filter((text) => text.includes('direct-rpc:'))
   expect(configs).toHaveLength(1)
   const { exitCode, output } = await validate(configs[0] ?? '')
   expect(output).toMatch(/is valid: 1 listener/)

@@ -101,9 +101,9 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   ],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
-  ink: ['proxy/console/screen.ts', 'proxy/cli/ask.ts'],
-  '@inkjs/ui': ['proxy/cli/ask.ts'],
-  react: ['proxy/console/screen.ts', 'proxy/cli/ask.ts'],
+  ink: ['proxy/console/screen.ts'],
+  '@clack/prompts': ['proxy/cli/ask.ts'],
+  react: ['proxy/console/screen.ts'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],
   'prom-client': ['proxy/telemetry/**', 'operator/cli/**'],
   yaml: [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { commands, helpText } from '../../proxy/cli/command-line.ts'
+import { type Command, commandRows } from '../../proxy/cli/commands.ts'
+import { commandHelp, helpText } from '../../proxy/cli/help.ts'
 import { fillIn } from '../generate/fill-in.ts'
 
 /** The text of `docs/reference/cli.md`. */
@@ -10,7 +11,10 @@ export function render(): string {
     commands: [
       '| Command | Meaning |',
       '|---|---|',
-      ...Object.entries(commands).map(([name, meaning]) => `| \`router ${name}\` | ${meaning} |`),
+      ...Object.entries(commandRows).map(([name, { text }]) => `| \`router ${name}\` | ${text} |`),
     ],
+    flags: (Object.keys(commandRows) as readonly Command[]).flatMap((name) => [
+      ...[`### router help ${name}`, '', '```text', commandHelp(name).trimEnd(), '```', ''],
+    ]),
   })
 }

@@ -52,11 +52,13 @@ function settingRows(schema: JsonSchema): readonly Row[] {
 function rowOf(section: JsonSchema, name: string, path: string): Row {
   const property = section.properties?.[name] ?? {}
   const required = section.required?.includes(name) ?? false
-  const written = property['x-default']
+  const { 'x-default': written, 'x-derived': derived } = property
   return {
     name: `\`${name}\``,
     kind: kindOf(property),
-    defaultText: required ? '**required**' : written === undefined ? '' : `\`${written}\``,
+    defaultText: required
+      ? '**required**'
+      : (derived ?? (written === undefined ? '' : `\`${written}\``)),
     change: changeOf(`${path}${name}`) ?? '',
     meaning: property.description ?? '',
   }

@@ -29,7 +29,13 @@ export interface KnownChain {
 /** Chains to check a config against: a catalog of chain specs, or partial knowledge of one. */
 export interface KnownChains {
   readonly ids: readonly string[]
-  /** Finds a chain by id or alias. */
+  /** Other names of the chains; absent: unknown. */
+  readonly names?: readonly {
+    readonly id: string
+    readonly aliases: readonly string[]
+    readonly name: string
+  }[]
+  /** Finds a chain by id, alias or name. */
   find(id: string): KnownChain | null
   /** Whether the chain's interface has subscriptions; null or absent when unknown. */
   subscribes?(id: string, apiInterface: ApiInterface): boolean | null
@@ -93,12 +99,18 @@ export function specNote(chain: Pick<KnownChain, 'ownFile'> | null): string {
   return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
 
-function chainHint(chainId: string, { ids }: KnownChains): string {
-  const near = nearest(chainId, ids)
-  if (near !== null) return `Did you mean ${near}?`
+function chainHint(chainId: string, { ids, names = [], find }: KnownChains): string {
+  if (/^(?:\d+|0x[\da-f]+)$/i.test(chainId) && find(`evm:${Number(chainId)}`))
+    return `Did you mean evm:${Number(chainId)}?`
+  const ofWords = new Map(ids.map((id) => [id, id]))
+  for (const { id, aliases, name } of names)
+    for (const word of [...aliases, name])
+      ofWords.getOrInsert(word, id === name ? id : `${id} (${name})`)
+  const near = nearest(chainId, ofWords.keys())
+  if (near !== null) return `Did you mean ${ofWords.get(near)}?`
   if (ids.length === 0) return 'The spec sources have no chain at all.'
   const rest = ids.length > 20 ? ` and ${ids.length - 20} more` : ''
-  return `Known chains: ${ids.slice(0, 20).join(', ')}${rest}. Others can be added with \`--use-static-spec\`.`
+  return `Known chains: ${ids.slice(0, 20).join(', ')}${rest}. Any EVM chain is evm: and its chain id, such as evm:8453. Others can be added with \`--use-static-spec\`.`
 }
 
 /* Checks of cross-validation policies that span several keys. */

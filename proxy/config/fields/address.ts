@@ -7,6 +7,8 @@ import type { Reading } from './field.ts'
 export interface Address {
   readonly host: string
   readonly port: number
+  /** The config did not ask for it, so a router starts without it if it is in use. */
+  readonly isOptional?: true
 }
 
 const hostLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/

@@ -93,3 +93,11 @@ export function optional<T extends z.ZodType>(field: T, usual?: string): z.ZodOp
   const may = field.optional()
   return usual === undefined ? may : may.meta({ 'x-default': usual })
 }
+
+/** JSON Schema keyword of a key that a file may omit: what the router derives. */
+export const derivedKeyword = 'x-derived'
+
+/** A key that `completeTree` fills in before this schema applies. @param usual for the reference */
+export function derived<T extends z.ZodType>(field: T, usual: string): T {
+  return field.meta({ ...field.meta(), [derivedKeyword]: usual })
+}

@@ -119,10 +119,17 @@ export function address(defaultPort: number): Field<Address> {
   return field(addressMeta('address', defaultPort), addressWithPort(defaultPort))
 }
 
-/** A listen address, or `off`, which becomes null. */
-export function switchableAddress(defaultPort: number): Field<Address | null> {
-  return field(addressMeta('address or `off`', defaultPort), orOff(addressWithPort(defaultPort)))
-}
+/** Port of metrics, health and the page. */
+export const adminPort = 7779
+
+/** Listen address of metrics. `off` becomes null, `auto` an address that may be in use. */
+export const adminAddress: Field<Address | null> = field(
+  addressMeta('address, `auto` or `off`', adminPort),
+  (text, scalar) =>
+    text === 'auto'
+      ? { value: { host: '127.0.0.1', port: adminPort, isOptional: true } }
+      : orOff(addressWithPort(adminPort))(text, scalar),
+)
 
 /** A remote address. The host is mandatory. */
 export function remoteAddress(defaultPort: number): Field<Address> {
@@ -166,9 +173,9 @@ export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string>
 /** A chain's id or alias. It becomes a metric label, so it cannot come from a placeholder. */
 export const chainId: Field<string> = text({
   kind: 'chain id',
-  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  pattern: /^(?:evm:\d{1,15}|[A-Z0-9](?:[A-Z0-9. _-]{0,62}[A-Z0-9._-])?)$/i,
   fault: 'is not a chain id',
-  hint: 'Write one such as ETH1: letters, digits, dot, dash and underscore, 64 at most.',
+  hint: 'Write one such as ETH1, Base or evm:8453: letters, digits, dot, dash and underscore, 64 at most.',
 })
 
 export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { quote } from '../problem.ts'
-import { keysOfHeader, keysOfParameter, Secret } from '../secret.ts'
+import { keysOfHeader, keysOfParameter, leftOverFault, Secret } from '../secret.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from '../yaml/scalar.ts'
 import { kindKeyword, report } from './field.ts'
 
@@ -102,7 +102,7 @@ function readMap(
   const secrets = new Map<string, Secret>()
   for (const [name, tree] of Object.entries(map)) {
     const fault = nameFault(name, [...secrets.keys()])
-    if (fault !== null) report(context, [name], fault)
+    if (fault !== null) report(context, [name], fault, 'Remove it.')
     secrets.set(name, new Secret(''))
     if (!(tree instanceof Scalar)) {
       report(context, [name], tree === null ? 'has no value' : 'expected a single value')
@@ -112,8 +112,14 @@ function readMap(
     // Rendering already reported the failed placeholder.
     if (value === null) continue
     const wrong = value === '' ? 'the value is empty' : valueFault(value)
-    const hint = tree.hasPlaceholder ? 'Check the variables in it.' : null
+    const ofPlain = value === '' ? 'Write a value, or remove it.' : null
+    const hint = tree.hasPlaceholder ? 'Check the variables in it.' : ofPlain
+    const leftOver = leftOverFault(value, tree.written)
     if (wrong !== null) report(context, [name], wrong, hint)
+    if (leftOver) {
+      report(context, [name], `the value ${leftOver.fault}`, leftOver.hint)
+      continue
+    }
     secrets.set(name, new Secret(value, undefined, [...keysIn(name, value), ...tree.keys()]))
   }
   return secrets

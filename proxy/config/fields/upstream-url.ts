@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { suggestion } from '../nearest.ts'
-import { keysOfUrl, Secret } from '../secret.ts'
+import { keysOfUrl, leftOverFault, Secret } from '../secret.ts'
 import type { Scalar } from '../yaml/scalar.ts'
 import { type Field, field, type Reading } from './field.ts'
 
@@ -32,6 +32,8 @@ export const upstreamUrl: Field<UpstreamUrl> = field(
 
 function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   const wrong = (fault: string, remedy: string | null) => ({ fault, hint: remedy })
+  const leftOver = leftOverFault(text, scalar.written)
+  if (leftOver) return leftOver
   if (/[\r\n]/.test(text))
     return wrong('is a URL with a line break in it', 'Does the variable end with one?')
   if (/[\s\p{Cc}]/u.test(text))

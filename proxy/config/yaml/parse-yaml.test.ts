@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { readDocuments } from '../../../operator/manifests/read-documents.ts'
 import { parseSpecDocument } from '../../chain/document.ts'
-import { envFilesOf, parseConfig } from '../parse.ts'
+import { parseConfig, sourcesOf } from '../parse.ts'
 
 const bytes = 200_000
 const filled = (piece: string) => piece.repeat(Math.ceil(bytes / piece.length))
@@ -33,7 +33,7 @@ test.each([
     const { config, problems } = parseConfig(place + text, { environment: {}, flags: {} })
     expect(config).toBeNull()
     if (place === '') expect(problems).toMatchObject([{ message, hint: 'Is it the right file?' }])
-    expect(envFilesOf(place + text, {})).toEqual([])
+    expect(sourcesOf(place + text, { environment: {}, flags: {} }).envFiles).toEqual([])
   }
   expect(parseSpecDocument('a.yml', text, [])).toMatchObject({
     message: expect.stringContaining(message),

@@ -42,7 +42,7 @@ function readYamlText(text: string) {
   }
   const { contents } = document
   if (contents === null || (isScalar(contents) && contents.source === '' && !contents.anchor)) {
-    const hint = 'It needs at least endpoints and direct-rpc.'
+    const hint = 'It needs direct-rpc, the list of upstreams; router init writes a first config.'
     return refuse([problemAt('', null, 'the file is empty', hint)])
   }
   return { document, problems: [], positionAt }
@@ -56,12 +56,16 @@ const words: Readonly<Record<string, Words>> = {
 }
 
 function wordsOf(message: string): Words {
-  const isUnquoted = /at node end|Nested mappings are not allowed/.test(message)
+  const isUnquoted = /at node end|Nested mappings are not allowed|between flow sequence/.test(
+    message,
+  )
   return [
     `not valid YAML: ${message.split('\n')[0]?.slice(0, 120)}`,
     isUnquoted
       ? 'Put a value with ": ", "[" or "{" in it in quotes, such as "[::1]:3360" or "https://h/${KEY}".'
-      : null,
+      : message.startsWith('Tabs')
+        ? 'Indent with spaces.'
+        : null,
   ]
 }
 
@@ -147,7 +151,7 @@ export function readYaml(text: string, environment: Readonly<Record<string, stri
 const keepOne = 'Keep one of them.'
 const notMap: Words = [
   'the top level of the file is not a map',
-  'It begins with keys such as endpoints: and direct-rpc:.',
+  'It begins with keys such as direct-rpc:.',
 ]
 const malformedHint =
   'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.'
