@@ -100,7 +100,6 @@ function tableBody(columns: readonly string[]): object {
   const values = columns.map(
     (title, at) => [`Value #${String.fromCodePoint(65 + at)}`, title] as const,
   )
-  const [[first = ''] = []] = values
   const cell = { type: 'color-text' }
   const override = (name: string, properties: Readonly<Record<string, unknown>>) => ({
     matcher: { id: 'byName', options: name },
@@ -120,7 +119,7 @@ function tableBody(columns: readonly string[]): object {
       {
         id: 'organize',
         options: {
-          excludeByName: { Time: true, [first]: true },
+          excludeByName: { Time: true, 'Value #A': true },
           indexByName: Object.fromEntries(labels.map((label, at) => [label, at])),
           renameByName: Object.fromEntries(values) as Readonly<Record<string, string>>,
         },
