@@ -97,8 +97,9 @@ const labels = ['chain', 'interface', 'upstream', 'tier', 'state']
 
 /** The labels, then a column per query. The first query only lists the rows. */
 function tableBody(columns: readonly string[]): object {
-  const values = columns.map((title, at) => [`Value #${String.fromCodePoint(65 + at)}`, title])
-  const [[first = ''] = []] = values
+  const values = columns.map(
+    (title, at) => [`Value #${String.fromCodePoint(65 + at)}`, title] as const,
+  )
   const cell = { type: 'color-text' }
   const override = (name: string, properties: Readonly<Record<string, unknown>>) => ({
     matcher: { id: 'byName', options: name },
@@ -118,9 +119,9 @@ function tableBody(columns: readonly string[]): object {
       {
         id: 'organize',
         options: {
-          excludeByName: { Time: true, [first]: true },
+          excludeByName: { Time: true, 'Value #A': true },
           indexByName: Object.fromEntries(labels.map((label, at) => [label, at])),
-          renameByName: Object.fromEntries(values),
+          renameByName: Object.fromEntries(values) as Readonly<Record<string, string>>,
         },
       },
     ],

@@ -85,7 +85,7 @@ async function sendTraffic(over: AbortSignal): Promise<void> {
   const sockets = routers.map(({ urls: [url = ''] }) => {
     const socket = new WebSocket(url.replace('http', 'ws'))
     const subscribe = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }
-    socket.onopen = () => socket.send(JSON.stringify(subscribe))
+    socket.addEventListener('open', () => socket.send(JSON.stringify(subscribe)))
     return socket
   })
   for (let round = 1; !over.aborted; round++) {
