@@ -610,7 +610,7 @@ const mistakes: Mistake[] = [
     'explain',
     null,
     [
-      'router: error: expected one guid, --failed or --slow. Rpc-Guid, a header of each answer, has the guid; --failed lists the last failed calls.',
+      'router: error: expected one guid, --failed, --slow, --retried or --upstream. Rpc-Guid, a header of each answer, has the guid; --failed lists the last failed calls.',
     ],
   ],
   [

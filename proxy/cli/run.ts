@@ -84,6 +84,7 @@ export async function run(
       ...{ random: systemRandom, snapshot: first.snapshot, redact: widen, applied: setLog },
       recording: recording?.fd ?? null,
       startFailed: dropRecording,
+      environment: io.environment,
       stopSignal: onceStopped(logger),
     })
     return supervisor.run()

@@ -97,7 +97,9 @@ test('JSON output is one document on stdout', async () => {
 test('a missing file is reported like any problem', async () => {
   const { code, stderr } = await validate(right, { configPath: 'nowhere.yml' })
   expect(code).toBe(2)
-  expect(stderr).toBe('nowhere.yml: error: the file cannot be read: there is no such file.\n')
+  expect(stderr).toBe(
+    'nowhere.yml: error: the file cannot be read: there is no such file. Correct the path, or let router init write a config.\n',
+  )
 })
 
 test('a secret is not printed, even when another component puts it into a problem', async () => {

@@ -64,7 +64,7 @@ export interface ListenerOptions {
   readonly subscriptions: SubscriptionServing | null
   /** Value of `Router-Version`. */
   readonly version: string
-  /** Whether other workers listen on the address too. Their supervisor has checked that it is free. */
+  /** Whether other workers listen on the address too. A supervisor has checked that it is free. */
   readonly isShared?: boolean
   /** Creates a unique id for a request. */
   readonly newGuid: () => string

@@ -17,7 +17,7 @@ import type { MetricsPage } from './metrics-page.ts'
 
 export interface AdminServerOptions {
   readonly address: Address
-  /** Path of a unix socket to serve on instead. It also serves `/metrics.json`, for a supervisor. */
+  /** A unix socket to serve on instead. It also serves `/metrics.json`, for a supervisor. */
   readonly socket?: string | null
   /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]

@@ -6,7 +6,7 @@ interface Row {
   /** Labels in addition to those of the group. No value comes from a client. */
   readonly and?: readonly string[]
   readonly help: string
-  /** How to aggregate the values of several workers; absent: their sum. `first`: the supervisor's. */
+  /** How to aggregate the values of workers; absent: their sum. `first`: the supervisor's. */
   readonly workers?: 'max' | 'min' | 'first'
   /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
   readonly buckets?: readonly number[]

@@ -1,46 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { AggregatorRegistry } from 'prom-client'
-import { Pool } from 'undici'
 import type { Facts } from '../console/facts.ts'
 import type { NamedFacts } from '../console/live-page.ts'
 import { workerName, type WorkersFacts } from '../console/replicas.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import type { ExplainAnswer } from '../telemetry/explain/explain-page.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
-import { type MetricsPage, metricsPage } from '../telemetry/metrics-page.ts'
+import type { MetricsPage } from '../telemetry/metrics-page.ts'
+import type { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
 import { counted } from '../words/counted.ts'
+import type { WorkerPages } from './worker-pages.ts'
 
 /* The pages of the admin address, for all workers of a router as for one process. */
-
-/** How long a worker may take to answer. */
-const mostMs = 2_000
-
-/** The pages of one worker, read over its unix socket. */
-export class WorkerPages {
-  readonly number: number
-  readonly #pool: Pool
-
-  constructor(number: number, socketPath: string) {
-    this.number = number
-    this.#pool = new Pool('http://localhost', { socketPath, connections: 4, pipelining: 1 })
-  }
-
-  /** @returns null if the worker does not answer */
-  async read(path: string): Promise<{ readonly status: number; readonly text: string } | null> {
-    try {
-      const signal = AbortSignal.timeout(mostMs)
-      const { statusCode, body } = await this.#pool.request({ path, method: 'GET', signal })
-      return { status: statusCode, text: await body.text() }
-    } catch {
-      return null
-    }
-  }
-
-  close(): void {
-    void this.#pool.destroy()
-  }
-}
 
 interface ViewOptions {
   /** Workers that have started. */
@@ -48,8 +19,7 @@ interface ViewOptions {
   readonly count: number
   readonly state: ConfigState
   readonly isDraining: () => boolean
-  /** Series of the supervisor itself. */
-  readonly own: { getMetricsAsJSON(): Promise<object[]> }
+  readonly metrics: ReturnType<typeof createWorkerMetrics>
 }
 
 /** A list of calls of `/explain`. */
@@ -57,8 +27,6 @@ interface CallList {
   readonly calls: readonly { readonly at: string }[]
   readonly more: number
 }
-
-type Metrics = Parameters<typeof AggregatorRegistry.aggregate>[0]
 
 /** Merges the pages of workers. */
 export class OneView {
@@ -68,12 +36,10 @@ export class OneView {
     this.#options = options
   }
 
-  /** Each series says in `proxy/telemetry/series.ts` how its values are aggregated. */
   async page(accept?: string): Promise<MetricsPage> {
     const answers = await this.#ask('/metrics.json')
-    const all = answers.map(({ text }) => JSON.parse(text) as object[])
-    all.unshift(await this.#options.own.getMetricsAsJSON())
-    return metricsPage(AggregatorRegistry.aggregate(all as unknown as Metrics), accept)
+    const all = answers.map(({ text }) => JSON.parse(text) as object)
+    return this.#options.metrics.page(all, accept)
   }
 
   /** Ready once all workers are. Its lines are those of the worker that can serve least. */

@@ -5,7 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
-import { Registry } from 'prom-client'
 import { type Clock, sleep } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
@@ -15,15 +14,14 @@ import { type CheckedConfig, type ConfigSnapshot, exitCodes } from '../router/ch
 import { Reloader, type ReloadOptions, type Refusal } from '../router/reload.ts'
 import { CacheServiceStore } from '../store/grpc/cache-store.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
-import { mirror } from '../telemetry/call-counters.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
-import { registerConfig, registerProcess } from '../telemetry/gauges.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { series } from '../telemetry/series.ts'
+import { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
 import { leastStoreBytes, serveChannel } from './channel-store.ts'
 import { type FromWorker, type PeerMessage, type ToWorker, workerVariable } from './messages.ts'
-import { OneView, WorkerPages } from './one-view.ts'
+import { OneView } from './one-view.ts'
 import { storeShare } from './share.ts'
+import { WorkerPages } from './worker-pages.ts'
 
 /** A worker that has died this often within a minute ends the router. */
 const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
@@ -36,6 +34,7 @@ export interface SupervisorOptions extends Pick<ReloadOptions, 'readConfig' | 'r
   readonly snapshot: ConfigSnapshot
   /** Wall-clock time when reading the config began. */
   readonly beganMs: number
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** Number of workers, at least 2. */
   readonly count: number
   readonly version: string
@@ -158,13 +157,13 @@ export class Supervisor {
     const { config, count, version, state, logger, clock } = this.#options
     const { metricsListenAddress: address, adminHosts: names, adminPage } = config
     if (address === null) return null
-    const own = new Registry()
-    registerProcess(own, version)
-    registerConfig(own, state)
-    mirror(own, series.workers, () => [{ labels: {}, value: this.#started.length }])
-    mirror(own, series.workerRestarts, () => [{ labels: {}, value: this.#restarts }])
+    const metrics = createWorkerMetrics({
+      ...{ version, config: state },
+      serving: () => this.#started.length,
+      restarts: () => this.#restarts,
+    })
     const view = new OneView({
-      ...{ count, state, own },
+      ...{ count, state, metrics },
       workers: () => this.#started.map(({ pages }) => pages),
       isDraining: () => this.#isStopping,
     })
@@ -186,11 +185,11 @@ export class Supervisor {
 
   /** Resolves once it listens. A worker that dies is started again, so a death rejects nothing. */
   #startWorker(number: number): Promise<void> {
-    const { count, recording, logger } = this.#options
+    const { count, recording, logger, environment } = this.#options
     const socket = join(this.#directory, `worker-${number}-${this.#restarts}`)
     const heapMiB = Math.floor(this.#split.heapBytesPerWorker / 1024 / 1024)
     const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
-      env: { ...process.env, [workerVariable]: String(number) },
+      env: { ...environment, [workerVariable]: String(number) },
       // Without `--`, Node.js would parse --env-file as its own flag.
       execArgv: [...process.execArgv, `--max-old-space-size=${heapMiB}`, '--'],
       serialization: 'advanced',

@@ -44,9 +44,10 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...words('integrity relay filters cache logs store sticky'),
     ...words('cross-validation subscription listener console telemetry validation'),
   ],
+  workers: words('clock config cache store listener console telemetry router'),
   cli: [
     ...engine,
-    ...words('relay store listener console telemetry subscription validation router'),
+    ...words('relay store listener console telemetry subscription validation router workers'),
   ],
   'main.ts': ['cli'],
   'operator/kube': ['clock'],
@@ -83,7 +84,11 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'operator/kube/page.ts',
   ],
   'node:https': [],
-  undici: ['proxy/upstream/wire/http/http-transport.ts', 'operator/kube/transport.ts'],
+  undici: [
+    'proxy/upstream/wire/http/http-transport.ts',
+    'proxy/workers/worker-pages.ts',
+    'operator/kube/transport.ts',
+  ],
   'node:http2': [
     'proxy/listener/grpc/http2-*.ts',
     'proxy/upstream/wire/grpc/http2-*.ts',
@@ -98,6 +103,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/cache/memory-store.ts',
     'proxy/logs/slices.ts',
     'proxy/store/grpc/cache-store.ts',
+    'proxy/workers/peer-answers.ts',
   ],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
