@@ -41,7 +41,7 @@ test('the page shows the bad node, the reason and the time, and follows changes'
   expect(await lines()).toContain(`timeout            30s ETH1 jsonrpc eth_it's: ${hostile}`)
 
   await press('Why', hostile)
-  await expect.poll(() => browser.text('#text')).toContain(`why             refused ${hostile}`)
+  await expect.poll(() => browser.text('#text')).toContain(`Reason      refused ${hostile}`)
   await press('Close')
   await press('Why', call.guid)
   await expect.poll(() => browser.text('#text')).toBe(`why ${call.guid}:\nnode-b was asked first`)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { sleep, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { formatAddress, parseAddress } from '../config/fields/address.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
 import { linesOf } from '../console/lines.ts'
@@ -11,9 +11,8 @@ import { exitCodes, problemLine } from '../router/checked-config.ts'
 import type { CommandIo } from './validate.ts'
 
 const adminPort = 7779
-const betweenLooksMs = 3_000
 
-/** `router top`: a live screen, or the changes between two samples. @returns the exit code */
+/** `router top`: a live screen, or one print of it. @returns the exit code */
 export async function top({ own, output }: CommandLine, io: CommandIo): Promise<number> {
   const addresses = readAddresses(own.at, [], io)
   if (addresses === null) return exitCodes.invalid
@@ -25,8 +24,6 @@ export async function top({ own, output }: CommandLine, io: CommandIo): Promise<
     await showScreen({ replicas, clock: systemClock, isColoured: !io.environment['NO_COLOR'] })
     return exitCodes.done
   }
-  await sleep(systemClock, betweenLooksMs)
-  await replicas.ask()
   const { view } = replicas
   const lines = isJson
     ? [JSON.stringify({ version: 1, ...view }, null, 2)]

@@ -7,7 +7,6 @@ import { type Clock, sleep } from '../clock/clock.ts'
 import type { Facts } from './facts.ts'
 import { detailsOf, linesOf } from './lines.ts'
 import { viewOf } from './view.ts'
-import { remembered } from './replicas.ts'
 
 const everyMs = 1_000
 /** Browsers wrap lines, so they are not truncated here. */
@@ -20,10 +19,8 @@ export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: 
     const [, text = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(html) ?? []
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
-  let past: readonly Facts[] = []
   const make = async () => {
-    past = remembered(past, await facts())
-    const view = viewOf([{ at: name, past, problem: null }])
+    const view = viewOf([{ at: name, facts: await facts(), problem: null }])
     const { at, seconds, problems } = view
     return JSON.stringify({
       head: `rpc-router on ${name}, ${at.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,

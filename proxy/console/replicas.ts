@@ -4,16 +4,6 @@ import type { Facts } from './facts.ts'
 import { readPage } from './read-page.ts'
 import { type Look, type View, viewOf } from './view.ts'
 
-/** Window for rates: short enough to follow an outage, long enough for a quiet chain. */
-const windowMs = 30_000
-
-/** Facts to derive rates from: the last 30 s of one process, because a restart resets counters. */
-export function remembered(past: readonly Facts[], facts: Facts): readonly Facts[] {
-  const fromMs = Date.parse(facts.at) - windowMs
-  const own = past.filter(({ started }) => started === facts.started)
-  return [...own.filter(({ at }) => Date.parse(at) >= fromMs), facts]
-}
-
 /** The replicas to which a console is attached. */
 export class Replicas {
   /** Keyed by the base URL of a replica's pages. */
@@ -21,7 +11,7 @@ export class Replicas {
 
   /** @param urls by the names of the replicas */
   constructor(urls: ReadonlyMap<string, string>) {
-    const unknown = { past: [], problem: null }
+    const unknown = { facts: null, problem: null }
     this.#looks = new Map([...urls].map(([at, url]) => [url, { at, ...unknown }]))
   }
 
@@ -33,7 +23,7 @@ export class Replicas {
   async ask(): Promise<void> {
     const pending = [...this.#looks].map(async ([url, look]) => {
       const { text, fault } = await readPage(`${url}/facts`)
-      this.#looks.set(url, { ...look, ...(text === null ? { problem: fault } : read(look, text)) })
+      this.#looks.set(url, { ...look, ...(text === null ? { problem: fault } : read(text)) })
     })
     await Promise.all(pending)
   }
@@ -47,11 +37,12 @@ export class Replicas {
   }
 }
 
-function read({ past }: Look, text: string): Partial<Look> {
+function read(text: string): Partial<Look> {
   try {
     const facts = JSON.parse(text) as Facts | null
     if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
-    return { past: remembered(past, facts), problem: null }
+    if (!facts.minute) throw new Error('it is of another version')
+    return { facts, problem: null }
   } catch (error) {
     return { problem: `its /facts is not that of a router: ${(error as Error).message}` }
   }

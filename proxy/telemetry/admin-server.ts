@@ -126,7 +126,7 @@ async function makeServer({
     '/readyz': (reply, { query }) =>
       answered(reply, health.readiness(Object.hasOwn(query as object, 'verbose'))),
     ...(health.status && {
-      '/status': (reply) => reply.type('application/json').send(health.status?.()),
+      '/status': async (reply) => reply.type('application/json').send(await health.status?.()),
     }),
     ...(calls && { '/explain': explain, '/explain/:guid': explain }),
     ...(facts && { '/facts': async (reply) => reply.send(await facts()) }),
