@@ -140,6 +140,9 @@ const sampleMs = 20
 const loopDelay = monitorEventLoopDelay({ resolution: sampleMs })
 /** Shortest period of the delays, so that two scrapers see about the same. */
 const leastPeriodMs = 5_000
+let earlierSamples = 0
+/** Time since the start in which the event loop turned as often as it should. */
+export const turnedMs = () => (earlierSamples + loopDelay.count) * sampleMs
 let lastDelays = { untilMs: 0, values: [] as readonly object[] }
 
 /** The delays since the last scrape. */
@@ -150,6 +153,7 @@ function eventLoopDelays(): readonly object[] {
     const delayMs = loopDelay.percentile(quantile * 100) / 1e6 - sampleMs
     return { labels: { quantile }, value: Math.max(0, delayMs / 1_000) }
   })
+  earlierSamples += loopDelay.count
   loopDelay.reset()
   lastDelays = { untilMs: nowMs + leastPeriodMs, values }
   return values

@@ -4,34 +4,33 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Load } from './load.ts'
 
-/** What is reported within 20 s. @param lateMs how late each timer runs */
-async function reported(lateMs: number, budget = { heldBytes: 0, maxBytes: 100 }) {
+const usual = { busy: 0.3, turned: 0.95, collecting: 0.02, heldBytes: 0 }
+
+test.each<[string, Partial<typeof usual>, string[]]>([
+  ['in good health', {}, []],
+  [
+    'that is busy all the time',
+    { busy: 0.98 },
+    ['cpu: its event loop was busy 98 % and stalled 5 % of the time'],
+  ],
+  [
+    'that gets no CPU',
+    { turned: 0.32 },
+    ['cpu: its event loop was busy 30 % and stalled 68 % of the time'],
+  ],
+  ['without memory', { collecting: 0.34 }, ['memory: garbage collection took 34 %']],
+  ['full of bytes', { heldBytes: 95 }, ['buffered-bytes: 95 of 100 are in use']],
+])('a router %s', async (_name, more, expected) => {
+  const { busy, turned, collecting, heldBytes } = { ...usual, ...more }
   const clock = new VirtualClock()
   const said = new Set<string>()
-  const late = {
-    nowMs: () => clock.nowMs(),
-    wallMs: () => clock.wallMs(),
-    after: (delayMs: number, run: () => void) => clock.after(delayMs + lateMs, run),
-  }
   const strained = (resource: string, how: string) => void said.add(`${resource}: ${how}`)
-  const load = new Load(late, { strained }, budget)
+  const load = new Load(clock, { strained }, { heldBytes, maxBytes: 100 }, () => {
+    const ms = clock.nowMs()
+    return { busyMs: ms * busy, turnedMs: ms * turned, gcMs: ms * collecting }
+  })
   load.start()
   await clock.advance(20_000)
   load.stop()
-  return [...said]
-}
-
-test('a router in good health reports nothing', async () => {
-  expect(await reported(0)).toEqual([])
-})
-
-test('late timers show that it is short of CPU', async () => {
-  const said = await reported(320)
-  expect(said.length).toBeGreaterThan(0)
-  for (const each of said) expect(each).toMatch(/^cpu: busy \d+ % of the time, timers 320 ms late$/)
-})
-
-test('a budget of bytes that is almost used up', async () => {
-  const full = { heldBytes: 95, maxBytes: 100 }
-  expect(await reported(0, full)).toEqual(['buffered-bytes: 95 of 100 are in use'])
+  expect([...said]).toEqual(expected)
 })
