@@ -87,6 +87,12 @@ export class Browser implements AsyncDisposable {
     await this.#send('Emulation.setEmulatedMedia', { features })
   }
 
+  /** Null restores the size of the window. */
+  async width(pixels: number | null): Promise<void> {
+    const size = { width: pixels ?? 0, height: 0, deviceScaleFactor: 1, mobile: pixels !== null }
+    await this.#send('Emulation.setDeviceMetricsOverride', size)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#socket.close()
     const ended = once(this.#process, 'exit')

@@ -34,14 +34,14 @@ test('the page shows the bad node, the reason and the time, and follows changes'
   replica.calls = [call]
   await browser.open(`http://${replica.address}/`)
   const lines = () => browser.text('#lines')
-  await expect.poll(lines).toMatch(/^BAD  ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
+  await expect.poll(lines).toMatch(/^BAD  ETH1 jsonrpc: 10 % of calls fail: timeout 10Runbook\n/)
   expect(await lines()).toContain(`${hostile} (ETH1 jsonrpc) since 03:00:40 (`)
-  expect(await lines()).toMatch(/\n <img src=x one… +disabled .*\n node-a +eligible /)
+  expect(await lines()).toMatch(/\n <img src=x onerror=\S+ +disabled .*\n node-a +eligible /)
   expect(await browser.evaluate('document.title')).toBe('(2) rpc-router')
   expect(await lines()).toContain(`timeout            30s ETH1 jsonrpc eth_it's: ${hostile}`)
 
   await press('Why', hostile)
-  await expect.poll(() => browser.text('#text')).toContain(`why             refused ${hostile}`)
+  await expect.poll(() => browser.text('#text')).toContain(`Reason      refused ${hostile}`)
   await press('Close')
   await press('Why', call.guid)
   await expect.poll(() => browser.text('#text')).toBe(`why ${call.guid}:\nnode-b was asked first`)
@@ -116,4 +116,22 @@ test('the content security policy of the page blocks injected code', async () =>
   await browser.evaluate(insert)
   await expect.poll(() => browser.complaints.join()).toContain('Content Security Policy')
   expect(await browser.evaluate('document.title')).not.toBe('run')
+})
+
+test('at 390 px the table becomes words, nothing is cut, and problems link to runbooks', async () => {
+  await using replica = await ScriptedReplica.start([eth])
+  replica.calls = [call]
+  await browser.width(390)
+  await browser.open(`http://${replica.address}/`)
+  const lines = () => browser.text('#lines')
+  await expect.poll(lines).toContain('node-a · state eligible · ')
+  expect(await lines()).not.toContain('UPSTREAM')
+  expect(await browser.evaluate(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(390)
+  const links = `[...document.querySelectorAll('#lines a')].filter((each) => !each.hidden).map((each) => each.href.split('/').at(-1))`
+  expect(await browser.evaluate(links)).toEqual(['error-ratio-high.md', 'upstream-disabled.md'])
+  await press('Why', hostile)
+  await expect.poll(() => browser.text('#text')).toContain('State       disabled for')
+  expect(await browser.evaluate(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(390)
+  await press('Close')
+  await browser.width(null)
 })

@@ -16,12 +16,9 @@ export class ScriptedReplica implements AsyncDisposable {
 
   private constructor(chains: readonly SomeChain[]) {
     this.chains = chains
-    let requests = 0
     const facts = async (): Promise<Facts> =>
       someFacts(100 + (performance.now() - this.#startMs) / 1_000, this.chains, {
         failed: this.calls,
-        // Counts start after the first request.
-        ...(requests++ === 0 && { counts: {} }),
       })
     const page = createLivePage(
       async () => [{ at: 'pod-1', facts: await facts() }],

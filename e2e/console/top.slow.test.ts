@@ -28,7 +28,7 @@ test('at 80x24 the bad node is first, and every key of router top works', async 
   expect(await screen()).toContain('940bc41a timeout')
 
   await terminal.press('Enter')
-  await expect.poll(screen).toContain('why             connection-refused')
+  await expect.poll(screen).toContain('Reason      connection-refused')
   await terminal.press('Escape')
   await expect.poll(screen).toContain('>BAD  node-b')
   await terminal.press('j', 'j', 'j')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { sleep, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { formatAddress, parseAddress } from '../config/fields/address.ts'
 import { adminPort } from '../config/fields/fields.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
@@ -13,9 +13,8 @@ import type { CommandIo } from './validate.ts'
 
 const ofGuid =
   'Rpc-Guid, a header of each answer, has the guid; --failed lists the last failed calls.'
-const betweenLooksMs = 3_000
 
-/** `router top`: a live screen, or the changes between two samples. @returns the exit code */
+/** `router top`: a live screen, or one print of it. @returns the exit code */
 export async function top({ command, own, output }: CommandLine, io: CommandIo): Promise<number> {
   const addresses = readAddresses(own.at, [], io)
   if (addresses === null) return exitCodes.invalid
@@ -27,8 +26,6 @@ export async function top({ command, own, output }: CommandLine, io: CommandIo):
     await showScreen({ replicas, clock: systemClock, isColoured: !io.environment['NO_COLOR'] })
     return exitCodes.done
   }
-  await sleep(systemClock, betweenLooksMs)
-  await replicas.ask()
   const { view } = replicas
   const lines = isJson
     ? [JSON.stringify({ version: 1, ...view }, null, 2)]

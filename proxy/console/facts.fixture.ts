@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import { type Counts, growthOf } from '../telemetry/recent-counts.ts'
+import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
 import type { Look } from './view.ts'
 
 type Tables = Readonly<Record<string, Counts>>
@@ -42,12 +43,14 @@ export function someFacts(
     ),
   ])
   return {
-    ...{ at: at(seconds), started: at(0), refused: null, stores: [], shortages: [], failed: [] },
+    ...{ at: at(seconds), started: at(0), stores: [], shortages: [], failed: [] },
+    config: { sha256: 'ab12', since: at(0), refused: null },
     chains: chains.map((chain) => {
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
     counts: Object.fromEntries(counts) as Facts['counts'],
     clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
+    minute: { seconds, counts: growthOf(Object.fromEntries(counts) as Facts['counts'], {}) },
     ...more,
   }
 }
@@ -55,8 +58,17 @@ export function someFacts(
 /** The answer of one replica. @param before all zero by default */
 export function someLook(now: Facts | string, before = someFacts(0, []), name = 'one:7779'): Look {
   return typeof now === 'string'
-    ? { at: name, past: [], problem: now }
-    : { at: name, past: [before, now], problem: null }
+    ? { at: name, facts: null, problem: now }
+    : {
+        ...{ at: name, problem: null },
+        facts: {
+          ...now,
+          minute: {
+            seconds: (Date.parse(now.at) - Date.parse(before.at)) / 1_000,
+            counts: growthOf(now.counts, before.counts),
+          },
+        },
+      }
 }
 
 /** @param more also its counters: `outcomes`, `durations`, `cache`, `refused` */
@@ -73,6 +85,7 @@ export function someChain(
   return {
     ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'] },
     ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000, reorgs: null },
+    isOnBackup: false,
     ...more,
     ...{ counts: { outcomes, durations, cache, refused }, upstreams },
   }
@@ -91,7 +104,7 @@ export function someUpstream(
     ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
     ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, oldestBlocks: {}, cooldownLeftMs: null },
     ...{ sessions: 0, urls: [], urlsInCooldown: 0, latencyMs: null, score: null, fault: null },
-    ...{ isDayUsed: false, learnedPerSecond: null },
+    ...{ isDayUsed: false, methodLimits: [], learnedPerSecond: null },
     ...more,
   } as UpstreamFacts
   return { ...known, counts: { attempts: Object.fromEntries(byWord), durations, disputes } }

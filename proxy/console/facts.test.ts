@@ -16,6 +16,7 @@ import { ConfigState } from '../telemetry/config-state.ts'
 import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import { RecentCounts } from '../telemetry/recent-counts.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { createFacts } from './facts.ts'
 
@@ -32,8 +33,10 @@ function make() {
     metrics.registerPool(chain, 'jsonrpc', snapshot)
     health.register(`${chain} jsonrpc`, snapshot)
   }
+  const counts = new RecentCounts(metrics, clock)
+  counts.start()
   const read = createFacts({
-    ...{ metrics, health, calls, config, clock },
+    ...{ counts, health, calls, config, clock },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
   return { clock, config, observers, health, read }
@@ -88,7 +91,33 @@ test('a refused config is reported, and the start time of the process', async ()
   const { clock, config, read } = make()
   config.refused({ why: '2 errors, see the log', sha256: 'cd34', retries: false })
   await clock.advance(500)
-  const { refused, at, started } = await read()
-  expect(refused).toBe('2 errors, see the log')
+  const { at, started, config: active } = await read()
+  expect(active).toMatchObject({ sha256: 'ab12', refused: { why: '2 errors, see the log' } })
   expect(Date.parse(at) - Date.parse(started)).toBe(500)
+})
+
+test('the last minute counts apart from the time since the start', async () => {
+  const { clock, observers, read } = make()
+  const { attemptEnded } = observers.relayObserver('ETH1', 'jsonrpc')
+  const fail = (count: number) => {
+    for (let each = 0; each < count; each++) {
+      const call = aCall()
+      attemptEnded(call, anAttempt(call, 'node-a', aFailure('attempt-timeout')))
+    }
+  }
+  const table = 'ETH1 jsonrpc node-a attempts'
+  const word = 'first attempt-timeout'
+  fail(5)
+  let facts = await read()
+  expect(facts.minute.counts[table]).toEqual({ [word]: 5 })
+  await clock.advance(60_000)
+  fail(2)
+  facts = await read()
+  expect(facts.counts[table]).toEqual({ [word]: 7 })
+  expect(facts.minute).toEqual({
+    seconds: 50,
+    counts: expect.objectContaining({ [table]: { [word]: 2 } }) as object,
+  })
+  await clock.advance(60_000)
+  expect((await read()).minute.counts).toEqual({})
 })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { age } from '../telemetry/format.ts'
+import { age, span } from '../telemetry/format.ts'
 import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
 import type { FailedCall } from './facts.ts'
 import { detailsOf, isShown, linesOf } from './lines.ts'
@@ -61,13 +61,13 @@ test('at 80 columns: problems, chains with the worst upstream first, failed call
   expect(texts()).toEqual([
     'BAD  node-b (ETH1 jsonrpc) since 03:00:40 (60s): disabled:',
     '     connection-refused; until 03:15:00 at the latest',
-    'CHAIN            SERVING    RATE/S    P50    P99 ERR %  CACHE       TIP    AGE',
-    ' UPSTREAM        STATE                                  SHARE       LAG  SINCE',
-    'ETH1 jsonrpc     1/2           1.0   50ms   99ms  0.0%    50%       100     3s',
-    ' node-b          disabled      0.1      -      -  100%    10%         -    60s',
-    ' node-a          eligible      0.9   50ms   99ms  0.0%    90%         0   100s',
-    'BTC jsonrpc      1/1           0.0      -      -     -      -       100     3s',
-    ' btc-a\ufffd[2J       eligible      0.0      -      -     -      -         0   100s',
+    'CHAIN              SERVING    RATE/S    P50    P99 ERR %  CACHE       TIP    AGE',
+    ' UPSTREAM          STATE                                  SHARE       LAG  SINCE',
+    'ETH1 jsonrpc       1/2           1.0   50ms   99ms  0.0%    50%       100     3s',
+    ' node-b            disabled      0.1      -      -  100%    10%         -    60s',
+    ' node-a            eligible      0.9   50ms   99ms  0.0%    90%         0   100s',
+    'BTC jsonrpc        1/1           0.0      -      -     -      -       100     3s',
+    ' btc-a\ufffd[2J (backu… eligible      0.0      -      -     -      -         0   100s',
     '',
     'LAST FAILED CALLS',
     '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs: node-b attem',
@@ -106,12 +106,47 @@ test('Enter opens the call or the upstream of a line', () => {
   expect(opened.at(-1)).toBe(call.guid)
   expect(opened[0]).toBe('ETH1 jsonrpc node-b')
   const lines = detailsOf(view).get('ETH1 jsonrpc node-b')?.split('\n')
-  expect(lines).toContain('why             connection-refused')
-  expect(lines).toContain('errors          {"connection-refused":10}')
-  expect(lines).toContain('share           0.1')
-  expect(lines).toContain('p99Seconds      null')
-  expect(lines).toContain('disputes        {}')
-  expect(lines).toContain('oldestBlocks    {"blocks":900000}')
+  expect(lines).toEqual([
+    'Upstream    node-b, primary tier',
+    'State       disabled for 1 min, since 03:00:40 UTC',
+    'Reason      connection-refused',
+    'Until       03:15:00 UTC at the latest, in 13 min 20 s',
+    'Attempts    10 attempts in the last minute, 10 % of all; 0 in flight',
+    'Failures    100 % of attempts: connection-refused 10',
+    'Block       100, at the tip',
+    'Data        no blocks before 900000',
+    'Runbook     https://github.com/rpc-router/rpc-router/blob/main/docs/runbooks/upstream-disabled.md',
+  ])
+})
+
+test('details are sentences with units, without what is unknown', () => {
+  const limit = { method: 'eth_getLogs', why: 'http-rate-limited', until: at(110) }
+  const upstream = someUpstream('a', {
+    ...{ cooldownLeftMs: 76_250.626, urlsInCooldown: 1, latencyMs: 12.3, score: 0.5 },
+    ...{ lagBlocks: 4, lagSeconds: 48, learnedPerSecond: 12.345, methodLimits: [limit] },
+    urls: [
+      { position: 1, url: 'https://a.example', why: null, since: null },
+      { position: 2, url: 'https://b.example', why: 'tls-failed (expired)', since: at(40) },
+    ],
+    attempts: { first: { answer: 6, overtaken: 4 }, retry: { answer: 1 } },
+    durations: took(7),
+  })
+  const details = detailsOf(viewOf([someLook(someFacts(100, [someChain([upstream])]))]))
+  expect(details.get('ETH1 jsonrpc a')?.split('\n').slice(2)).toEqual([
+    'Attempts    11 attempts in the last minute, 100 % of all; 0 in flight',
+    'Hanging     another upstream overtook 40 % of its first attempts',
+    'Retries     1 retry, 0 of 0 hedges won',
+    'Latency     12 ms on average; half within 50 ms, 99 % within 99 ms',
+    'Block       100, 4 blocks behind (48 s)',
+    'Weight      50 % of that of the best upstream',
+    'Limit       12.3 requests per second, learned',
+    'Cooldown    1 min 16 s left, 1 URL',
+    'Method      limits eth_getLogs until 03:01:50 UTC: http-rate-limited',
+    'URL 1       https://a.example serves',
+    'URL 2       https://b.example out for 1 min: tls-failed (expired)',
+    expect.stringMatching(/^Runbook .*upstream-unreliable.md$/),
+    expect.stringMatching(/^Runbook .*upstream-in-cooldown.md$/),
+  ])
 })
 
 test('a failed call shows its reason and how to send it again', () => {
@@ -131,14 +166,42 @@ test('a failed call shows its reason and how to send it again', () => {
   expect(last({ method: 'other', interface: 'rest' })?.curl).toBeNull()
 })
 
-test('reports that nothing is wrong, once it has measured something', () => {
-  const well = someFacts(100, [someChain([someUpstream('a')])])
-  const once = viewOf([someLook(well, well)])
-  expect(linesOf(once, 80)[0]).toMatchObject({ text: 'Measuring ...', tone: 'plain' })
-  const dark = someFacts(100, [someChain([someUpstream('a', { state: 'disabled' })])])
-  expect(linesOf(viewOf([someLook(dark, dark)]), 80)[0]?.tone).toBe('down')
-  const [first] = linesOf(viewOf([someLook(well)]), 80)
-  expect(first?.text).toBe('Nothing is wrong: every upstream serves, and calls succeed.')
+test('reports that nothing is wrong only if no call has just failed', () => {
+  const chain = (outcomes: Record<string, number>) => someChain([someUpstream('a')], { outcomes })
+  const said = (outcomes: Record<string, number>, failed: FailedCall[] = []) =>
+    linesOf(viewOf([someLook(someFacts(100, [chain(outcomes)], { failed }))]), 80)
+  expect(said({ success: 500 })[0]?.text).toBe(
+    'Nothing is wrong: every upstream serves, and calls succeed.',
+  )
+  const [first] = said({ success: 500, 'upstream-error': 1 })
+  expect(first).toEqual({
+    text: 'Every upstream serves; 1 call failed in the last minute.',
+    tone: 'odd',
+  })
+  const title = (second: number) => said({}, [{ ...call, at: at(second) }]).at(-2)?.text
+  expect(title(95)).toBe('LAST FAILED CALLS')
+  expect(title(10)).toBe('LAST FAILED CALLS (none in the last minute)')
+})
+
+test('a long name is cut only where there is no space', () => {
+  const name = 'a-provider-with-a-long-name'
+  const facts = someFacts(100, [someChain([someUpstream(name, { tier: 'backup' })])])
+  const row = (columns: number) =>
+    linesOf(viewOf([someLook(facts)]), columns).find(({ opens }) => opens)?.text
+  expect(row(80)).toMatch(/^ a-provider-with-… eligible/)
+  expect(row(160)).toMatch(/^ a-provider-with-a-long-name \(backup\) eligible/)
+})
+
+test.each([
+  [0.4, '0 ms'],
+  [940, '940 ms'],
+  [4_500, '4.5 s'],
+  [76_250.6, '1 min 16 s'],
+  [3_600_000, '1 h'],
+  [11_100_000, '3 h 5 min'],
+  [190_000_000, '2 d 4 h'],
+])('a span of %s ms is %s', (ms, text) => {
+  expect(span(ms)).toBe(text)
 })
 
 test.each([

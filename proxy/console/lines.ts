@@ -3,14 +3,21 @@
 import { isServing } from '../upstream/observer.ts'
 import { clientLines } from './clients.ts'
 import type { FailedCall } from './facts.ts'
-import { age, clean, countsText, percent, time } from '../telemetry/format.ts'
+import { counted } from '../words/counted.ts'
+import { age, clean, countsText, percent, span, time } from '../telemetry/format.ts'
 import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
+
+const runbooksUrl = 'https://github.com/rpc-router/rpc-router/blob/main/docs/runbooks/'
 
 /** One line of the console or the page. */
 export interface Line {
   readonly text: string
   /** Colour of the line. Without colours, the text says the same. */
   readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'plain'
+  /** Columns of a table with their titles, for readers too narrow for `text`. */
+  readonly cells?: readonly (readonly [title: string, value: string])[]
+  /** Page about this problem, as a URL. */
+  readonly runbook?: string
   /** Text that a filter searches. Lines without it are always shown. */
   readonly about?: string
   /** What Enter opens: an upstream's key, such as `ETH1 jsonrpc node-a`, or a call's guid. */
@@ -32,20 +39,26 @@ export const sorts = Object.keys(sortedBy) as Sort[]
 /** Problems, then every chain with its upstreams, then the latest failed calls. */
 export function linesOf(view: View, columns: number, sort: Sort = 'state'): readonly Line[] {
   const { at, calls } = view
+  const isRecent = calls.some((call) => Date.parse(at) - Date.parse(call.at) < 60_000)
+  const title = `LAST FAILED CALLS${isRecent ? '' : ' (none in the last minute)'}`
+  const longest = view.chains.flatMap(({ name, upstreams }) => {
+    return [name.length, ...upstreams.map((each) => nameOf(each).length)]
+  })
+  const layout = { columns, nameWidth: nameWidthOf(Math.max(16, ...longest), columns) }
   const worth = sortedBy[sort]
   const worst = ({ upstreams }: ChainView) => Math.max(...upstreams.map(worth))
   const chains = view.chains.toSorted((a, b) => worst(b) - worst(a))
   return [
     ...problemLines(view, columns),
-    ...heads.map((cells): Line => ({ text: fitted(cells, columns), tone: 'head' })),
+    ...heads.map((cells): Line => ({ text: fitted(cells, layout), tone: 'head', cells: [] })),
     ...chains.flatMap((chain) => {
       const upstreams = chain.upstreams.toSorted((a, b) => worth(b) - worth(a))
-      const own = upstreams.map((each) => upstreamLine(each, at, columns))
-      return [chainLine(chain, own, columns), ...refusedLines(chain, columns), ...own]
+      const own = upstreams.map((each) => upstreamLine(each, at, layout))
+      return [chainLine(chain, own, layout), ...refusedLines(chain, columns), ...own]
     }),
     ...clientLines(view.clients, columns),
     { text: '', tone: 'plain' },
-    { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed calls recorded.', tone: 'head' },
+    { text: calls.length > 0 ? title : 'No failed calls recorded.', tone: 'head' },
     ...calls.map((call) => callLine(call, view, columns)),
   ]
 }
@@ -57,11 +70,14 @@ export function isShown({ about }: Line, filter: string): boolean {
 const ageBetween = (from: string, to: string) => age(Date.parse(to) - Date.parse(from))
 
 /** Formats node, start time and reason, in this order. */
-function problemLines({ at, problems, seconds }: View, columns: number): readonly Line[] {
-  if (seconds === 0 && problems.length === 0) return [{ text: 'Measuring ...', tone: 'plain' }]
+function problemLines({ at, problems, failed }: View, columns: number): readonly Line[] {
+  if (problems.length === 0 && failed > 0) {
+    const count = counted(failed, 'call')
+    return [{ text: `Every upstream serves; ${count} failed in the last minute.`, tone: 'odd' }]
+  }
   if (problems.length === 0)
     return [{ text: 'Nothing is wrong: every upstream serves, and calls succeed.', tone: 'fine' }]
-  return problems.flatMap(({ severity: tone, where, upstream, since, what }) => {
+  return problems.flatMap(({ severity: tone, where, upstream, since, what, runbook: page }) => {
     const when = since === null ? '' : ` since ${since.slice(11, 19)} (${ageBetween(since, at)})`
     const name = upstream === null ? where : `${upstream} (${where})`
     const text = clean(`${tone.toUpperCase().padEnd(5)}${name}${when}: ${what}`)
@@ -70,7 +86,7 @@ function problemLines({ at, problems, seconds }: View, columns: number): readonl
     const about = `${where} ${upstream} ${what}`
     const opens = upstream === null ? null : `${where} ${upstream}`
     return [
-      { text: first, tone, about, opens },
+      { text: first, tone, about, opens, runbook: `${runbooksUrl}${page}.md` },
       ...rest.map((part): Line => ({ text: `    ${part}`, tone, about })),
     ]
   })
@@ -81,15 +97,37 @@ const heads = [
   'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE|||||'.split('|'),
   ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP|WHY'.split('|'),
 ]
-/** Width of each column but the last; negative: left-aligned. */
-const widths = [-16, -10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
+/** Width of each column after the name, but the last; negative: left-aligned. */
+const widths = [-10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
 /** Narrower screens show only the first columns. */
 const wideColumns = 110
 const narrow = 9
+/** Least width of the reasons, which come last. */
+const whyWidth = 30
 
-function fitted(cells: readonly string[], columns: number): string {
+interface Layout {
+  readonly columns: number
+  readonly nameWidth: number
+}
+
+/** Names get the space that no other column needs. */
+function nameWidthOf(longest: number, columns: number): number {
+  const own = columns < wideColumns ? widths.slice(0, narrow - 1) : [...widths, whyWidth]
+  const others = own.reduce((sum, width) => sum + Math.abs(width) + 1, 0)
+  return Math.max(16, Math.min(longest, columns - others))
+}
+
+/** The titles of the columns that have a value. */
+function titled(titles: readonly string[] | undefined, cells: readonly string[]) {
+  return cells.flatMap((cell, at) => {
+    const isEmpty = cell === '' || cell === '-'
+    return isEmpty ? [] : [[(titles?.[at] || heads[0]?.[at] || '').trim(), clean(cell)] as const]
+  })
+}
+
+function fitted(cells: readonly string[], { columns, nameWidth }: Layout): string {
   const shown = cells.slice(0, columns < wideColumns ? narrow : Infinity).map((cell, at) => {
-    const width = widths[at] ?? Infinity
+    const width = at === 0 ? -nameWidth : (widths[at - 1] ?? Infinity)
     const most = Math.abs(width)
     const text = clean(cell)
     const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text
@@ -98,12 +136,13 @@ function fitted(cells: readonly string[], columns: number): string {
   return shown.join(' ').trimEnd().slice(0, columns)
 }
 
-function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
+function chainLine(chain: ChainView, own: readonly Line[], layout: Layout): Line {
   const { name, tip, tipAgeMs, cacheRatio, serving, upstreams, errors } = chain
   const cells = [name, `${serving}/${upstreams.length}`, ...traffic(chain), percent(cacheRatio)]
   cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', countsText(errors))
   const about = own.map((line) => line.about).join('\n')
-  return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
+  const tone = serving === 0 ? 'down' : 'plain'
+  return { text: fitted(cells, layout), tone, about, cells: titled(heads[0], cells) }
 }
 
 /** Mistakes of callers have no list of calls, so their counts never expire. */
@@ -113,18 +152,24 @@ function refusedLines({ name, refused }: ChainView, columns: number): readonly L
   return counts === '' ? [] : [{ text, tone: 'plain', about: name }]
 }
 
-function upstreamLine(each: UpstreamView, at: string, columns: number): Line {
+/** ` node-c (backup)` */
+function nameOf({ name, tier }: UpstreamView): string {
+  return ` ${name}${tier === 'backup' ? ' (backup)' : ''}`
+}
+
+function upstreamLine(each: UpstreamView, at: string, layout: Layout): Line {
   const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why } = each
   const pruned = Object.entries(each.oldestBlocks).map(([data, at]) => `no ${data} before ${at}`)
   const ageText = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
   // The head of an upstream out of service is stale.
   const lag = isServing(state) ? `${lagBlocks ?? '-'}${ageText}` : '-'
   const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
-  const cells = [` ${each.name}`, state, ...traffic(each), percent(each.share), lag]
+  const cells = [nameOf(each), state, ...traffic(each), percent(each.share), lag]
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
   cells.push(age(each.cooldownLeftMs), String(disputed), [why ?? [], pruned].flat().join('; '))
   const tone = (['plain', 'odd'] as const)[badnessOf(state)] ?? 'bad'
-  return { text: fitted(cells, columns), tone, about: `${key} ${state}`, opens: key }
+  const own = { cells: titled(heads[1], cells), about: `${key} ${state}`, opens: key }
+  return { text: fitted(cells, layout), tone, ...own }
 }
 
 function traffic({ perSecond, p50Seconds, p99Seconds, errorRatio }: Traffic): readonly string[] {
@@ -156,12 +201,85 @@ function curlOf({ interface: iface, method }: FailedCall, address: string): stri
   return `curl -si ${quoted(url)} ${type} -d ${quoted(body)}`
 }
 
-/** One line of details per upstream, by its key. */
-export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
-  const all = chains.flatMap(({ upstreams }) => upstreams)
-  const rowsOf = (each: UpstreamView) =>
-    Object.entries(each).map(([word, value]) => {
-      return clean(word.padEnd(16) + (typeof value === 'string' ? value : JSON.stringify(value)))
-    })
-  return new Map(all.map((each) => [each.key, rowsOf(each).join('\n')]))
+/** Details of each upstream in words, by its key. */
+export function detailsOf({ at, chains, problems }: View): ReadonlyMap<string, string> {
+  const pages = (key: string) =>
+    problems.filter(({ where, upstream }) => `${where} ${upstream}` === key)
+  return new Map(
+    chains.flatMap(({ upstreams }) =>
+      upstreams.map((each) => {
+        const rows = detailRows(each, at).filter(([, text]) => text)
+        const found = pages(each.key).map(({ runbook }) => runbooksUrl + runbook + '.md')
+        const runbooks = [...new Set(found)].map((url) => ['Runbook', url] as const)
+        const lines = [...rows, ...runbooks].map(([title, text]) => clean(title.padEnd(12) + text))
+        return [each.key, lines.join('\n')] as const
+      }),
+    ),
+  )
+}
+
+/** Rows without a text say nothing. */
+function detailRows(
+  each: UpstreamView,
+  at: string,
+): readonly (readonly [title: string, text: string | number | null])[] {
+  const { state, since, until, lagBlocks, lagSeconds, latencyMs, p50Seconds, p99Seconds } = each
+  const spanTo = (to: string) => span(Math.abs(Date.parse(to) - Date.parse(at)))
+  const utc = (time: string) => `${time.slice(11, 19)} UTC`
+  const seconds = (value: number | null) => (value === null ? '-' : span(value * 1_000))
+  const share = (value: number | null) => (value === null ? '-' : `${Math.round(value * 100)} %`)
+  const failed = countsText(each.errors)
+  const attempts = counted(each.count, 'attempt')
+  const quantiles = `half within ${seconds(p50Seconds)}, 99 % within ${seconds(p99Seconds)}`
+  const lag = lagBlocks ? `${counted(lagBlocks, 'block')} behind` : 'at the tip'
+  const lagTime = lagBlocks && lagSeconds ? ` (${span(lagSeconds * 1_000)})` : ''
+  const hedges = `${each.hedgesWon} of ${counted(each.hedges, 'hedge')} won`
+  const data = Object.entries(each.oldestBlocks).map(
+    ([kind, block]) => `no ${kind} before ${block}`,
+  )
+  return [
+    ['Upstream', `${each.name}, ${each.tier} tier`],
+    ['State', `${state}${each.seenAt} for ${spanTo(since)}, since ${utc(since)}`],
+    ['Reason', each.why],
+    ['Until', until && `${utc(until)} at the latest, in ${spanTo(until)}`],
+    ['Fault', each.fault && `${each.fault}${each.faultAt}`],
+    [
+      'Attempts',
+      `${attempts} in the last minute, ${share(each.share)} of all; ${each.sessions} in flight`,
+    ],
+    ['Failures', failed && `${share(each.errorRatio)} of attempts: ${failed}`],
+    [
+      'Hanging',
+      each.overtaken
+        ? `another upstream overtook ${share(each.overtakenRatio)} of its first attempts`
+        : null,
+    ],
+    [
+      'Retries',
+      each.retries + each.hedges > 0
+        ? `${counted(each.retries, 'retry', 'retries')}, ${hedges}`
+        : null,
+    ],
+    ['Latency', latencyMs === null ? null : `${span(latencyMs)} on average; ${quantiles}`],
+    ['Block', each.latestBlock === null ? null : `${each.latestBlock}, ${lag}${lagTime}`],
+    ['Data', data.join(', ')],
+    ['Weight', each.score && `${share(each.score)} of that of the best upstream`],
+    ['Doubts', countsText(each.disputes)],
+    [
+      'Limit',
+      each.learnedPerSecond && `${each.learnedPerSecond.toFixed(1)} requests per second, learned`,
+    ],
+    [
+      'Cooldown',
+      each.cooldownLeftMs &&
+        `${span(each.cooldownLeftMs)} left, ${counted(each.urlsInCooldown, 'URL')}`,
+    ],
+    ...each.methodLimits.map(({ method, why, until: end }) => {
+      return ['Method', `limits ${method} until ${utc(end)}: ${why}`] as const
+    }),
+    ...each.urls.map(({ position, url, why, since: from }) => {
+      const out = from === null ? why : `out for ${spanTo(from)}: ${why}`
+      return [`URL ${position}`, `${url} ${why === null ? 'serves' : out}`] as const
+    }),
+  ]
 }

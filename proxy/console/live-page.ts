@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { type Clock, sleep } from '../clock/clock.ts'
 import type { Facts } from './facts.ts'
 import { detailsOf, linesOf } from './lines.ts'
-import { type Look, viewOf } from './view.ts'
-import { remember } from './replicas.ts'
+import { viewOf } from './view.ts'
 
 const everyMs = 1_000
 /** Browsers wrap lines, so they are not truncated here. */
@@ -30,10 +29,8 @@ export function createLivePage(
     const [, text = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(html) ?? []
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
-  let looks: readonly Look[] = []
   const make = async () => {
-    looks = remember(looks, await facts())
-    const view = viewOf(looks)
+    const view = viewOf((await facts()).map((each) => ({ ...each, problem: null })))
     const { at, seconds, problems } = view
     return JSON.stringify({
       head: `rpc-router on ${name}, ${at.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,

@@ -4,6 +4,9 @@ import { expect, test } from 'vitest'
 import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
 import { viewOf } from './view.ts'
 
+const refusal = { at: at(90), atMs: undefined }
+const active = { sha256: 'ab12', since: at(0), refused: null }
+
 type Upstream = Parameters<typeof someUpstream>[1]
 type Chain = Parameters<typeof someChain>[1]
 
@@ -49,7 +52,24 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['bad | a | its limit of 20 requests a day is reached until 00:00 UTC'],
   ],
-  ['two failures are no problem', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
+  ['one failure is no problem', first({ answer: 1, 'attempt-timeout': 1 }), {}, []],
+  [
+    'failing in a tenth of few calls',
+    first({ answer: 18, 'attempt-timeout': 2 }),
+    {},
+    ['odd | a | 10 % of attempts fail: attempt-timeout 2'],
+  ],
+  ['seldom failing', first({ answer: 96, 'attempt-timeout': 4 }), {}, []],
+  [
+    'a limit on one method',
+    {
+      methodLimits: [
+        { method: 'eth_getLogs', why: 'http-rate-limited (HTTP 429: no)', until: at(110) },
+      ],
+    },
+    {},
+    ['odd | a | limits eth_getLogs: http-rate-limited (HTTP 429: no)'],
+  ],
   [
     'in service, and failing',
     first({ answer: 7, 'attempt-timeout': 2, 'connection-reset': 1 }),
@@ -155,7 +175,10 @@ test('the worst comes first: no upstream serves, then why', () => {
   ]
   const dark = someChain([...upstreams.slice(1)])
   const now = someFacts(100, [someChain(upstreams), { ...dark, name: 'BTC jsonrpc' }], {
-    refused: '2 errors, see the log',
+    config: {
+      ...active,
+      refused: { ...refusal, why: '2 errors, see the log', sha256: 'cd', retries: false },
+    },
   })
   const { problems } = viewOf([someLook(now)])
   expect(problems.map((each) => `${each.severity} ${each.upstream ?? each.where}`)).toEqual([
@@ -172,4 +195,37 @@ test('the worst comes first: no upstream serves, then why', () => {
     since: at(60),
   })
   expect(problems[5]?.what).toBe('its new config is refused: 2 errors, see the log')
+})
+
+test('replicas with different configs and upstreams are a problem', () => {
+  const look = (sha256: string, upstreams: string[], name: string) => {
+    const chain = someChain(upstreams.map((each) => someUpstream(each)))
+    return someLook(someFacts(100, [chain], { config: { ...active, sha256 } }), undefined, name)
+  }
+  const said = (...looks: ReturnType<typeof look>[]) =>
+    viewOf(looks).problems.map(({ severity, where, what }) => `${severity} ${where} ${what}`)
+  expect(said(look('ab', ['a'], 'one'), look('ab', ['a'], 'two'))).toEqual([])
+  expect(said(look('ab', ['a', 'b'], 'one'), look('cd', ['a'], 'two'))).toEqual([
+    'odd replicas different configs are active: ab at one, cd at two; ' +
+      'upstreams that not every replica has: b (ETH1 jsonrpc) at one only',
+  ])
+})
+
+test('a state is everywhere only if every replica has the upstream', () => {
+  const bad = someFacts(100, [someChain([someUpstream('a', { state: 'disabled' })])])
+  const other = someFacts(100, [someChain([someUpstream('b')])])
+  const { problems } = viewOf([someLook(bad), someLook(other, undefined, 'two:7779')])
+  const found = problems.find(({ upstream }) => upstream === 'a')
+  expect(found?.what).toBe('disabled at one:7779 only')
+})
+
+test('the backup tier serves', () => {
+  const upstreams = [
+    someUpstream('a', { state: 'disabled' }),
+    someUpstream('b', { tier: 'backup' }),
+  ]
+  const on = viewOf([someLook(someFacts(100, [someChain(upstreams, { isOnBackup: true })]))])
+  expect(on.problems.map(({ what }) => what)).toContain(
+    'no primary serves, so the backup tier does: b',
+  )
 })

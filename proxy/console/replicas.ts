@@ -14,27 +14,6 @@ export function workerName(at: string, worker: number): string {
   return `${at} worker ${worker}`
 }
 
-/** Window for rates: short enough to follow an outage, long enough for a quiet chain. */
-const windowMs = 30_000
-
-/** Facts to derive rates from: the last 30 s of one process, because a restart resets counters. */
-export function remembered(past: readonly Facts[], facts: Facts): readonly Facts[] {
-  const fromMs = Date.parse(facts.at) - windowMs
-  const own = past.filter(({ started }) => started === facts.started)
-  return [...own.filter(({ at }) => Date.parse(at) >= fromMs), facts]
-}
-
-/** Adds the newest facts of several processes to what is remembered of each. */
-export function remember(
-  looks: readonly Look[],
-  newest: readonly { readonly at: string; readonly facts: Facts }[],
-): readonly Look[] {
-  return newest.map(({ at, facts }) => {
-    const past = looks.find((look) => look.at === at)?.past ?? []
-    return { at, past: remembered(past, facts), problem: null }
-  })
-}
-
 /** The replicas to which a console is attached. */
 export class Replicas {
   readonly #names: ReadonlyMap<string, string>
@@ -44,7 +23,7 @@ export class Replicas {
   /** @param urls by the names of the replicas */
   constructor(urls: ReadonlyMap<string, string>) {
     this.#names = new Map([...urls].map(([at, url]) => [url, at]))
-    this.#looks = new Map([...urls].map(([at, url]) => [url, [{ at, past: [], problem: null }]]))
+    this.#looks = new Map([...urls].map(([at, url]) => [url, [{ at, facts: null, problem: null }]]))
   }
 
   get view(): View {
@@ -79,11 +58,11 @@ function read(at: string, looks: readonly Look[], text: string): readonly Look[]
   try {
     const page = JSON.parse(text) as Facts | WorkersFacts | null
     const all = page && 'workers' in page ? page.workers : [{ worker: 0, facts: page }]
-    const newest = all.map(({ worker, facts }) => {
+    return all.map(({ worker, facts }) => {
       if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
-      return { at: worker === 0 ? at : workerName(at, worker), facts }
+      if (!facts.minute) throw new Error('it is of another version')
+      return { at: worker === 0 ? at : workerName(at, worker), facts, problem: null }
     })
-    return remember(looks, newest)
   } catch (error) {
     return failed(looks, `its /facts is not that of a router: ${(error as Error).message}`)
   }

@@ -8,6 +8,7 @@ import { createEventLog } from '../telemetry/event-log.ts'
 import { explainPage } from '../telemetry/explain/explain-page.ts'
 import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { Health } from '../telemetry/health.ts'
+import { RecentCounts } from '../telemetry/recent-counts.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { series } from '../telemetry/series.ts'
 import { latest, PoolFixture } from '../upstream/testing/pool-fixture.ts'
@@ -53,7 +54,8 @@ class Fixture extends PoolFixture {
     const snapshot = () => pool.snapshot()
     metrics.registerPool('ETH1', 'jsonrpc', snapshot)
     health.register('ETH1 jsonrpc', snapshot)
-    const facts = createFacts({ ...{ metrics, health, calls, config, clock }, addresses: () => [] })
+    const counts = new RecentCounts(metrics, clock)
+    const facts = createFacts({ ...{ counts, health, calls, config, clock }, addresses: () => [] })
     this.metrics = metrics
     this.#read = { facts, health, calls }
     this.verify('b')
@@ -67,7 +69,7 @@ class Fixture extends PoolFixture {
   async shown() {
     const { facts, health, calls } = this.#read
     const ofFacts = (await facts()).chains[0]!.upstreams[0]!
-    const [ofStatus] = (JSON.parse(health.status()) as { upstreams: StateRecord[] }).upstreams
+    const [ofStatus] = (JSON.parse(await health.status()) as { upstreams: StateRecord[] }).upstreams
     const samples = await this.metrics.samples(series.upstreamState)
     const states = samples.filter(({ labels, value }) => labels['upstream'] === 'a' && value === 1)
     const times = await this.metrics.samples(series.upstreamStateSince)

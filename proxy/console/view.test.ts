@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
-import type { Facts } from './facts.ts'
-import { remembered } from './replicas.ts'
 import { quantile, viewOf } from './view.ts'
 
 test.each<[string, number, readonly [number, number, number, number], number | null]>([
@@ -102,12 +100,15 @@ test('replicas add up; a state is the worst over all replicas', () => {
 })
 
 test('a resource that the router lacks is a problem of the replica, and of no upstream', () => {
-  const shortages = [{ resource: 'files', why: 'no files left (EMFILE)', since: at(90) }] as const
+  const shortages = [
+    { resource: 'files', isStrain: false, why: 'no files left (EMFILE)', since: at(90) },
+  ] as const
   const upstream = someUpstream('a', { attempts: { first: { answer: 10, aborted: 30 } } })
   const facts = someFacts(100, [someChain([upstream])], { shortages })
-  expect(viewOf([someLook(facts), someLook(someFacts(100, []))]).problems).toEqual([
+  expect(viewOf([someLook(facts)]).problems).toEqual([
     {
       ...{ severity: 'bad', where: 'one:7779', upstream: null, since: at(90) },
+      runbook: 'out-of-resources',
       what: 'the router has no files left (EMFILE)',
     },
   ])
@@ -127,26 +128,4 @@ test('failed calls of all replicas are listed, newest first', () => {
 test('a view exists even without any answer', () => {
   const view = viewOf([someLook('no answer')])
   expect(view).toMatchObject({ chains: [], problems: [{ what: 'no answer' }] })
-})
-
-test('rates cover the last 30 s of one process', () => {
-  const timesOf = (past: readonly Facts[]) => past.map((each) => each.at)
-  let past: readonly Facts[] = []
-  for (let second = 0; second <= 96; second += 8) past = remembered(past, someFacts(second, []))
-  expect(timesOf(past)).toEqual([72, 80, 88, 96].map(at))
-  expect(timesOf(remembered(past, someFacts(200, [])))).toEqual([at(200)])
-  const anew = someFacts(97, [], { started: at(97) })
-  expect(timesOf(remembered(past, anew))).toEqual([at(97)])
-})
-
-test('old failures are no outage in the first sample', () => {
-  const old = (second: number, timeout: number) =>
-    someFacts(second, [someChain([someUpstream('a')], { outcomes: { success: 900, timeout } })])
-  const first = remembered([], old(90_000, 100))
-  const said = (past: readonly Facts[]) =>
-    viewOf([{ at: 'one:7779', past, problem: null }]).problems.map(({ what }) => what)
-  expect(said(first)).toEqual([])
-  expect(said(remembered(first, old(90_003, 100)))).toEqual([])
-  const next = remembered(first, old(90_003, 110))
-  expect(said(next)).toEqual(['100 % of calls fail: timeout 10'])
 })

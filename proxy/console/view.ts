@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
-import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
 import { clientsOf } from './clients.ts'
-import { isFailure } from '../telemetry/call-counters.ts'
+import { type Counts, failuresOf, totalOf } from '../telemetry/recent-counts.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
-/** The latest answer of one replica, with its history. */
+/** The latest answer of one replica. */
 export interface Look {
   /** Address of the replica, as the reader names it. */
   readonly at: string
-  /** Facts of one process, for rates; empty before its first answer. */
-  readonly past: readonly Facts[]
+  /** Null before its first answer. */
+  readonly facts: Facts | null
   /** Why it does not answer; null while it does. */
   readonly problem: string | null
 }
@@ -27,10 +27,20 @@ export type Traffic = ReturnType<typeof trafficOf>
 const severities = ['down', 'bad', 'odd'] as const
 
 /** A possible problem; false or null: none. Start time in ISO 8601, if known. */
-type Problem = readonly [(typeof severities)[number], what: string | false | null, since?: string]
+type Problem = readonly [
+  (typeof severities)[number],
+  runbook: string,
+  what: string | false | null,
+  since?: string | null,
+]
 
-/** Thresholds for an outage: a minimum count, and a minimum share of the total. */
-const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1, isDown: 0.9 } as const
+/** Thresholds for the last minute: a minimum count, and a minimum share of the total. */
+const failing = {
+  calls: { count: 3, share: 0.02 },
+  attempts: { count: 2, share: 0.05 },
+  overtaken: { count: 3, share: 0.1 },
+  isDown: 0.9,
+} as const
 /** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
 const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
@@ -40,42 +50,45 @@ const still = { blocks: 5, ms: 30_000 } as const
 export const badnessOf = (state: UpstreamState) => upstreamStates.indexOf(state)
 
 /**
- * Problems, worst first, and rates, ratios and quantiles between samples, over all replicas. Null:
- * unknown, or no calls.
+ * Problems, worst first, and rates, ratios and quantiles of the last minute, over all replicas.
+ * Null: unknown, or no calls.
  */
 export function viewOf(looks: readonly Look[]) {
-  const answered = looks.filter(({ past, problem }) => past.length > 0 && problem === null)
-  const all = answered.map(({ at: replica, past }) => ({ ...(past.at(-1) as Facts), replica }))
+  const all = looks.flatMap(({ at: replica, facts, problem }) =>
+    facts === null || problem !== null ? [] : { ...facts, replica },
+  )
   const at = new Date(Math.max(0, ...all.map((each) => Date.parse(each.at)))).toISOString()
-  const replicas = looks.map(({ at: replica, past, problem }) => {
-    return { at: replica, refused: past.at(-1)?.refused ?? null, problem }
+  const replicas = looks.map(({ at: replica, facts, problem }) => {
+    return { at: replica, refused: facts?.config.refused?.why ?? null, problem }
   })
-  const growth = growthOf(answered)
+  const growth = growthOf(all)
   const flat = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
-  const chains = byName(flat).map((same) => chainView(same, growth))
+  const chains = byName(flat).map((same) => chainView(same, growth, all))
   /** @param where `ETH1 jsonrpc` or a replica @param upstream null unless it concerns only one */
   const found = (where: string, upstream: string | null, findings: readonly Problem[]) =>
-    findings.flatMap(([severity, what, since = null]) =>
-      what ? [{ severity, where, upstream, since, what }] : [],
+    findings.flatMap(([severity, runbook, what, since = null]) =>
+      what ? [{ severity, where, upstream, since, what, runbook }] : [],
     )
   const problems = [
     ...replicas.flatMap(({ at: replica, refused, problem }) => {
       const refusal = refused && `its new config is refused: ${refused}`
       return found(replica, null, [
-        ['down', problem],
-        ['odd', refusal],
+        ['down', 'router-down', problem],
+        ['odd', 'config-refused', refusal],
       ])
     }),
+    ...found('replicas', null, [['odd', 'replicas-differ', differences(all)]]),
     ...all.flatMap(({ replica, shortages }) =>
       shortages.flatMap(({ why, since }) =>
-        found(replica, null, [['bad', `the router has ${why}`, since]]),
+        found(replica, null, [['bad', 'out-of-resources', `the router has ${why}`, since]]),
       ),
     ),
     ...byName(all.flatMap(({ stores }) => stores)).flatMap((same) => {
-      const [{ name, since }] = same as [(typeof same)[number]]
+      const [{ name, since, feature }] = same as [(typeof same)[number]]
       const why = [...new Set(same.map((each) => each.why))].join('; ')
-      const where = only(all, ({ stores }) => stores.some((each) => each.name === name))
-      return found(`store ${name}`, null, [['bad', `${why}${where}`, since]])
+      const has = all.filter(({ stores }) => stores.some((each) => each.name === name))
+      const runbook = feature === 'cache' ? 'latency-high' : 'sticky-sessions-fail'
+      return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
     ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at))),
     ...chains.flatMap(({ name, upstreams }) =>
@@ -84,6 +97,8 @@ export function viewOf(looks: readonly Look[]) {
   ]
   return {
     ...{ at, seconds: growth.seconds, replicas },
+    /** Calls of the last minute that failed. */
+    failed: chains.reduce((sum, { errors }) => sum + totalOf(errors), 0),
     problems: severities.flatMap((rank) => problems.filter(({ severity }) => severity === rank)),
     chains,
     clients: clientsOf(all),
@@ -94,6 +109,28 @@ export function viewOf(looks: readonly Look[]) {
 
 /** A record from one replica. */
 type Part<T> = T & { readonly replica: string }
+type Replica = { readonly replica: string }
+
+/** Differences between replicas: hashes of configs, and upstreams that only some of them have. */
+function differences(all: readonly Part<Facts>[]): string | null {
+  const configs = [...Map.groupBy(all, ({ config }) => config.sha256)].map(
+    ([hash, same]) => `${hash.slice(0, 8)}${only(same, all).replace(' only', '')}`,
+  )
+  const upstreams = all.flatMap(({ replica, chains }) =>
+    chains.flatMap((chain) =>
+      chain.upstreams.map((each) => ({ name: `${each.name} (${chain.name})`, replica })),
+    ),
+  )
+  const some = byName(upstreams).flatMap((same) => {
+    const where = only(same, all)
+    return where === '' ? [] : `${same[0]?.name}${where}`
+  })
+  const parts = [
+    ...(configs.length > 1 ? [`different configs are active: ${configs.join(', ')}`] : []),
+    ...(some.length > 0 ? [`upstreams that not every replica has: ${some.join(', ')}`] : []),
+  ]
+  return parts.join('; ') || null
+}
 
 /** Groups the records of all replicas by name. */
 function byName<T extends { readonly name: string }>(all: readonly T[]): readonly T[][] {
@@ -102,44 +139,43 @@ function byName<T extends { readonly name: string }>(all: readonly T[]): readonl
 
 type Growth = ReturnType<typeof growthOf>
 
-/** Counters of all replicas, their growth, and over which time: zero before the second sample. */
-function growthOf(looks: readonly Look[]) {
-  const tables = new Map<string, Record<string, number>>()
-  const totals = new Map<string, Record<string, number>>()
-  let seconds = 0
-  for (const { past } of looks) {
-    const [before, now] = [past[0], past.at(-1)] as [Facts, Facts]
-    seconds = Math.max(seconds, (Date.parse(now.at) - Date.parse(before.at)) / 1_000)
-    for (const [table, counts] of Object.entries(now.counts)) {
-      const sum = tables.getOrInsertComputed(table, () => ({}))
-      const total = totals.getOrInsertComputed(table, () => ({}))
-      for (const [word, count] of Object.entries(counts)) {
-        sum[word] = (sum[word] ?? 0) + count - (before.counts[table]?.[word] ?? 0)
-        total[word] = (total[word] ?? 0) + count
-      }
-    }
+/** Counters of all replicas, and their growth within the last minute. */
+function growthOf(all: readonly Pick<Facts, 'counts' | 'minute'>[]) {
+  const sum = (table: string, tables: readonly Facts['counts'][]): Counts => {
+    const counts: Record<string, number> = {}
+    for (const each of tables)
+      for (const [word, count] of Object.entries(each[table] ?? {}))
+        counts[word] = (counts[word] ?? 0) + count
+    return counts
   }
+  const [growths, totals] = [
+    all.map(({ minute }) => minute.counts),
+    all.map(({ counts }) => counts),
+  ]
   return {
-    seconds,
-    of: (table: string): Counts => tables.get(table) ?? {},
-    total: (table: string): Counts => totals.get(table) ?? {},
+    seconds: Math.max(0, ...all.map(({ minute }) => minute.seconds)),
+    of: (table: string) => sum(table, growths),
+    total: (table: string) => sum(table, totals),
   }
 }
 
 /** A chain as reported by the replica with the highest tip. */
-function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
+function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: readonly Replica[]) {
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
   const cache = growth.of(`${name} cache`)
+  const onBackup = all.filter(({ isOnBackup }) => isOnBackup)
   const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
   )
-  const upstreams = byName(flat).map((same) => upstreamView(same, name, growth))
+  const upstreams = byName(flat).map((same) => upstreamView(same, name, growth, replicas))
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
     ...{ name, addresses, tip, tipAgeMs, blockTimeMs, reorgs },
     ...trafficOf(name, 'outcomes', growth),
+    /** Where the backup tier serves, because no primary takes calls: a clause; null: nowhere. */
+    onBackupAt: onBackup.length === 0 ? null : only(onBackup, replicas),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
@@ -150,7 +186,12 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
 }
 
 /** An upstream as reported by the replica where its state is worst, or where it has a fault. */
-function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth: Growth) {
+function upstreamView(
+  all: readonly Part<UpstreamFacts>[],
+  chain: string,
+  growth: Growth,
+  replicas: readonly Replica[],
+) {
   const badness = ({ state, fault, isDayUsed }: UpstreamFacts) =>
     2 * badnessOf(state) + Number(fault !== null || isDayUsed)
   const worst = all.reduce((a, b) => (badness(b) > badness(a) ? b : a))
@@ -160,8 +201,15 @@ function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth
   return {
     ...{ key, ...known },
     /** Clauses that say where it is in this state, and where it has a fault. */
-    seenAt: only(all, ({ state }) => state === known.state),
-    faultAt: only(all, ({ fault }) => fault !== null),
+    seenAt: only(
+      all.filter(({ state }) => state === known.state),
+      replicas,
+    ),
+    faultAt: only(
+      all.filter(({ fault }) => fault !== null),
+      replicas,
+    ),
+    methodLimits: all.flatMap((each) => each.methodLimits),
     ...trafficOf(key, 'attempts', growth),
     retries: totalOf(attempts, 'retry'),
     hedges: totalOf(attempts, 'hedge'),
@@ -175,19 +223,12 @@ function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth
   }
 }
 
-const notFailed = ['answer', 'overtaken', 'aborted', 'running']
-
 /** @param table of finished calls; the last part of a key is the result */
 function trafficOf(key: string, table: string, { of, seconds }: Growth) {
   const [counts, durations] = [of(`${key} ${table}`), of(`${key} durations`)]
   const count = totalOf(counts)
-  /** Errors by class. */
-  const errors: Record<string, number> = {}
-  for (const [word, n] of Object.entries(counts)) {
-    const result = word.split(' ').at(-1) ?? word
-    if (n > 0 && isFailure(result) && !notFailed.includes(result))
-      errors[result] = (errors[result] ?? 0) + n
-  }
+  /** By class. */
+  const errors = failuresOf(counts)
   return {
     ...{ count, errors, errorRatio: ratio(totalOf(errors), count) },
     perSecond: count / (seconds || 1),
@@ -211,12 +252,6 @@ export function quantile(share: number, durations: Counts): number | null {
   return upper === Infinity ? lower : lower + ((upper - lower) * (rank - below)) / (count - below)
 }
 
-/** @param begin prefix of the keys to sum */
-function totalOf(counts: Counts, begin = ''): number {
-  const counted = Object.entries(counts).filter(([word]) => word.startsWith(begin))
-  return counted.reduce((sum, [, count]) => sum + count, 0)
-}
-
 function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
 }
@@ -229,17 +264,34 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
   const failed = (chain.errorRatio ?? 0) < failing.isDown ? 'bad' : 'down'
   const isStill = tipAgeMs > Math.max(still.ms, still.blocks * blockTimeMs)
   const roseAt = new Date(Date.parse(at) - tipAgeMs).toISOString()
+  const backups = upstreams.filter(({ tier }) => tier === 'backup').map((each) => each.name)
+  const onBackup =
+    chain.onBackupAt !== null &&
+    `no primary serves, so the backup tier does${chain.onBackupAt}: ${backups.join(', ')}`
   const { length } = upstreams
   const dark =
     length === 1 ? 'the only upstream does not serve' : `none of ${length} upstreams serves`
   const pause = `no new block after ${tip}, usually every ${time(blockTimeMs / 1_000)}`
   return [
-    ['down', serving === 0 && dark, lastChange],
-    [failed, failures(chain, failing.ofCalls, 'calls')],
-    ['bad', serving > 0 && isStill && pause, roseAt],
-    ['odd', slowest > slow.callSeconds && slowness],
-    ['odd', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
+    ['down', 'no-endpoint-serving', serving === 0 && dark, lastChange],
+    [failed, 'error-ratio-high', failures(chain, 'calls')],
+    ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
+    ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
+    ['odd', 'finalized-mismatch', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
+    ['odd', 'upstream-disabled', onBackup],
   ]
+}
+
+const unreliable = 'upstream-unreliable'
+const doubtful = 'finalized-mismatch'
+/** The page of `docs/runbooks/` about each state. */
+const runbooks: Readonly<Record<UpstreamState, string>> = {
+  eligible: unreliable,
+  lagging: 'upstream-lagging',
+  cooldown: 'upstream-in-cooldown',
+  unverified: 'upstream-rejected',
+  disabled: 'upstream-disabled',
+  rejected: 'upstream-rejected',
 }
 
 function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly Problem[] {
@@ -252,28 +304,38 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
   const disputes = countsText(each.disputes)
   const share = each.overtakenRatio ?? 0
-  const isHanging = each.overtaken >= failing.count && share >= failing.ofAttempts
+  const byMethod = Map.groupBy(each.methodLimits, ({ method }) => method)
+  const limits = [...byMethod].map(([method, [limit]]) => `limits ${method}: ${limit?.why}`)
+  const { overtaken: most } = failing
+  const isHanging = each.overtaken >= most.count && share >= most.share
   const overtaken = `hangs: another upstream overtook ${percent(share)} of its first attempts`
   return [
-    ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
-    [isDayUsed ? 'bad' : 'odd', isEligible && why],
-    [state === 'lagging' && !isDayUsed ? 'odd' : 'bad', !isEligible && standing, since],
+    ['bad', unreliable, fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
+    [isDayUsed ? 'bad' : 'odd', isDayUsed ? runbooks.cooldown : unreliable, isEligible && why],
+    [
+      state === 'lagging' && !isDayUsed ? 'odd' : 'bad',
+      runbooks[state],
+      !isEligible && standing,
+      since,
+    ],
     // The state of an upstream out of service already says so.
-    ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
-    ['odd', isServing(state) && isHanging && overtaken],
-    ['odd', isSlow && count >= slow.attempts && fault === null && slowness],
-    ['odd', fault === null && disputes && `its answers are doubtful: ${disputes}`],
+    ['odd', unreliable, isServing(state) && failures(each, 'attempts')],
+    ['odd', unreliable, isServing(state) && isHanging && overtaken],
+    ['odd', unreliable, isSlow && count >= slow.attempts && fault === null && slowness],
+    ['odd', doubtful, fault === null && disputes && `its answers are doubtful: ${disputes}`],
+    ...limits.map((limit): Problem => ['odd', runbooks.cooldown, limit]),
   ]
 }
 
-/** Clause such as ` at one:7779 only`; empty when none or all match. */
-function only<T>(all: readonly Part<T>[], has: (each: Part<T>) => boolean): string {
-  const some = all.filter(has).map(({ replica }) => replica)
-  return some.length > 0 && some.length < all.length ? ` at ${some.join(', ')} only` : ''
+/** Clause such as ` at one:7779 only`; empty if every replica matches. */
+function only(some: readonly Replica[], all: readonly Replica[]): string {
+  const names = [...new Set(some.map(({ replica }) => replica))]
+  return names.length > 0 && names.length < all.length ? ` at ${names.join(', ')} only` : ''
 }
 
 /** Clause such as `12 % of calls fail: timeout 8, no-upstream 3`; null below the threshold. */
-function failures({ errors, errorRatio }: Traffic, share: number, what: string) {
-  if (totalOf(errors) < failing.count || (errorRatio ?? 0) < share) return null
+function failures({ errors, errorRatio }: Traffic, what: 'calls' | 'attempts') {
+  const { count, share } = failing[what]
+  if (totalOf(errors) < count || (errorRatio ?? 0) < share) return null
   return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${countsText(errors)}`
 }

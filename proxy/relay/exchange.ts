@@ -229,7 +229,8 @@ export class Exchange {
     record.detail = detail
     const reason = this.#reason(failure)
     if (failure.limit === 'call') {
-      const method = { name: this.#call.method.name, forMs: methodCooldownMs(failure) }
+      const { name } = this.#call.method
+      const method = { name, forMs: methodCooldownMs(failure), isLimit: failure.cooldown }
       this.#settle('methodLimited', { method, retryAfterMs: failure.retryAfterMs ?? null, reason })
     } else if (failure.cooldown)
       this.#settle('limited', { ...limitOf(failure, this.#retryAfterMs), reason })

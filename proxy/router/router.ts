@@ -17,7 +17,9 @@ import { CallHistory } from '../telemetry/explain/call-history.ts'
 import { createFacts } from '../console/facts.ts'
 import { Health } from '../telemetry/health.ts'
 import { createLivePage } from '../console/live-page.ts'
+import { Load } from '../telemetry/load.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import { RecentCounts } from '../telemetry/recent-counts.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recording.ts'
 import { combineObservers } from '../telemetry/observers.ts'
@@ -151,8 +153,11 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       pool.onCooldown = (upstream, url, last) =>
         worker.cooldownBegan({ chain: chainId, interface: apiInterface, upstream, url, last })
   }
+  const counts = new RecentCounts(metrics, clock)
+  health.counts = counts
+  const load = new Load(clock, health.resources, budget)
   const facts = createFacts({
-    ...{ metrics, health, calls, config: state, clock },
+    ...{ counts, health, calls, config: state, clock },
     addresses: (chain, iface) =>
       chains
         .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)
@@ -174,7 +179,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
     })
 
   const closeAll = async () => {
-    for (const { watch } of chains) watch.stop()
+    for (const each of [counts, load, ...chains.map(({ watch }) => watch)]) each.stop()
     await Promise.all(endpoints.map(({ listener }) => listener.close()))
     await admin?.close()
     for (const { subscriptions } of chains) subscriptions?.close()
@@ -195,6 +200,8 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
             hint: 'To serve them, set metrics-listen-address to another port; off ends this warning.',
           })
         })
+        counts.start()
+        load.start()
         for (const { chainId, apiInterface, endpoints: own } of chains)
           for (const { config: endpoint, listener } of own) {
             const address = await listener.start()

@@ -271,7 +271,7 @@ test('the page and its facts are served; without the page, the facts still are',
   const page = await get(`${url}/`)
   expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8'])
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src/)
-  expect(JSON.parse((await get(`${url}/facts`)).body)).toMatchObject({ refused: null })
+  expect(JSON.parse((await get(`${url}/facts`)).body)).toMatchObject({ config: { refused: null } })
   expect((await get(`${url}/`, { method: 'POST' })).status).toBe(405)
   const off = await start({ facts: async () => someFacts(10, []), page: null })
   const paths = ['/', '/events', '/facts']

@@ -126,7 +126,7 @@ export function anUpstream(
     lagBlocks: null,
     lagSeconds: null,
     oldestBlocks: {},
-    ...{ urls: [], urlsInCooldown: 0 },
+    ...{ urls: [], urlsInCooldown: 0, methodLimits: [] },
     ...{ isDayUsed: false, learnedPerSecond: null },
     cooldownLeftMs: null,
     latencyMs: null,

@@ -202,9 +202,9 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       if (!limitsOf(upstream).takeVerification()) return
       logger.warn('verification failed', { ...labels, upstream, url, verification, why })
     },
-    reorged(reorg) {
-      if (reorg.depth > reorg.usualDepth)
-        logger.warn('reorg deeper than usual', { ...labels, ...reorg })
+    reorged({ depth, block, usualDepth }) {
+      if (depth > usualDepth)
+        logger.warn('reorg deeper than usual', { ...labels, depth, block, usualDepth })
     },
   }
 }

@@ -14,6 +14,25 @@ export function time(seconds: number | null): string {
   return `${seconds.toFixed(seconds < 10 ? 1 : 0)}s`
 }
 
+/** Formats `76 ms`, `4.5 s`, `1 min 16 s`, `3 h 5 min`, `2 d 4 h` for sentences. */
+export function span(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 10_000) return `${Number((ms / 1_000).toFixed(1))} s`
+  const seconds = Math.round(ms / 1_000)
+  const sizes = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ] as const
+  const at = sizes.findIndex(([, size]) => seconds >= size)
+  const parts = sizes.slice(at, at + 2).map(([unit, size], index) => {
+    const whole = index === 0 ? seconds : seconds % (sizes[at]?.[1] ?? 1)
+    return [Math.floor(whole / size), unit] as const
+  })
+  return parts.flatMap(([count, unit]) => (count === 0 ? [] : `${count} ${unit}`)).join(' ')
+}
+
 const units = { d: 86_400_000, h: 3_600_000, m: 60_000 }
 
 /** Formats `45s`, `119s`, `3m`, `5h`, `2d`. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readdirSync, readFileSync } from 'node:fs'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import type { Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import {
+  isOnBackup,
   isServing,
   type PoolSnapshot,
   type UpstreamSnapshot,
@@ -86,6 +87,9 @@ export class PoolGauges {
         return [listener, open > 0 && isEmpty ? 1 : 0]
       }),
     )
+    gauge(series.onBackup, () =>
+      this.#pools.map(({ listener, snapshot }) => [listener, Number(isOnBackup(snapshot()))]),
+    )
     gauge(series.upstreamState, () =>
       this.#upstreams().flatMap(([labels, upstream]) =>
         upstreamStates.map((state): Sample => [
@@ -134,7 +138,8 @@ function labelsKey(labels: Labels): string {
 /** Registers which resources the router lacks. */
 export function registerResources(registry: Registry, of?: Pick<Resources, 'shortages'>): void {
   mirror(registry, series.outOfResources, () => {
-    const lacking = new Set(of?.shortages.map(({ resource }) => resource))
+    const lacking = new Set<string>()
+    for (const { resource, isStrain } of of?.shortages ?? []) if (!isStrain) lacking.add(resource)
     return resources.map((resource) => {
       return { labels: { resource }, value: Number(lacking.has(resource)) }
     })
@@ -146,6 +151,9 @@ const sampleMs = 20
 const loopDelay = monitorEventLoopDelay({ resolution: sampleMs })
 /** Shortest period of the delays, so that two scrapers see about the same. */
 const leastPeriodMs = 5_000
+let earlierSamples = 0
+/** Time since the start in which the event loop turned as often as it should. */
+export const turnedMs = () => (earlierSamples + loopDelay.count) * sampleMs
 let lastDelays = { untilMs: 0, values: [] as readonly object[] }
 
 /** The delays since the last scrape. */
@@ -156,6 +164,7 @@ function eventLoopDelays(): readonly object[] {
     const delayMs = loopDelay.percentile(quantile * 100) / 1e6 - sampleMs
     return { labels: { quantile }, value: Math.max(0, delayMs / 1_000) }
   })
+  earlierSamples += loopDelay.count
   loopDelay.reset()
   lastDelays = { untilMs: nowMs + leastPeriodMs, values }
   return values
@@ -163,7 +172,7 @@ function eventLoopDelays(): readonly object[] {
 
 const isLinux = process.platform === 'linux'
 /** Read at the start, since reading opens a file descriptor. */
-const maxFiles = readMaxFiles()
+export const maxFiles = readMaxFiles()
 
 /** Null if unknown: elsewhere than on Linux, and in a sandbox without the file. */
 function readMaxFiles(): number | null {
@@ -186,17 +195,28 @@ function readAt(read: () => number | null, atLimit: number | null = null): numbe
   }
 }
 
+/** Null if unknown. Without a file left, reading them fails. */
+export const openFiles = () =>
+  readAt(() => (isLinux ? readdirSync('/proc/self/fd').length : null), maxFiles)
+
+let collectedMs = 0
+const collections = new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) collectedMs += duration
+})
+/** Time that garbage collection has taken. */
+export const gcSeconds = () => collectedMs / 1_000
+
 const startSeconds = Math.round(performance.timeOrigin) / 1_000
 
-/** Series, reading, and its value if no file descriptor is left. */
-const readings: readonly (readonly [Series, () => number | null, atLimit?: number | null])[] = [
+const readings: readonly (readonly [Series, () => number | null])[] = [
   [series.startTime, () => startSeconds],
   [series.cpu, () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000_000],
   [series.residentMemory, () => process.memoryUsage.rss()],
   [series.heapUsed, () => process.memoryUsage().heapUsed],
   [series.externalMemory, () => process.memoryUsage().external],
-  [series.openFiles, () => (isLinux ? readdirSync('/proc/self/fd').length : null), maxFiles],
+  [series.openFiles, openFiles],
   [series.maxFiles, () => maxFiles],
+  [series.gc, gcSeconds],
   [series.eventLoopBusy, () => performance.eventLoopUtilization().active / 1_000],
 ]
 
@@ -215,11 +235,12 @@ export function registerProcess(registry: Registry, version: string, budget?: By
           [series.maxHeldBytes, () => budget.maxBytes],
           [series.cutOffs, () => budget.cutOffs],
         ]
-  for (const [one, read, atLimit] of [...readings, ...ofBudget])
+  for (const [one, read] of [...readings, ...ofBudget])
     mirror(registry, one, () => {
-      const value = readAt(read, atLimit)
+      const value = readAt(read)
       return value === null ? [] : [{ labels: {}, value }]
     })
   loopDelay.enable()
+  collections.observe({ entryTypes: ['gc'] })
   mirror(registry, series.eventLoopDelay, eventLoopDelays)
 }

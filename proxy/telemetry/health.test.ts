@@ -150,6 +150,7 @@ test('ready without delay once every listener has had an answer, at any time', (
   expect(health.readiness().status).toBe(200)
 })
 
+const calm = { isOnBackup: false, reorgs: null }
 test('the status has each listener, and the state of each upstream, since when and why', async () => {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
@@ -165,26 +166,35 @@ test('the status has each listener, and the state of each upstream, since when a
     tier: 'primary',
     lagBlocks: null,
     tip: 100,
+    ...{ urls: [], methodLimits: [], lastMinute: { attempts: 0, failed: 0, overtaken: 0 } },
   }
   const { until: _, ...shown } = lagging
   await clock.advance(60_000)
   config.applied('cd34')
-  expect(JSON.parse(health.status())).toEqual({
+  expect(JSON.parse(await health.status())).toEqual({
     at: at(),
     config: { sha256: 'cd34', since: at(), refused: null },
     listeners: [
-      { chain: 'ETH1', interface: 'jsonrpc', serving: 2, total: 2, darkSince: null, why: null },
+      {
+        chain: 'ETH1',
+        interface: 'jsonrpc',
+        serving: 2,
+        total: 2,
+        darkSince: null,
+        why: null,
+        ...calm,
+      },
     ],
     upstreams: [
       { ...upstream, name: 'node-a', state: 'eligible', since: started, why: null },
       { ...upstream, name: 'node-b', ...shown },
     ],
-    stores: [],
+    ...{ stores: [], shortages: [] },
     clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
   })
 })
 
-test('status and verbose readiness say since when a listener is dark, why, and which store fails', () => {
+test('status and verbose readiness say since when a listener is dark, why, and which store fails', async () => {
   const clock = new VirtualClock()
   const health = new Health(clock, new ConfigState(clock, 'ab12'))
   const since = (minute: number) => `2026-01-31T03:0${minute}:00.000Z`
@@ -204,14 +214,16 @@ test('status and verbose readiness say since when a listener is dark, why, and w
     since: since(9),
   } as const
   health.stores.set('sessions', { ...store, why: 'it refuses the password' })
-  const { listeners, stores } = JSON.parse(health.status())
+  const { listeners, stores } = JSON.parse(await health.status())
   expect(listeners).toEqual([
     {
       ...{ chain: 'ETH1', interface: 'jsonrpc', serving: 0, total: 6, darkSince: since(5) },
+      ...calm,
       why: `a: http-unauthorized (HTTP 401); b: rejected; c: ${'x'.repeat(200)}; d: d; and 2 more`,
     },
     {
       ...{ chain: 'BTC', interface: 'jsonrpc', serving: 1, total: 2, darkSince: null },
+      ...calm,
       why: 'a: http-unauthorized (HTTP 401)',
     },
   ])
@@ -224,7 +236,7 @@ test('status and verbose readiness say since when a listener is dark, why, and w
   )
 })
 
-test('verbose readiness and the status say why a newer config is not active, until one is', () => {
+test('verbose readiness and the status say why a newer config is not active, until one is', async () => {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
   const health = new Health(clock, config)
@@ -234,7 +246,7 @@ test('verbose readiness and the status say why a newer config is not active, unt
   expect(lineOf()).toBe(`config ab12 since ${at}`)
   config.refused({ why: '2 errors, see the log', sha256: 'cd34', retries: false })
   expect(lineOf()).toBe(`config ab12 since ${at}; refused at ${at}: 2 errors, see the log`)
-  expect(JSON.parse(health.status())).toMatchObject({
+  expect(JSON.parse(await health.status())).toMatchObject({
     config: {
       sha256: 'ab12',
       refused: { why: '2 errors, see the log', sha256: 'cd34', retries: false, at },

@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from './config-state.ts'
-import { isServing, type PoolSnapshot, takesCalls } from '../upstream/observer.ts'
+import { isOnBackup, isServing, type PoolSnapshot, takesCalls } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
+import { failuresOf, type RecentCounts, totalOf } from './recent-counts.ts'
 import { Resources } from './resources.ts'
 import { TopClients } from './top-clients.ts'
 import { counted } from '../words/counted.ts'
@@ -49,6 +50,8 @@ export class Health {
   readonly stores = new Map<StoreTrouble['feature'], StoreTrouble>()
   readonly resources: Resources
   readonly clients: TopClients
+  /** Counters of the last minute; null without an admin address. */
+  counts: Pick<RecentCounts, 'read'> | null = null
   #isDraining = false
 
   /** @param lacks called once for each shortage of a resource */
@@ -82,6 +85,7 @@ export class Health {
       listener.isAnswered ||= serving > 0
       return {
         ...{ name, chain, interface: iface, pool, serving, total },
+        isOnBackup: isOnBackup(pool),
         /** When the last upstream stopped serving, in ISO 8601; null while one serves. */
         darkSince: serving > 0 ? null : (lost.at(-1) ?? null),
         why: whyOf(others),
@@ -120,19 +124,28 @@ export class Health {
   }
 
   /** `/status` as JSON for programs: the active config, listeners, upstreams and failing stores. */
-  status(): string {
+  async status(): Promise<string> {
+    const { counts = {} } = (await this.counts?.read())?.minute ?? {}
     const all = this.look()
-    const listeners = all.map((each) => ({ ...each, name: undefined, pool: undefined }))
-    const upstreams = all.flatMap(({ chain, interface: iface, pool }) =>
-      pool.upstreams.map(({ name, tier, state, since, why, lagBlocks }) => {
-        const rest = { since, why, lagBlocks, tip: pool.tip }
-        return { chain, interface: iface, name, tier, state, ...rest }
+    const listeners = all.map((each) => {
+      return { ...each, name: undefined, pool: undefined, reorgs: each.pool.reorgs }
+    })
+    const upstreams = all.flatMap(({ name: listener, chain, interface: iface, pool }) =>
+      pool.upstreams.map(({ name, tier, state, since, why, lagBlocks, urls, methodLimits }) => {
+        const rest = { since, why, lagBlocks, tip: pool.tip, urls, methodLimits }
+        const attempts = counts[`${listener} ${name} attempts`] ?? {}
+        const lastMinute = {
+          attempts: totalOf(attempts),
+          failed: totalOf(failuresOf(attempts)),
+          overtaken: attempts['first overtaken'] ?? 0,
+        }
+        return { chain, interface: iface, name, tier, state, ...rest, lastMinute }
       }),
     )
     const at = timeOf(this.#clock.wallMs())
-    const stores = [...this.stores.values()]
-    const clients = this.clients.top()
-    return JSON.stringify({ at, config: this.#config.facts, listeners, upstreams, stores, clients })
+    const own = { stores: [...this.stores.values()], shortages: this.resources.shortages }
+    const shown = { ...own, clients: this.clients.top() }
+    return JSON.stringify({ at, config: this.#config.facts, listeners, upstreams, ...shown })
   }
 
   get #shortageLines(): readonly string[] {
@@ -167,13 +180,15 @@ export class Health {
 type Seen = ReturnType<Health['look']>[number]
 
 /** @returns `ETH1 jsonrpc: 2 of 3 upstreams serving; node-c disabled` */
-function lineOf({ name, pool, total, darkSince }: Seen, isVerbose: boolean): string {
+function lineOf({ name, pool, total, darkSince, isOnBackup }: Seen, isVerbose: boolean): string {
   const serving = pool.upstreams.filter(takesCalls).length
   const others = pool.upstreams
     .filter(({ state, isDayUsed, why }) => {
       return state !== 'eligible' || isDayUsed || (isVerbose && why !== null)
     })
     .map((each) => `; ${each.name} ${isVerbose ? stateText(each) : each.state}`)
+  if (isVerbose && isOnBackup) others.push('; no primary serves, the backup tier does')
+  if (isVerbose && pool.reorgs) others.push(`; ${pool.reorgs}`)
   const dark = isVerbose && darkSince !== null ? `dark since ${darkSince}` : 'dark'
   const count = `${serving} of ${counted(total, 'upstream')} serving`
   return clean(`${name}: ${serving === 0 ? `${dark}, ` : ''}${count}${others.join('')}`)

@@ -493,3 +493,15 @@ test('violations are counted by check, and null for blocks that exist', async ()
     [`{${on},upstream="node-b"}`]: 1,
   })
 })
+
+test('the backup tier serves once no primary takes calls', async () => {
+  const metrics = make()
+  let state: UpstreamState = 'eligible'
+  const pool = () =>
+    aPool([anUpstream('node-a', state), anUpstream('node-b', 'eligible', { tier: 'backup' })])
+  metrics.registerPool('ETH1', 'jsonrpc', pool)
+  const read = async () => (await samplesOf(metrics)).get(`router_backup_tier_serving{${on}}`)
+  expect(await read()).toBe(0)
+  state = 'disabled'
+  expect(await read()).toBe(1)
+})

@@ -97,3 +97,15 @@ test('a shortage is reported for a minute after its last request, since its firs
   // One line of the log for each shortage.
   expect(began).toEqual(['files', 'files'])
 })
+
+test('a strain is reported like a shortage, and is none in the metrics', async () => {
+  const { health, shown } = fixture()
+  health.resources.strained('files', '950 of 1000 are open')
+  health.resources.strained('cpu', 'timers 320 ms late')
+  const { lines, used } = await shown()
+  expect(used).toEqual([])
+  expect(lines.map((line) => line.split(';')[0])).toEqual([
+    'the router has little files left (950 of 1000 are open): raise the limit of open files, or lower the number of connections',
+    'the router has little cpu left (timers 320 ms late): give it more CPU, or add replicas',
+  ])
+})

@@ -14,7 +14,13 @@ const remedies = {
   'kernel-memory': 'the kernel has no memory left for connections: give the machine more memory',
   'buffered-bytes': 'raise `--max-buffered-bytes` and the memory, or add replicas',
 } as const
+/** Resources whose shortage slows the router down, without an error. */
+const otherRemedies = {
+  cpu: 'give it more CPU, or add replicas',
+  memory: 'give it more memory, or add replicas',
+} as const
 type Resource = keyof typeof remedies
+type Strainable = Resource | keyof typeof otherRemedies
 export const resources = Object.keys(remedies) as Resource[]
 
 const resourceOf: Readonly<Record<string, Resource>> = {
@@ -26,9 +32,11 @@ const resourceOf: Readonly<Record<string, Resource>> = {
 /** How long a shortage is reported. */
 const recentMs = 60_000
 
-/** A resource that the router lacks. No upstream is at fault. */
+/** A resource that the router lacks, or is about to lack. No upstream is at fault. */
 export interface Shortage {
-  readonly resource: Resource
+  readonly resource: Strainable
+  /** Whether some is left. */
+  readonly isStrain: boolean
   readonly why: string
   /** In ISO 8601. */
   readonly since: string
@@ -38,7 +46,10 @@ export interface Shortage {
 export class Resources {
   readonly #clock: Clock
   readonly #began: (shortage: Pick<Shortage, 'resource' | 'why'>) => void
-  readonly #lacked = new Map<Resource, { why: string; sinceMs: number; lastMs: number }>()
+  readonly #lacked = new Map<
+    string,
+    Omit<Shortage, 'since'> & Record<'sinceMs' | 'lastMs', number>
+  >()
 
   /** @param began called once for each shortage */
   constructor(
@@ -52,9 +63,17 @@ export class Resources {
   /** The resources that are used up now. */
   get shortages(): readonly Shortage[] {
     const fromMs = this.#clock.wallMs() - recentMs
-    return [...this.#lacked]
-      .filter(([, { lastMs }]) => lastMs > fromMs)
-      .map(([resource, { why, sinceMs }]) => ({ resource, why, since: timeOf(sinceMs) }))
+    return [...this.#lacked.values()]
+      .filter(({ lastMs }) => lastMs > fromMs)
+      .map(({ resource, isStrain, why, sinceMs }) => {
+        return { resource, isStrain, why, since: timeOf(sinceMs) }
+      })
+  }
+
+  /** The router is short of a resource. @param how such as `950 of 1000 are open` */
+  strained(resource: Strainable, how: string): void {
+    const remedy = { ...remedies, ...otherRemedies }[resource]
+    this.#add(resource, true, `little ${resource} left (${how}): ${remedy}`)
   }
 
   readonly relayObserver = (): Partial<RelayObserver> => ({
@@ -77,20 +96,25 @@ export class Resources {
 
   /** An error with a cause names a resource of the kernel, which its attempt has reported. */
   #refused({ kind, cause }: RelayError): void {
-    if (kind === errorKinds.overloaded && cause === undefined) this.#add('buffered-bytes', '')
+    if (kind === errorKinds.overloaded && cause === undefined) this.#lack('buffered-bytes', '')
   }
 
   /** @param code of the error, such as `EMFILE` */
   #lacks(code: string): void {
-    this.#add(resourceOf[code] ?? 'kernel-memory', ` (${code})`)
+    this.#lack(resourceOf[code] ?? 'kernel-memory', ` (${code})`)
   }
 
-  #add(resource: Resource, code: string): void {
-    const nowMs = this.#clock.wallMs()
-    const why = `no ${resource} left${code}: ${remedies[resource]}`
-    const { sinceMs, lastMs } = this.#lacked.get(resource) ?? { sinceMs: nowMs, lastMs: -Infinity }
-    const isNew = lastMs <= nowMs - recentMs
-    if (isNew) this.#began({ resource, why })
-    this.#lacked.set(resource, { why, sinceMs: isNew ? nowMs : sinceMs, lastMs: nowMs })
+  #lack(resource: Resource, code: string): void {
+    this.#add(resource, false, `no ${resource} left${code}: ${remedies[resource]}`)
+  }
+
+  #add(resource: Strainable, isStrain: boolean, why: string): void {
+    const lastMs = this.#clock.wallMs()
+    const key = `${resource} ${isStrain}`
+    const known = this.#lacked.get(key)
+    const isNew = (known?.lastMs ?? -Infinity) <= lastMs - recentMs
+    if (isNew && !isStrain) this.#began({ resource, why })
+    const sinceMs = known && !isNew ? known.sinceMs : lastMs
+    this.#lacked.set(key, { resource, isStrain, why, sinceMs, lastMs })
   }
 }

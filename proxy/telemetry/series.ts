@@ -99,6 +99,10 @@ export const series = {
       workers: 'max',
       help: 'Latest block on which the upstreams agree; absent while unknown.',
     },
+    onBackup: {
+      name: 'router_backup_tier_serving',
+      help: '1 while no primary upstream takes calls and the backup tier does; else 0.',
+    },
     cacheLookups: {
       name: 'router_cache_lookups_total',
       and: ['class', 'verdict'],
@@ -379,6 +383,10 @@ export const series = {
       workers: 'max',
       and: ['quantile'],
       help: 'Delay of the event loop since the last scrape, or over at least 5 seconds.',
+    },
+    gc: {
+      name: 'router_process_gc_seconds_total',
+      help: 'Time that garbage collection took. Its rate is the share of one core.',
     },
     eventLoopBusy: {
       name: 'router_process_event_loop_busy_seconds_total',

@@ -3,6 +3,7 @@
 import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
+import type { MethodLimit } from './observer.ts'
 
 /** Health by verifications, calls and probes. `UpstreamState` also covers cooldowns and lag. */
 export type AvailabilityState = 'unverified' | 'rejected' | 'eligible' | 'disabled'
@@ -117,8 +118,17 @@ const requested = ', wait requested by the node'
 export const longestPauseMs = 30_000
 /** Least time between two trials of a URL in cooldown. */
 const minTrialDistanceMs = 1_000
+/** How long the end of a limit on a method is reported. */
+const recentMs = 60_000
 /** Number of methods of a URL that may be in cooldown. */
 const maxMethods = 256
+
+interface MethodCooldown {
+  readonly untilMs: number
+  readonly why: string
+  /** Otherwise the node lacks the method. */
+  readonly isLimit: boolean
+}
 
 /**
  * A period without requests to a URL: from 1 s doubling to a minute after a rate limit, from 5
@@ -132,7 +142,7 @@ export class Cooldown {
   #untilMs = -Infinity
   #triedMs = -Infinity
   #isOnTrial = false
-  readonly #methods = new Map<string, { readonly untilMs: number; readonly why: string }>()
+  readonly #methods = new Map<string, MethodCooldown>()
   /** Duration and reason of the last cooldown, and the reason in a word or two. */
   last = { forMs: 0, why: '', cause: '' }
 
@@ -208,23 +218,32 @@ export class Cooldown {
   }
 
   /** Begins the cooldown of one method, which the node limits or lacks. */
-  beginOf(method: string, forMs: number, why: string): void {
+  beginOf(method: string, forMs: number, why: string, isLimit = true): void {
     const [oldest] = this.#methods.keys()
     if (this.#methods.size >= maxMethods && oldest !== undefined) this.#methods.delete(oldest)
-    this.#methods.set(method, { untilMs: this.clock.nowMs() + forMs, why })
+    this.#methods.set(method, { untilMs: this.clock.nowMs() + forMs, why, isLimit })
+  }
+
+  /** Methods that the node limits, or has limited until a minute ago. */
+  get methodLimits(): readonly MethodLimit[] {
+    const [nowMs, wallMs] = [this.clock.nowMs(), this.clock.wallMs()]
+    return [...this.#methods].flatMap(([method, { untilMs, why, isLimit }]) => {
+      if (!isLimit || untilMs <= nowMs - recentMs) return []
+      return { method, why, until: new Date(wallMs + untilMs - nowMs).toISOString() }
+    })
   }
 
   /** Milliseconds left of a method's own cooldown. */
   leftMsOf(method: string): number {
     if (this.#methods.size === 0) return 0
     const leftMs = (this.#methods.get(method)?.untilMs ?? -Infinity) - this.clock.nowMs()
-    if (leftMs <= 0) this.#methods.delete(method)
+    if (leftMs <= -recentMs) this.#methods.delete(method)
     return Math.max(0, leftMs)
   }
 
   /** Reason of a method's own cooldown; null without one. */
   whyOf(method: string): string | null {
-    return this.#methods.get(method)?.why ?? null
+    return this.leftMsOf(method) > 0 ? (this.#methods.get(method)?.why ?? null) : null
   }
 
   /** Begins one that another process has observed, and reports nothing. @returns whether it did */

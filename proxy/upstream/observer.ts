@@ -31,6 +31,12 @@ export function takesCalls({ state, isDayUsed }: UpstreamSnapshot): boolean {
   return isServing(state) && !isDayUsed
 }
 
+/** Whether the backup tier serves, because no primary takes calls. */
+export function isOnBackup({ upstreams }: Pick<PoolSnapshot, 'upstreams'>): boolean {
+  const taking = upstreams.filter(takesCalls)
+  return taking.length > 0 && taking.every(({ tier }) => tier === 'backup')
+}
+
 /** State of an upstream with start and reason, for pages, metrics and logs. Times are ISO 8601. */
 export interface StateRecord {
   readonly state: UpstreamState
@@ -54,12 +60,23 @@ export interface UrlRecord {
   readonly since: string | null
 }
 
+/** A limit of a node on one method. */
+export interface MethodLimit {
+  readonly method: string
+  /** The words of the node. */
+  readonly why: string
+  /** When calls of the method go to the URL again, in ISO 8601. */
+  readonly until: string
+}
+
 /** Snapshot of one upstream. */
 export interface UpstreamSnapshot extends StateRecord {
   readonly name: string
   readonly tier: Tier
   /** Recent faults that do not stop it from serving: `... (stalled: 5) since 13:15:07`; or null. */
   readonly fault: string | null
+  /** Methods that it has limited within the last minute. */
+  readonly methodLimits: readonly MethodLimit[]
   /** Whether every URL has used up its requests of the day, so that it gets no calls. */
   readonly isDayUsed: boolean
   /** The lowest learned limit of its URLs, in requests per second; null without one. */

@@ -44,7 +44,7 @@ export interface OutcomeDetails {
   /** For `limited`; default: a rate. */
   readonly limit?: CooldownKind
   /** For `methodLimited`: the method, and how long the cooldown lasts if the node does not say. */
-  readonly method?: { readonly name: string; readonly forMs: number }
+  readonly method?: { readonly name: string; readonly forMs: number; readonly isLimit: boolean }
   /** `Retry-After` of the node, if any. */
   readonly retryAfterMs?: number | null
   /** Null if the latency is not comparable to that of other calls. */
@@ -84,7 +84,7 @@ export function settle(
       (url.limit ??= new RateLimit(url.cooldown.clock)).refused()
     url.cooldown.begin(retryAfterMs, details.limit, details.reason)
   } else if (cooldown === 'of-method' && method)
-    url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs, reason)
+    url.cooldown.beginOf(method.name, retryAfterMs ?? method.forMs, reason, method.isLimit)
   else if (cooldown === 'if-requested' && retryAfterMs !== null)
     url.cooldown.pause(retryAfterMs, details.reason)
   else if (cooldown === 'end') {

@@ -278,6 +278,7 @@ export class Pool implements Members {
         ...each.record,
         fault: each.fault,
         isDayUsed: each.isDayUsed,
+        methodLimits: each.allUrls.flatMap(({ cooldown }) => cooldown.methodLimits),
         learnedPerSecond: each.learnedPerSecond,
         sessions: each.usedSlots,
         latestBlock: each.latest?.block ?? null,

@@ -67,3 +67,20 @@ test.each([
   await clock.advance(100)
   expect(await probed).toMatchObject({ kind: 'limited', ...details })
 })
+
+test.each([
+  ['https://www.node.test/v1/verysecretkey?token=other', 'https://www.node.test'],
+  ['/v1/', 'another path'],
+])('a redirect to %s names its target without a key', async (location, target) => {
+  const clock = new VirtualClock()
+  const answer = { status: 301, headers: ['Location', location] }
+  const transport = new ScriptedTransport(clock, () => answer)
+  const url = new NodeUrl(nodeUrlConfig('http://node.test'), transport, new Cooldown(clock, null))
+  const { latestBlock } = chain.interfaces.get('jsonrpc')!
+  const probed = probe(url, latestBlock!, {
+    ...{ dialect: dialects.jsonrpc, failures: chain.failures, clock },
+    signal: new AbortController().signal,
+  })
+  await clock.advance(100)
+  expect(await probed).toMatchObject({ why: `http-redirect (HTTP 301: redirects to ${target})` })
+})

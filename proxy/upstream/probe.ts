@@ -146,7 +146,7 @@ function read(
   const content = dialect.read(answer)
   if (content.kind === 'malformed') {
     const text = httpStatus >= 400 ? pageWordsOf(body, (words) => mask.text(words)) : ''
-    const detail = [content.why, text].filter(Boolean).join(': ')
+    const detail = [content.why, redirectOf(answer, mask), text].filter(Boolean).join(': ')
     const failure = failures.ofPage(httpStatus, body)
     return failed(answer, failure, reasonOf(failure, { httpStatus, code: null, detail }), options)
   }
@@ -166,6 +166,14 @@ function read(
   const value = content.at(path)
   if (value !== undefined && value !== null) return { kind: 'value', value, at: content.at }
   return { kind: 'refused', why: 'the answer does not hold what was asked for' }
+}
+
+/** `redirects to https://b.example`, without the path, which may be a key; else empty. */
+function redirectOf({ status, headers }: WholeAnswer, mask: NodeUrl['mask']): string {
+  const at = headers.findIndex((each, index) => index % 2 === 0 && /^location$/i.test(each))
+  if (status < 300 || status > 399 || at < 0) return ''
+  const target = URL.parse(headers[at + 1] ?? '')
+  return `redirects to ${target === null ? 'another path' : quoteOf(mask.text(target.origin))}`
 }
 
 function failed(
@@ -233,7 +241,7 @@ export async function verifyUrl(
     const answer = await probe(url, verification.call, options)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
-    const why = answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
+    const why = answer.kind === 'value' ? mismatchOf(verification, answer.value) : answer.why
     options.found?.({ verification, answer, why })
     if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded(verification)))
       return fail(answer)
@@ -275,7 +283,7 @@ function isApplicable(url: NodeUrl, { name, addon }: Verification): boolean {
  * Compares values as text, and hex or decimal numbers by value.
  * @returns the expected and the actual value; null if they are equal
  */
-function mismatch({ expected }: Verification, value: unknown): string | null {
+export function mismatchOf({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
   if (expected === null || got === expected || sameNumber(got, expected)) return null
   return `expected ${expected}, the node reported ${quoteOf(got, 80)}`

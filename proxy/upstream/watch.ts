@@ -236,14 +236,17 @@ export class Watch {
   async #probeSpare(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { iface, clock, random } = this.#options
     const backoff = new Backoff(retryBackoff, random)
+    // A head would count as that of the upstream, although another URL may be ahead.
+    const call = iface.verifications.find(({ addon }) => addon === null)?.call
+    if (!call) return
     for (;;) {
       await this.#sleep(backoff.next(), upstream)
       const isOld = clock.nowMs() - url.lastResultMs >= spareIntervalMs
       const isDue = url.failures > 0 || (isOld && !this.#isResting(clock.nowMs()))
       if (url.failures === 0) backoff.reset()
       const isSpare = url.serves([]) && url !== upstream.urlsFor([])[0]
-      if (!isSpare || !isDue || !iface.latestBlock) continue
-      const answer = await probe(url, iface.latestBlock, this.#probing(upstream))
+      if (!isSpare || !isDue) continue
+      const answer = await probe(url, call, this.#probing(upstream))
       if (isTrouble(answer)) applyProbe(upstream, url, answer, 'probe')
       else {
         url.failures = 0

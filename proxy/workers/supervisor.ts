@@ -116,7 +116,9 @@ export class Supervisor {
       const started = Promise.all(numbers.map((number) => this.#startWorker(number)))
       const failure = await Promise.race([started.then(() => null), this.#failed.promise])
       if (failure !== null) throw new Error(failure)
-      logger.info('router started', { version, sha256: first.sha256, ...this.#split })
+      const heapBytesPerWorker = this.#heapBytesPerWorker
+      const { sha256 } = first
+      logger.info('router started', { version, sha256, workers: count, heapBytesPerWorker })
       process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
       process.on('SIGUSR2', () => {
         for (const { process: child } of this.#workers.values()) child.kill('SIGUSR2')
@@ -142,11 +144,8 @@ export class Supervisor {
     return code
   }
 
-  /** What each worker gets of the memory of the machine. */
-  get #split() {
-    const { count } = this.#options
-    const heapBytes = Math.floor(getHeapStatistics().heap_size_limit / count)
-    return { workers: count, heapBytesPerWorker: heapBytes }
+  get #heapBytesPerWorker(): number {
+    return Math.floor(getHeapStatistics().heap_size_limit / this.#options.count)
   }
 
   get #started(): readonly Worker[] {
@@ -187,7 +186,7 @@ export class Supervisor {
   #startWorker(number: number): Promise<void> {
     const { count, recording, logger, environment } = this.#options
     const socket = join(this.#directory, `worker-${number}-${this.#restarts}`)
-    const heapMiB = Math.floor(this.#split.heapBytesPerWorker / 1024 / 1024)
+    const heapMiB = Math.floor(this.#heapBytesPerWorker / 1024 / 1024)
     const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
       env: { ...environment, [workerVariable]: String(number) },
       // Without `--`, Node.js would parse --env-file as its own flag.
@@ -229,13 +228,16 @@ export class Supervisor {
     return promise
   }
 
-  async #replace({ number, hasStarted }: Worker, ended: object): Promise<void> {
+  async #replace(
+    { number, hasStarted }: Worker,
+    { code, signal }: { readonly code: number | null; readonly signal: string | null },
+  ): Promise<void> {
     const { clock, logger } = this.#options
     const nowMs = clock.nowMs()
     const recent = (this.#diedMs.get(number) ?? []).filter((at) => nowMs - at < deaths.withinMs)
     const died = [...recent, nowMs]
     this.#diedMs.set(number, died)
-    logger.error('a worker ended, and is replaced', { worker: number, ...ended })
+    logger.error('a worker ended, and is replaced', { worker: number, code, signal })
     // One that never served would not do so next time either.
     if (!hasStarted && this.#started.length === 0)
       return this.#failed.resolve(`worker ${number} cannot start: see its log`)

@@ -12,6 +12,7 @@ import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { askStatus } from '../../upstream/status.ts'
 import { Upstream } from '../../upstream/upstream.ts'
 import { type ServedChainContext, transportsOf } from '../../router/served-chain.ts'
+import { certificateEnd, chainOf } from './identify.ts'
 import { testNodeOf } from './test-node.ts'
 import { NodeUrl } from '../../upstream/node-url.ts'
 
@@ -36,6 +37,7 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
   [/does not speak TLS/, 'write http, ws or grpc instead of https, wss or grpcs'],
   [/client certificate/, 'name one in auth-config.tls.cert-file and key-file'],
   [/unauthorized|HTTP 40[13]/, 'the key is refused: correct it, in the URL or in auth-config'],
+  [/redirects to/, 'write the URL that it redirects to: the router follows no redirects'],
   [/-not-found/, 'nothing is served at this path: correct the path of the URL'],
   [/timeout/, 'is the node overloaded, or a firewall between?'],
   [/quota|limit/, 'it refuses more calls now: ask again later, or raise the plan at the provider'],
@@ -101,7 +103,10 @@ export async function examine(
     if (trouble !== null) {
       const { why } = trouble
       const [, words] = remedies.find(([of]) => of.test(why)) ?? []
-      changes.push(`${why}: ${words}`)
+      const isDated = /certificate (?:has expired|is not valid yet)/.test(why)
+      const end =
+        isDated && (await certificateEnd(url.printable, config.tls?.['server-name'] ?? null))
+      changes.push(`${why}${end ? `, valid until ${end}` : ''}: ${words}`)
     }
     // Check the chain and the spec's other verifications.
     for (const { verification, answer, why } of results) {
@@ -110,8 +115,12 @@ export async function examine(
       if (isOfChain) cells['CHAIN ID'] = why === null ? 'ok' : String(answer.value).slice(0, 12)
       if (addon !== null || why === null || (trouble && isTrouble(answer))) continue
       if (severity === 'warn') notes.push(`${name}: ${why}`)
-      else if (!isOfChain) changes.push(`${name}: ${why}`)
-      else changes.push(`wrong chain (${why}): correct the URL, or the chain-id of the upstream`)
+      else {
+        const other = name === 'chain-id' ? await chainOf(context.catalog, ask) : null
+        const words = other === null ? 'wrong chain' : `this answers ${other}, not ${chain.id}`
+        const remedy = 'correct the URL, or the chain-id of the upstream'
+        changes.push(other || isOfChain ? `${words} (${why}): ${remedy}` : `${name}: ${why}`)
+      }
     }
     const result = async (method: string) => {
       const answer = await ask(jsonRpc(method, []))
@@ -125,6 +134,7 @@ export async function examine(
     }
     if (trouble || url.verified !== true) return examined
     owner.status = await askStatus(url, iface, verifying)
+    if (owner.status.isSyncing) notes.push('says that it is syncing')
     const oldest = url.history.oldest('blocks')
     if (oldest > 1) notes.push(`has pruned the blocks before ${oldest}`)
 

@@ -13,10 +13,11 @@ const testClients = /^(?:anvil|HardhatNetwork|Ganache|EthereumJS TestRPC)\//i
  */
 export async function testNodeOf(ask: (method: string) => Promise<unknown>, catalog: ChainCatalog) {
   const chainId = await ask('eth_chainId')
+  if (typeof chainId !== 'string') return null
   const client = String(await ask('web3_clientVersion')).slice(0, 80)
   const chains = testChains.flatMap((id) => catalog.find(id) ?? [])
   const isOf = ({ interfaces }: Chain) =>
     interfaces.get('jsonrpc')?.verifications.some(({ expected }) => expected === chainId)
   const chain = chains.find(isOf) ?? (testClients.test(client) ? chains[0] : null)
-  return chain ? { chain, words: `${client}, chain id ${String(chainId)}` } : null
+  return chain ? { chain, words: `${client}, chain id ${chainId}` } : null
 }
