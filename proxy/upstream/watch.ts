@@ -23,7 +23,7 @@ const maxRest = 20
 /** The longest wait of a call for the heads of a pool at rest. */
 const maxWakeMs = 1_000
 /** Interval between probes of a URL that calls do not reach. */
-const spareIntervalMs = 60_000
+const spareIntervalMs = 45_000
 /** Shortest interval between polls of heads that calls wait for. */
 const wantedHeadMs = 250
 /** Interval with 10 % jitter, so that upstreams and replicas are not polled in step. */
@@ -230,7 +230,7 @@ export class Watch {
   }
 
   /**
-   * Probes a URL while calls prefer another: with backoff after a failure, otherwise once a minute,
+   * Probes a URL while calls prefer another: with backoff after a failure, otherwise every 45 s,
    * so that the loss of redundancy shows before it matters.
    */
   async #probeSpare(upstream: Upstream, url: NodeUrl): Promise<void> {
