@@ -27,7 +27,7 @@ export function createWorkerMetrics({ version, config, serving, restarts }: Work
     async page(all: readonly object[], accept?: string): Promise<MetricsPage> {
       // The first registry is that of the supervisor, whose config is the one for all.
       const registries = [await own.getMetricsAsJSON(), ...all]
-      const sum = AggregatorRegistry.aggregate(registries as unknown as object[])
+      const sum = AggregatorRegistry.aggregate(registries)
       return metricsPage(sum as Registry, accept)
     },
   }

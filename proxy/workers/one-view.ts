@@ -81,7 +81,7 @@ export class OneView {
     query: Readonly<Record<string, unknown>>,
   ): Promise<ExplainAnswer> {
     const search = new URLSearchParams(query as Record<string, string>)
-    const path = `/explain${guid === null ? '' : `/${encodeURIComponent(guid)}`}?${search}`
+    const path = `/explain${guid === null ? '' : `/${encodeURIComponent(guid)}`}?${search.toString()}`
     const answers = await this.#ask(path)
     const found = answers.filter(({ status }) => status === 200)
     const isText = query['format'] === 'text' || found.length === 0

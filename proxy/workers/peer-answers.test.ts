@@ -64,9 +64,9 @@ test('a call in flight at one worker serves another that asks meanwhile', async 
 })
 
 test.each([
-  ['fails', (one: AnswerSharing, _: Fleet) => one.drop('key')],
+  ['fails', (one: AnswerSharing) => one.drop('key')],
   ['takes longer than a lease', (_: AnswerSharing, fleet: Fleet) => fleet.pass(250)],
-  ['ends with its worker', (_: AnswerSharing, fleet: Fleet) => fleet.peers.end(1)],
+  ['ends with its worker', async (_: AnswerSharing, fleet: Fleet) => fleet.peers.end(1)],
 ])('if a call in flight %s, the other worker calls an upstream', async (_, event) => {
   const fleet = new Fleet()
   const [one, two] = [fleet.worker(1), fleet.worker(2)]

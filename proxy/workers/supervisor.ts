@@ -288,7 +288,7 @@ export class Supervisor {
     const { config, clock, logger } = this.#options
     this.#isStopping = true
     const workers = [...this.#workers.values()]
-    const ends = workers.map(({ process: child }) => {
+    const ends = workers.map(async ({ process: child }) => {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
       return new Promise<number | null>((resolve) => child.once('exit', resolve))
     })
