@@ -55,7 +55,7 @@ export async function serveCache(
     adminAddress && createAdminServer({ address: adminAddress, metrics, health, logger })
   try {
     await admin?.start()
-    const port = await server.start(address.value)
+    const port = await server.start(formatAddress(address.value))
     const at = formatAddress({ ...address.value, port })
     logger.info('cache service started', { version, address: at })
   } catch (error) {

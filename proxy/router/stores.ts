@@ -41,7 +41,7 @@ async function loadService(address: RouterConfig['cacheServer']): Promise<Store>
   if (!address) return null
   const { CacheClient } = await import('../store/grpc/cache-client.ts')
   const name = `${formatAddress(address)} (cache-be)`
-  return { name, open: (options) => new CacheClient(address, options) }
+  return { name, open: (options) => new CacheClient(formatAddress(address), options) }
 }
 
 async function loadRedis(store: StoreConfig | null, kind: string): Promise<Store> {

@@ -4,8 +4,6 @@ import type { SharedEntry } from '../cache/entry-codec.ts'
 import type { ConfigSnapshot } from '../router/checked-config.ts'
 import type { Refusal } from '../router/reload.ts'
 import type { SharedCooldown } from '../router/router.ts'
-import type { StoredClaim } from '../store/shared-store.ts'
-import type { Answer, Ask } from './channel-store.ts'
 
 /* The messages between a supervisor and its workers, over the channel of `child_process.fork`. */
 
@@ -19,21 +17,20 @@ export interface Start {
   readonly snapshot: ConfigSnapshot
   /** The unix socket of this worker's pages. */
   readonly pages: string
+  /** The unix socket of the store that the workers share. */
+  readonly store: string
   /** The file descriptor of the recording; null: none. */
   readonly recording: number | null
 }
 
 export type ToWorker =
   | Start
-  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
-  | { readonly kind: 'announced'; readonly entry: StoredClaim }
   | { readonly kind: 'prepare'; readonly snapshot: ConfigSnapshot }
   | { readonly kind: 'commit' | 'discard' }
   | { readonly kind: 'stop'; readonly signal: string }
   | { readonly kind: 'relayed'; readonly from: number; readonly message: PeerMessage }
 
 export type FromWorker =
-  | { readonly kind: 'asks'; readonly asks: readonly Ask[] }
   /** It listens on every address. */
   | { readonly kind: 'started' }
   | { readonly kind: 'prepared'; readonly refusal: Refusal | null }

@@ -12,12 +12,12 @@ import { createLivePage } from '../console/live-page.ts'
 import { checkFree } from '../listener/listener.ts'
 import { type CheckedConfig, type ConfigSnapshot, exitCodes } from '../router/checked-config.ts'
 import { Reloader, type ReloadOptions, type Refusal } from '../router/reload.ts'
+import { CacheServer } from '../store/grpc/cache-server.ts'
 import { CacheServiceStore } from '../store/grpc/cache-store.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
-import { leastStoreBytes, serveChannel } from './channel-store.ts'
 import { type FromWorker, type PeerMessage, type ToWorker, workerVariable } from './messages.ts'
 import { OneView } from './one-view.ts'
 import { storeShare } from './share.ts'
@@ -25,6 +25,8 @@ import { WorkerPages } from './worker-pages.ts'
 
 /** A worker that has died this often within a minute ends the router. */
 const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
+/** Memory of the store without a cache: for sessions, heads and sent transactions. */
+const leastStoreBytes = 16 * 1024 * 1024
 /** How long workers may take beyond the drain time to stop. */
 const stopGraceMs = 5_000
 
@@ -69,7 +71,6 @@ export class Supervisor {
   readonly #workers = new Map<number, Worker>()
   readonly #diedMs = new Map<number, readonly number[]>()
   readonly #failed = Promise.withResolvers<string>()
-  readonly #answer: ReturnType<typeof serveChannel>
   #snapshot: ConfigSnapshot
   #directory = ''
   #isStopping = false
@@ -80,12 +81,6 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#snapshot = options.snapshot
-    const { config, clock, random } = options
-    const bytes = Math.max(leastStoreBytes, Math.floor(config.cache.maxBytes * storeShare))
-    // No router was there before, so no session has to be restored.
-    this.#answer = serveChannel(new CacheServiceStore(bytes, clock, random, 0), (entry) => {
-      for (const worker of this.#workers.values()) send(worker, { kind: 'announced', entry })
-    })
   }
 
   /** @returns the exit code */
@@ -93,6 +88,7 @@ export class Supervisor {
     const { config, first, beganMs, count, version, logger, clock, state } = this.#options
     const { stopSignal, readConfig, redact, applied, startFailed } = this.#options
     this.#directory = await mkdtemp(join(tmpdir(), 'router-'))
+    const store = this.#createStore()
     const admin = this.#createAdmin()
     const reloader = new Reloader(first, beganMs, {
       ...{ readConfig, redact, state, logger, clock },
@@ -111,6 +107,7 @@ export class Supervisor {
           )
         await checkFree(address)
       }
+      await store.start(`unix:${this.#storePath}`)
       await admin?.start()
       const numbers = Array.from({ length: count }, (_, at) => at + 1)
       const started = Promise.all(numbers.map((number) => this.#startWorker(number)))
@@ -140,6 +137,7 @@ export class Supervisor {
       await this.#stop('SIGTERM')
     }
     await admin?.close()
+    await store.stop(clock, 0)
     await rm(this.#directory, { recursive: true, force: true })
     return code
   }
@@ -150,6 +148,17 @@ export class Supervisor {
 
   get #started(): readonly Worker[] {
     return [...this.#workers.values()].filter(({ hasStarted }) => hasStarted)
+  }
+
+  get #storePath(): string {
+    return join(this.#directory, 'store')
+  }
+
+  #createStore(): CacheServer {
+    const { config, clock, random } = this.#options
+    const bytes = Math.max(leastStoreBytes, Math.floor(config.cache.maxBytes * storeShare))
+    // No router was there before, so no session has to be restored.
+    return new CacheServer(new CacheServiceStore(bytes, clock, random, 0), () => {})
   }
 
   #createAdmin() {
@@ -202,8 +211,6 @@ export class Supervisor {
     this.#workers.set(number, worker)
     const { promise, resolve } = Promise.withResolvers<void>()
     child.on('message', (message: FromWorker) => {
-      if (message.kind === 'asks')
-        return send(worker, { kind: 'answers', answers: this.#answer(message.asks) })
       if (message.kind === 'prepared') return worker.prepared(message.refusal)
       if (message.kind === 'relay') return this.#relay(worker, message.to, message.message)
       worker.hasStarted = true
@@ -222,7 +229,7 @@ export class Supervisor {
     })
     send(worker, {
       kind: 'start',
-      ...{ count, snapshot: this.#snapshot, pages: socket },
+      ...{ count, snapshot: this.#snapshot, pages: socket, store: this.#storePath },
       recording: recording === null ? null : 4,
     })
     return promise

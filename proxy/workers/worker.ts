@@ -7,8 +7,9 @@ import type { CheckedConfig, ConfigSnapshot } from '../router/checked-config.ts'
 import { type Refusal, refusalOf } from '../router/reload.ts'
 import type { PreparedConfig, Router, SharedCooldown } from '../router/router.ts'
 import { loadStores } from '../router/stores.ts'
+import { CacheClient } from '../store/grpc/cache-client.ts'
+import type { StoreOptions } from '../store/store-options.ts'
 import { PeerAnswers } from './peer-answers.ts'
-import { channelStores } from './channel-store.ts'
 import type { FromWorker, Peers, Start, ToWorker } from './messages.ts'
 import { shareOf } from './share.ts'
 
@@ -55,15 +56,7 @@ export class WorkerLink {
     const { sessions, answers } = await loadStores(config)
     const own = {
       name: 'of the workers',
-      open: channelStores({
-        ask: (asks) => this.#send({ kind: 'asks', asks }),
-        listen(answered, announced) {
-          process.on('message', (message: ToWorker) => {
-            if (message.kind === 'answers') answered(message.answers)
-            if (message.kind === 'announced') announced(message.entry)
-          })
-        },
-      }),
+      open: (options: StoreOptions) => new CacheClient(`unix:${this.start.store}`, options),
     }
     return {
       sessions: (config.sharedState && sessions) || own,

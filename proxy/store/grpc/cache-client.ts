@@ -9,8 +9,6 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { cacheServiceLimits } from '../../bytes/limits.ts'
-import { formatAddress } from '../../config/fields/address.ts'
-import type { Address } from '../../config/types.ts'
 import { StoreError, type StoreFault } from '../store-error.ts'
 import { setTimeoutMs, type SharedStore } from '../shared-store.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
@@ -49,12 +47,13 @@ export class CacheClient implements SharedStore {
   readonly #watches = new Set<ClientReadableStream<Entry>>()
   #isClosed = false
 
-  constructor(address: Address, options: StoreOptions) {
+  /** @param target as gRPC names it: `host:port` or `unix:/path` */
+  constructor(target: string, options: StoreOptions) {
     // The library would write to stderr, but the router logs this itself.
     setLogger({})
     this.#options = options
     this.#availability = new StoreAvailability(options)
-    this.#client = new Client(formatAddress(address), credentials.createInsecure(), channelOptions)
+    this.#client = new Client(target, credentials.createInsecure(), channelOptions)
     // Starts connecting immediately.
     this.#client.getChannel().getConnectivityState(true)
   }

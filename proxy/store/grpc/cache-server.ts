@@ -11,13 +11,12 @@ import {
 } from '@grpc/grpc-js'
 import { cacheServiceLimits, objectCosts } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
-import { formatAddress } from '../../config/fields/address.ts'
-import type { Address } from '../../config/types.ts'
 import type { CacheServiceStore } from './cache-store.ts'
-import { storeCalls } from './store-calls.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 type Watcher = ServerWritableStream<Entry, Entry>
+
+const none = new Uint8Array(0)
 
 /** Serves a cache store to the routers that share it, as cache.proto defines. */
 export class CacheServer {
@@ -28,7 +27,22 @@ export class CacheServer {
 
   /** @param count records each call's result: `hit` or `miss` for Get, `ok`, `full`, `invalid` */
   constructor(store: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
-    const calls = storeCalls(store, (key, value) => this.#announce(key, value))
+    const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
+      Get: ({ key = '', counter = '' }) => ({ ...store.get(key), count: store.counter(counter) }),
+      Set: ({ key = '', value = none, ttlMs = 0 }) => store.set(key, value, ttlMs),
+      Claim: ({ key = '', value = none, ttlMs = 0 }) => store.claim(key, value, ttlMs),
+      Session: ({ key = '', generation = '', value, ttlMs = 0 }) =>
+        store.session(key, generation, value, ttlMs),
+      Delete: ({ key = '', value }) => {
+        store.delete(key, value)
+        this.#announce(key, value)
+      },
+      Increment: ({ key = '' }) => {
+        const made = { count: store.increment(key) }
+        this.#announce(key)
+        return made
+      },
+    }
     const answering = (name: UnaryCall): handleUnaryCall<Entry, Entry> => {
       return ({ request }, reply) => {
         try {
@@ -62,9 +76,8 @@ export class CacheServer {
     })
   }
 
-  /** @returns the port. @throws Error that names the address */
-  start(address: Address): Promise<number> {
-    const at = formatAddress(address)
+  /** @param at `host:port` or `unix:/path` @returns the port. @throws Error that names the address */
+  start(at: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(at, ServerCredentials.createInsecure(), (cause, port) => {
         const [why = cause?.message] = /\bE[A-Z]{3,}\b/.exec(cause?.message ?? '') ?? []

@@ -29,7 +29,7 @@ export class ServedCache implements AsyncDisposable {
   /** Uses a port outside the ephemeral range, so that no connection takes it in the meantime. */
   async start(fixedPort?: number): Promise<this> {
     const port = fixedPort ?? (await freePort())
-    this.port = await this.#server.start({ host: '127.0.0.1', port })
+    this.port = await this.#server.start(`127.0.0.1:${port}`)
     return this
   }
 
@@ -61,5 +61,5 @@ export function clientOf(
   onChange: (error: Error | null) => void = () => {},
 ): CacheClient {
   const options = { clock: systemClock, random: seededRandom(1), commandTimeoutMs, onChange }
-  return new CacheClient({ host: '127.0.0.1', port }, options)
+  return new CacheClient(`127.0.0.1:${port}`, options)
 }
