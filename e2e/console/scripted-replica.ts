@@ -20,11 +20,7 @@ export class ScriptedReplica implements AsyncDisposable {
       someFacts(100 + (performance.now() - this.#startMs) / 1_000, this.chains, {
         failed: this.calls,
       })
-    const page = createLivePage(
-      async () => [{ at: 'pod-1', facts: await facts() }],
-      systemClock,
-      'pod-1',
-    )
+    const page = createLivePage(facts, systemClock, 'pod-1')
     this.#node = new MirrorNode('replica', ({ target }, response) => {
       const answer = (status: number, type: string, text: string) =>
         response.writeHead(status, { 'content-type': type }).end(text)

@@ -88,7 +88,14 @@ function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: num
     if (isFailure(outcome)) return report.add('failed', about, reply.upstream, { what: outcome })
     report.timed(then.method, then.upstream === null ? null : then.totalMs, tookMs)
     const found = compare(exchange.answer, answer, then.interface)
-    const result = isFixed(call.method, found) ? 'differs' : 'mayDiffer'
+    // A result that became an error of the node is a difference, whatever the chain did meanwhile.
+    const isWorse = reply.refusal !== null && hasResult(exchange.answer)
+    const result = isWorse || isFixed(call.method, found) ? 'differs' : 'mayDiffer'
     report.add(found.length === 0 ? 'same' : result, about, reply.upstream, ...found)
   }
+}
+
+function hasResult(answer: string): boolean {
+  const document = parseJson(Buffer.from(answer))
+  return typeof document === 'object' && document !== null && !('error' in document)
 }

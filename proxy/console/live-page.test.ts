@@ -22,8 +22,7 @@ function make() {
     requests += 1
     if (requests === 4) throw new Error('no facts')
     const outcomes = { success: requests * 10 }
-    const now = someFacts(requests, [someChain([someUpstream('node-a')], { outcomes })])
-    return [{ at: 'pod-1', facts: now }]
+    return someFacts(requests, [someChain([someUpstream('node-a')], { outcomes })])
   }
   const page = createLivePage(facts, clock, 'pod-1')
   /** The frames that one more open page receives. */

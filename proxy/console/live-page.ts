@@ -6,21 +6,16 @@ import { join } from 'node:path'
 import { type Clock, sleep } from '../clock/clock.ts'
 import type { Facts } from './facts.ts'
 import { detailsOf, linesOf } from './lines.ts'
+import { looksOf, type WorkersFacts } from './replicas.ts'
 import { viewOf } from './view.ts'
 
 const everyMs = 1_000
 /** Browsers wrap lines, so they are not truncated here. */
 const columns = 2_000
 
-/** The facts of a process, and its name for readers. */
-export interface NamedFacts {
-  readonly at: string
-  readonly facts: Facts
-}
-
 /** The page `/` and its updates. @param name of this machine, for readers */
 export function createLivePage(
-  facts: () => Promise<readonly NamedFacts[]>,
+  facts: () => Promise<Facts | WorkersFacts>,
   clock: Clock,
   name: string,
 ) {
@@ -30,7 +25,7 @@ export function createLivePage(
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
   const make = async () => {
-    const view = viewOf((await facts()).map((each) => ({ ...each, problem: null })))
+    const view = viewOf(looksOf(name, await facts()))
     const { at, seconds, problems } = view
     return JSON.stringify({
       head: `rpc-router on ${name}, ${at.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,

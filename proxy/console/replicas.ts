@@ -6,12 +6,17 @@ import { type Look, type View, viewOf } from './view.ts'
 
 /** `/facts` of a router with several workers. */
 export interface WorkersFacts {
-  readonly workers: readonly { readonly worker: number; readonly facts: Facts }[]
+  /** Null if a worker does not answer. */
+  readonly workers: readonly { readonly worker: number; readonly facts: Facts | null }[]
 }
 
-/** @param at name of the replica @param worker its number, from 1 */
-export function workerName(at: string, worker: number): string {
-  return `${at} worker ${worker}`
+/** What each process of a router reports. @param at name of the replica */
+export function looksOf(at: string, page: Facts | WorkersFacts): readonly Look[] {
+  if (!('workers' in page)) return [{ at, facts: page, problem: null }]
+  return page.workers.map(({ worker, facts }) => {
+    const problem = facts ? null : 'it does not answer its supervisor'
+    return { at: `${at} worker ${worker}`, facts, problem }
+  })
 }
 
 /** The replicas to which a console is attached. */
@@ -57,13 +62,16 @@ function failed(looks: readonly Look[], problem: string | null): readonly Look[]
 function read(at: string, looks: readonly Look[], text: string): readonly Look[] {
   try {
     const page = JSON.parse(text) as Facts | WorkersFacts | null
-    const all = page && 'workers' in page ? page.workers : [{ worker: 0, facts: page }]
-    return all.map(({ worker, facts }) => {
-      if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
-      if (!facts.minute) throw new Error('it is of another version')
-      return { at: worker === 0 ? at : workerName(at, worker), facts, problem: null }
-    })
+    const looks = page && looksOf(at, page)
+    for (const { facts, problem } of looks ?? []) if (problem === null) check(facts)
+    if (looks === null || looks.length === 0) throw new Error('it names no chains')
+    return looks
   } catch (error) {
     return failed(looks, `its /facts is not that of a router: ${(error as Error).message}`)
   }
+}
+
+function check(facts: Facts | null): void {
+  if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
+  if (!facts.minute) throw new Error('it is of another version')
 }

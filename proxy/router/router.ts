@@ -9,7 +9,7 @@ import { formatAddress } from '../config/fields/address.ts'
 import type { Address, EndpointConfig, RouterConfig } from '../config/types.ts'
 import { until } from '../listener/listener.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
-import { createAdminServer } from '../telemetry/admin-server.ts'
+import { createAdminServer, startAdmin } from '../telemetry/admin-server.ts'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { explainPage } from '../telemetry/explain/explain-page.ts'
@@ -132,7 +132,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
   const observers = combineObservers([
     // Tracing comes first, because the log names the trace.
     ...(context.tracing ? [context.tracing] : []),
-    ...[metrics, log, createAccessLog(logger, isLogged), health.resources],
+    ...[metrics, log, createAccessLog(logger, isLogged), health, health.resources],
     ...(config.metricsListenAddress ? [calls, health.clients] : []),
     ...(recorder ? [recorder] : []),
   ])
@@ -163,11 +163,10 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
         .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)
         .flatMap(({ endpoints: own }) => own.map((each) => formatAddress(each.config.address))),
   })
-  const name = hostname()
   const page =
     config.adminPage === 'off' || !config.metricsListenAddress || worker
       ? null
-      : createLivePage(async () => [{ at: name, facts: await facts() }], clock, name)
+      : createLivePage(facts, clock, hostname())
   const admin =
     config.metricsListenAddress &&
     createAdminServer({
@@ -192,14 +191,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
     async start() {
       const addresses = new Map<EndpointConfig, Address>()
       try {
-        await admin?.start().catch((error: unknown) => {
-          const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
-          if (!config.metricsListenAddress?.isOptional || code !== 'EADDRINUSE') throw error
-          const at = formatAddress(config.metricsListenAddress)
-          logger.warn(`${at} is in use, so this router serves no metrics, no health and no page`, {
-            hint: 'To serve them, set metrics-listen-address to another port; off ends this warning.',
-          })
-        })
+        await startAdmin(admin, config.metricsListenAddress, logger)
         counts.start()
         load.start()
         for (const { chainId, apiInterface, endpoints: own } of chains)

@@ -262,8 +262,7 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
 
 async function startWithPage(limits = adminLimits) {
   const facts = async () => someFacts(10, [someChain([someUpstream('node-a')])])
-  const named = async () => [{ at: 'pod-1', facts: await facts() }]
-  return start({ facts, page: createLivePage(named, new VirtualClock(), 'pod-1'), limits })
+  return start({ facts, page: createLivePage(facts, new VirtualClock(), 'pod-1'), limits })
 }
 
 test('the page and its facts are served; without the page, the facts still are', async () => {

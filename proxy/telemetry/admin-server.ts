@@ -80,6 +80,22 @@ export function createAdminServer(options: AdminServerOptions) {
   }
 }
 
+/** Starts the server. If its address is only the default, and in use, the router serves without. */
+export async function startAdmin(
+  admin: Pick<ReturnType<typeof createAdminServer>, 'start'> | null,
+  address: (Address & { readonly isOptional?: boolean }) | null,
+  logger: Logger,
+): Promise<void> {
+  await admin?.start().catch((error: unknown) => {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
+    if (!address?.isOptional || code !== 'EADDRINUSE') throw error
+    const at = formatAddress(address)
+    logger.warn(`${at} is in use, so this router serves no metrics, no health and no page`, {
+      hint: 'To serve them, set metrics-listen-address to another port; off ends this warning.',
+    })
+  })
+}
+
 const hasBody = (headers: FastifyRequest['headers']) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 

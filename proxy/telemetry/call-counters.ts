@@ -69,7 +69,9 @@ export function attemptCounter(registry: Registry) {
       const cells = cellsOf(upstream)
       const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
-      if (result !== 'overtaken' && result !== 'aborted' && endedMs !== null)
+      // An overtaken attempt took at least this long. An overtaken hedge has just begun.
+      const isKnown = result !== 'aborted' && (result !== 'overtaken' || kind !== 'hedge')
+      if (isKnown && endedMs !== null)
         cells.duration.observe((endedMs - startedMs) / 1_000, call.journal.traceId)
     }
   }

@@ -255,3 +255,13 @@ test('verbose readiness and the status say why a newer config is not active, unt
   config.applied('cd34')
   expect(lineOf()).toBe(`config cd34 since ${at}`)
 })
+
+test('a listener that served before anybody looked is ready through an outage', () => {
+  const clock = new VirtualClock()
+  const health = new Health(clock, new ConfigState(clock, 'ab12'))
+  health.register('ETH1 jsonrpc', () => pool('disabled'))
+  expect(health.readiness().status).toBe(503)
+  const serving = { state: 'eligible', since: '', why: 'verified', until: null } as const
+  health.poolObserver('ETH1', 'jsonrpc').stateChanged?.('a', 'unverified', serving)
+  expect(health.readiness().status).toBe(200)
+})

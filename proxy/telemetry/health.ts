@@ -2,9 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from './config-state.ts'
-import { isOnBackup, isServing, type PoolSnapshot, takesCalls } from '../upstream/observer.ts'
+import {
+  isOnBackup,
+  isServing,
+  type PoolObserver,
+  type PoolSnapshot,
+  takesCalls,
+} from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
 import { failuresOf, type RecentCounts, totalOf } from './recent-counts.ts'
+import { perListener } from './observers.ts'
 import { Resources } from './resources.ts'
 import { TopClients } from './top-clients.ts'
 import { counted } from '../words/counted.ts'
@@ -66,6 +73,15 @@ export class Health {
     this.clients = new TopClients(clock)
     this.#graceEndsMs = clock.nowMs() + graceMs
   }
+
+  /** A listener whose upstream served once is answered, whether anybody looked or not. */
+  readonly poolObserver = perListener<Pick<PoolObserver, 'stateChanged'>>((of) => ({
+    stateChanged: (_upstream, _from, { state }) => {
+      if (!isServing(state)) return
+      const name = `${of.chain} ${of.interface}`
+      for (const each of this.#listeners) if (each.name === name) each.isAnswered = true
+    },
+  }))
 
   /** Called once for each listener, before the first health request. */
   register(name: string, snapshot: () => PoolSnapshot): void {

@@ -7,6 +7,8 @@ import type { Resources } from './resources.ts'
 import { gcSeconds, maxFiles, openFiles, turnedMs } from './gauges.ts'
 
 const everyMs = 2_000
+/** Listing the open files takes a microsecond for each. */
+const filesEveryMs = 30_000
 /** Number of samples to compare, so that a short peak is no strain. */
 const samples = 6
 /** Shares of the time, or of the limit, from which the router is short of a resource. */
@@ -32,6 +34,7 @@ export class Load {
   readonly #read: () => Times
   #past: readonly (Times & { readonly atMs: number })[] = []
   #cancel: Cancel = () => {}
+  #files = { open: null as number | null, atMs: -Infinity }
 
   constructor(
     clock: Clock,
@@ -75,9 +78,11 @@ export class Load {
     const { heldBytes, maxBytes } = this.#budget
     if (heldBytes >= strained.bytes * maxBytes)
       this.#resources.strained('buffered-bytes', `${heldBytes} of ${maxBytes} are in use`)
-    const files = openFiles()
-    if (files !== null && maxFiles !== null && files >= strained.files * maxFiles)
-      this.#resources.strained('files', `${files} of ${maxFiles} are open`)
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#files.atMs >= filesEveryMs) this.#files = { open: openFiles(), atMs: nowMs }
+    const { open } = this.#files
+    if (open !== null && maxFiles !== null && open >= strained.files * maxFiles)
+      this.#resources.strained('files', `${open} of ${maxFiles} are open`)
   }
 }
 

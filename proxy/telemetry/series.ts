@@ -101,6 +101,7 @@ export const series = {
     },
     onBackup: {
       name: 'router_backup_tier_serving',
+      workers: 'max',
       help: '1 while no primary upstream takes calls and the backup tier does; else 0.',
     },
     cacheLookups: {
@@ -148,7 +149,7 @@ export const series = {
     },
     attemptDuration: {
       name: 'router_attempt_duration_seconds',
-      help: 'Time of attempts, including failed ones. Aborted ones are excluded.',
+      help: 'Time of attempts, including failed ones, and those that a hedge overtook until then. Aborted attempts and overtaken hedges are excluded.',
       buckets: latencyBuckets,
     },
     integrityViolations: {
@@ -359,6 +360,7 @@ export const series = {
     },
     reorgs: {
       name: 'router_reorgs_total',
+      workers: 'max',
       and: ['chain', 'depth'],
       help: 'Reorgs of blocks that clients had seen, by the number of replaced blocks: `1`, `2-6` or `7+`. The answers and subscriptions of clients show them.',
     },

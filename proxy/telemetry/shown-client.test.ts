@@ -17,6 +17,8 @@ test.each([
   ['/abcdefghijklmnopqrstuvwxyz/eth', '/*'],
   ['/blocks/12345/txs', '/blocks/*'],
   ['/a%20b', '/*'],
+  ['/hunter2', '/*'],
+  ['/v2/kTrWxYpLmNoQabcd', '/v2/*'],
   ['//', '/*'],
 ])('the path %s is shown as %s', (path, shown) => {
   expect(pathOf(path)).toBe(shown)

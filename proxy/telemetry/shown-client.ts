@@ -4,12 +4,17 @@ import type { Call, Client } from '../relay/call.ts'
 import { clean } from './format.ts'
 
 const maxText = 200
-/** The segments that are short words. Keys, addresses and hashes are longer or have more digits. */
-const plainSegments = /^(?:\/(?=[^/]{1,16}(?:\/|$))[a-z][a-z_.-]*(?:\d[a-z_.-]*){0,2}(?=\/|$))*/i
+/** Segments such as `/v2`, `/eth` and `/v1beta1`. Keys are longer, or have digits elsewhere. */
+const plainSegments = /^(?:\/(?:[a-z]{1,9}|v\d{1,2}(?:(?:alpha|beta)\d)?)(?=\/|$))*/i
 
 /** Copies the beginning of a text. A slice would retain all of it, perhaps a whole request. */
 export function copied(text: string, most: number): string {
   return Buffer.from(text.slice(0, most)).toString()
+}
+
+/** Bounds a text that a client chose. */
+export function boundedAgent(userAgent: string | null): string | null {
+  return userAgent && userAgent.length > maxText ? copied(userAgent, maxText) : userAgent
 }
 
 /** What is retained of a client: bounded, and without keys and parameters of its path. */
@@ -18,7 +23,7 @@ export function boundedClient({ address, userAgent, path }: Client, call?: Call)
   const isNamed = call?.method.known === true && call.method.name.includes('/')
   return {
     address,
-    userAgent: userAgent && userAgent.length > maxText ? copied(userAgent, maxText) : userAgent,
+    userAgent: boundedAgent(userAgent),
     path: isNamed ? '' : maskedPath(path),
   }
 }

@@ -73,3 +73,14 @@ test('a flood of addresses hides no client with many calls, and names none with 
   expect(first).toMatch(/^10\.0\.0\.1 (9\d\d|1000)$/)
   for (const other of others) expect(other).toMatch(/ 1$/)
 })
+
+test('clients behind one address are told apart by their user agent', () => {
+  const fixture = new Fixture()
+  fixture.call('10.0.0.9', 5, repliedBy('node-a'), 'quiet/1')
+  fixture.call('10.0.0.9', 90, repliedBy('node-a'), 'greedy/2')
+  const { clients } = fixture.clients.top().calls
+  expect(clients.map(({ userAgent, perMinute }) => `${userAgent} ${perMinute}`)).toEqual([
+    'greedy/2 90',
+    'quiet/1 5',
+  ])
+})

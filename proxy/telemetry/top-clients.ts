@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import type { Client } from '../relay/call.ts'
 import { clean } from './format.ts'
-import { boundedClient } from './shown-client.ts'
+import { boundedAgent } from './shown-client.ts'
 
 const windowMs = 60_000
 /** Clients counted at once. Each of them with more than 1/64 of the calls is certainly counted. */
@@ -15,6 +15,7 @@ interface Tally {
   count: number
   /** How much of the count may be due to clients that were counted in its place before. */
   readonly excess: number
+  readonly address: string
   readonly userAgent: string | null
 }
 
@@ -24,22 +25,24 @@ class FrequentClients {
   total = 0
 
   add(client: Client): void {
-    const { address } = client
+    // Many clients may share an address, such as that of a load balancer.
+    const userAgent = boundedAgent(client.userAgent)
+    const key = `${client.address} ${userAgent}`
     this.total += 1
-    const tally = this.tallies.get(address)
+    const tally = this.tallies.get(key)
     if (tally) tally.count += 1
-    else this.#enter(address, boundedClient(client).userAgent)
+    else this.#enter(key, client.address, userAgent)
   }
 
   /** The new client takes the place of the one with the lowest count. */
-  #enter(address: string, userAgent: string | null): void {
+  #enter(key: string, address: string, userAgent: string | null): void {
     let least: string | null = null
     let excess = 0
     if (this.tallies.size >= maxCounted)
       for (const [each, { count }] of this.tallies)
         if (least === null || count < excess) [least, excess] = [each, count]
     if (least !== null) this.tallies.delete(least)
-    this.tallies.set(address, { count: excess + 1, excess, userAgent })
+    this.tallies.set(key, { count: excess + 1, excess, address, userAgent })
   }
 }
 
@@ -57,18 +60,18 @@ class LastMinute {
   top(nowMs: number) {
     this.#rotate(nowMs)
     const share = 1 - (nowMs - this.#startedMs) / windowMs
-    const sums = new Map<string, { perMinute: number; userAgent: string | null }>()
+    const sums = new Map<string, { perMinute: number; address: string; userAgent: string | null }>()
     for (const [window, weight] of [[this.#before, share] as const, [this.#now, 1] as const])
-      for (const [address, { count, excess, userAgent }] of window.tallies) {
-        const sum = sums.getOrInsertComputed(address, () => ({ perMinute: 0, userAgent }))
+      for (const [key, { count, excess, address, userAgent }] of window.tallies) {
+        const sum = sums.getOrInsertComputed(key, () => ({ perMinute: 0, address, userAgent }))
         sum.perMinute += (count - excess) * weight
       }
-    const all = [...sums].toSorted(([, a], [, b]) => b.perMinute - a.perMinute)
+    const all = [...sums.values()].toSorted((a, b) => b.perMinute - a.perMinute)
     return {
       /** Of all clients. */
       perMinute: Math.round(this.#before.total * share + this.#now.total),
       clients: all
-        .map(([address, { perMinute, userAgent }]) => ({
+        .map(({ perMinute, address, userAgent }) => ({
           ...{ address, userAgent: userAgent && clean(userAgent) },
           perMinute: Math.round(perMinute),
         }))

@@ -7,6 +7,8 @@ import { registerConfig, registerProcess } from './gauges.ts'
 import { type MetricsPage, metricsPage } from './metrics-page.ts'
 import { series } from './series.ts'
 
+type Families = readonly { readonly type: unknown }[]
+
 interface Workers {
   readonly version: string
   readonly config: ConfigState
@@ -22,12 +24,25 @@ export function createWorkerMetrics({ version, config, serving, restarts }: Work
   registerConfig(own, config)
   mirror(own, series.workers, () => [{ labels: {}, value: serving() }])
   mirror(own, series.workerRestarts, () => [{ labels: {}, value: restarts() }])
+  let last = new Map<object, Families>()
+  /** Counters of workers that ended: a sum that falls would look like a restart of the router. */
+  let ended: Families = []
+  const sumOf = (all: readonly Families[]) => AggregatorRegistry.aggregate([...all] as object[])
   return {
-    /** @param all the metrics of each worker as JSON */
-    async page(all: readonly object[], accept?: string): Promise<MetricsPage> {
+    /** @param all the metrics of each worker as JSON; null if it does not answer */
+    async page(all: ReadonlyMap<object, object | null>, accept?: string): Promise<MetricsPage> {
+      for (const [worker, families] of last)
+        if (!all.has(worker)) {
+          const counters = families.filter(({ type }) => type !== 'gauge')
+          ended = await sumOf([ended, counters]).getMetricsAsJSON()
+        }
+      const now = [...all].map(([worker, families]) => {
+        return [worker, (families as Families | null) ?? last.get(worker) ?? []] as const
+      })
+      last = new Map(now)
       // The first registry is that of the supervisor, whose config is the one for all.
-      const registries = [await own.getMetricsAsJSON(), ...all]
-      const sum = AggregatorRegistry.aggregate(registries)
+      const registries = [await own.getMetricsAsJSON(), ...last.values(), ended]
+      const sum = sumOf(registries)
       return metricsPage(sum as Registry, accept)
     },
   }

@@ -57,12 +57,15 @@ export const jsonRpcDialect: Dialect = {
     const document = parseJson(body) as { result?: unknown; error?: ErrorBody | null } | null
     if (document === undefined) return notJson
     if (document?.error) {
-      const { code: rawCode, message, data } = document.error
+      const { error: own } = document
+      const { code: rawCode, message, data }: Partial<ErrorBody> =
+        typeof own === 'object' ? own : { message: own }
+      const words = message ?? rawCode ?? JSON.stringify(own)
       const code = Number(rawCode)
       const error = {
         status,
         code: Number.isSafeInteger(code) ? code : null,
-        message: errorWords(code, String(message), data),
+        message: errorWords(code, String(words), data),
       }
       return { kind: 'error', error }
     }

@@ -42,11 +42,20 @@ export type PeerMessage =
   | { readonly kind: 'cooldown'; readonly cooldown: SharedCooldown }
   /** It fetches these keys. */
   | { readonly kind: 'fetched'; readonly hashes: readonly number[] }
-  | { readonly kind: 'pull'; readonly id: number; readonly key: string }
+  | Pull
   | { readonly kind: 'pulled'; readonly id: number; readonly entry: SharedEntry | null }
   | { readonly kind: 'reorged'; readonly scope: string }
   /** It has ended. */
   | { readonly kind: 'gone' }
+
+/** Asks a worker for an answer. */
+export interface Pull {
+  readonly kind: 'pull'
+  readonly id: number
+  readonly key: string
+  /** Whether to wait for a call in flight. */
+  readonly mayWait: boolean
+}
 
 /** The other workers, as one of them sees them. */
 export interface Peers {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Facts } from '../console/facts.ts'
-import type { NamedFacts } from '../console/live-page.ts'
-import { workerName, type WorkersFacts } from '../console/replicas.ts'
+import type { WorkersFacts } from '../console/replicas.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
-import type { ExplainAnswer } from '../telemetry/explain/explain-page.ts'
+import { type ExplainAnswer, mostListed } from '../telemetry/explain/explain-page.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
 import type { MetricsPage } from '../telemetry/metrics-page.ts'
 import type { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
@@ -31,28 +30,37 @@ interface CallList {
 /** Merges the pages of workers. */
 export class OneView {
   readonly #options: ViewOptions
+  #wasReady = false
 
   constructor(options: ViewOptions) {
     this.#options = options
   }
 
   async page(accept?: string): Promise<MetricsPage> {
-    const answers = await this.#ask('/metrics.json')
-    const all = answers.map(({ text }) => JSON.parse(text) as object)
-    return this.#options.metrics.page(all, accept)
+    const { workers, metrics } = this.#options
+    const asked = workers().map(async (worker) => {
+      const answer = await worker.read('/metrics.json')
+      return [worker, answer && (JSON.parse(answer.text) as object)] as const
+    })
+    return metrics.page(new Map(await Promise.all(asked)), accept)
   }
 
-  /** Ready once all workers are. Its lines are those of the worker that can serve least. */
+  /** Ready once all workers were. Its lines are those of the worker that can serve least. */
   async readiness(isVerbose: boolean): Promise<HealthAnswer> {
     const { count, isDraining } = this.#options
     const answers = await this.#ask(isVerbose ? '/readyz?verbose' : '/readyz')
     const waiting = answers.find(({ status }) => status !== 200)
     const [line = '', ...rest] = (waiting ?? answers[0])?.text.split('\n') ?? []
-    const missing = count - answers.length
-    const missed = `not ready: ${counted(missing, 'worker')} of ${count} did not start yet`
-    const first = isDraining() ? 'not ready: draining' : missing > 0 ? missed : line
-    const isReady = first === 'ready'
-    return { status: isReady ? 200 : 503, body: [first, ...rest].join('\n') }
+    const silent = count - answers.length
+    this.#wasReady ||= silent === 0 && line === 'ready'
+    const isReady = !isDraining() && this.#wasReady && answers.some(({ status }) => status === 200)
+    const missed = `${counted(silent, 'worker')} of ${count} ${silent === 1 ? 'does' : 'do'} not answer`
+    const why = isDraining() ? 'not ready: draining' : silent > 0 ? `not ready: ${missed}` : line
+    const note = isReady && silent > 0 ? [missed] : []
+    return {
+      status: isReady ? 200 : 503,
+      body: [isReady ? 'ready' : why, ...note, ...rest].join('\n'),
+    }
   }
 
   async overall(): Promise<HealthAnswer> {
@@ -88,43 +96,37 @@ export class OneView {
     const [one] = found.length > 0 ? found : answers
     const { status, text: body } = one ?? { status: 503, text: 'no worker answers\n' }
     if (guid !== null || found.length < 2) return { status, isText, body }
-    if (isText) {
-      // Each line begins with its time.
-      const lines = found.flatMap(({ text }) => text.trimEnd().split('\n'))
-      const calls = lines
-        .filter((line) => /^\d{4}-/.test(line))
-        .toSorted()
-        .toReversed()
-      const others = calls.length > 0 ? [] : lines.slice(0, 1)
-      return { status, isText, body: `${[...calls, ...others].join('\n')}\n` }
-    }
-    const lists = found.map(({ text }) => JSON.parse(text) as CallList)
-    const calls = lists.flatMap((each) => each.calls).toSorted((a, b) => (a.at < b.at ? 1 : -1))
-    const more = lists.reduce((sum, each) => sum + each.more, 0)
-    return { status, isText, body: JSON.stringify({ calls, more }) }
+    const lists = found.map(({ text }) =>
+      isText ? readLines(text) : (JSON.parse(text) as CallList),
+    )
+    const all = lists.flatMap((each) => each.calls).toSorted((a, b) => (a.at < b.at ? 1 : -1))
+    const calls = all.slice(0, mostListed)
+    const more = lists.reduce((sum, each) => sum + each.more, all.length - calls.length)
+    if (!isText) return { status, isText, body: JSON.stringify({ calls, more }) }
+    if (calls.length === 0) return { status, isText, body }
+    const lines = [...calls.map(({ at }) => at), ...(more > 0 ? [`and ${more} more`] : [])]
+    return { status, isText, body: `${lines.join('\n')}\n` }
   }
 
   async facts(): Promise<WorkersFacts> {
     const { workers, state } = this.#options
     const asked = workers().map(async (worker) => {
       const answer = await worker.read('/facts')
-      if (answer?.status !== 200) return []
-      const facts = JSON.parse(answer.text) as Facts
-      return [
-        { worker: worker.number, facts: { ...facts, refused: state.facts.refused?.why ?? null } },
-      ]
+      const facts = answer?.status === 200 ? (JSON.parse(answer.text) as Facts) : null
+      return { worker: worker.number, facts: facts && { ...facts, config: state.facts } }
     })
-    return { workers: (await Promise.all(asked)).flat() }
-  }
-
-  /** @param at name of this machine */
-  async namedFacts(at: string): Promise<readonly NamedFacts[]> {
-    const { workers } = await this.facts()
-    return workers.map(({ worker, facts }) => ({ at: workerName(at, worker), facts }))
+    return { workers: await Promise.all(asked) }
   }
 
   async #ask(path: string) {
     const answers = await Promise.all(this.#options.workers().map((each) => each.read(path)))
     return answers.filter((each) => each !== null)
   }
+}
+
+/** The lines of a list as text. Each begins with its time. */
+function readLines(text: string): CallList {
+  const lines = text.trimEnd().split('\n')
+  const calls = lines.filter((line) => /^\d{4}-/.test(line)).map((at) => ({ at }))
+  return { calls, more: Number(/^and (\d+) more$/.exec(lines.at(-1) ?? '')?.[1] ?? 0) }
 }

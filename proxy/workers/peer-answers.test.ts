@@ -101,3 +101,38 @@ test('a reorg at one worker drops what others know about blocks that are not fin
   expect(fleet.reorgs).toEqual([1])
   expect([await find(two, 'head'), await find(two, 'final')]).toEqual(['miss', 'final'])
 })
+
+test('a lookup that may not wait, such as that of a slice, waits for no call and delays none', async () => {
+  const fleet = new Fleet()
+  const [one, two] = [fleet.worker(1), fleet.worker(2)]
+  const slice = (each: AnswerSharing) => each.lookUp('slice', ({ body }) => body, false)
+  expect((await slice(one)).entry).toBeNull()
+  await fleet.pass(2)
+  expect((await slice(two)).entry).toBeNull()
+  await one.keep('slice', entryOf('logs'))
+  await fleet.pass(2)
+  expect(Buffer.from((await slice(two)).entry as Uint8Array).toString()).toBe('logs')
+})
+
+test('an answer that was requested before a reorg is not shared after it', async () => {
+  const fleet = new Fleet()
+  const [one, two] = [fleet.worker(1), fleet.worker(2)]
+  await find(one, 'key')
+  await fleet.pass(2)
+  await two.reorged()
+  await fleet.pass()
+  await one.keep('key', entryOf('old branch', 100))
+  expect(await find(two, 'key')).toBe('miss')
+})
+
+test('a second call for a key keeps those that wait for the first', async () => {
+  const fleet = new Fleet()
+  const [one, two] = [fleet.worker(1), fleet.worker(2)]
+  await find(one, 'key')
+  await fleet.pass(2)
+  const found = find(two, 'key')
+  await fleet.pass(5)
+  await find(one, 'key')
+  await one.keep('key', entryOf('answer'))
+  expect(await found).toBe('answer')
+})

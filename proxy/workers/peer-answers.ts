@@ -6,7 +6,7 @@ import type { SharedEntry } from '../cache/entry-codec.ts'
 import type { AnswerSharing, Found, SharedFigures } from '../cache/shared-cache.ts'
 import { leaseMs } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Peers } from './messages.ts'
+import type { Peers, Pull } from './messages.ts'
 
 /** Keys that are known to be at other workers. */
 const maxOwners = 200_000
@@ -17,6 +17,9 @@ const maxFlights = 10_000
 const announceMs = 2
 /** Longer answers are not passed to another worker. */
 const maxEntryBytes = 2 * 1024 * 1024
+
+/** Memory of an entry in addition to its bytes and its key. */
+const entryBytes = 1024
 
 type Pulled = (entry: SharedEntry | null) => void
 const noPulls: readonly Pulled[] = []
@@ -47,7 +50,7 @@ export class PeerAnswers {
     this.#kept = new LRUCache({ maxSize: Math.max(1, maxBytes) })
     peers.listen((from, message) => {
       if (message.kind === 'fetched') for (const key of message.hashes) this.#owners.set(key, from)
-      if (message.kind === 'pull') this.#give(from, message.id, message.key)
+      if (message.kind === 'pull') this.#answerPull(from, message)
       if (message.kind === 'pulled') this.#settle(message.id, message.entry)
       if (message.kind === 'reorged') this.#reorged(message.scope)
       if (message.kind === 'gone') this.#forget(from)
@@ -60,7 +63,7 @@ export class PeerAnswers {
     return {
       figures: this.figures,
       lookUp: (key, adopt, mayWait) => this.#lookUp(`${scope} ${key}`, adopt, mayWait, own),
-      keep: async (key, entry) => this.#keep(`${scope} ${key}`, entry),
+      keep: async (key, entry) => this.#keep(`${scope} ${key}`, entry, own),
       drop: async (key) => this.#drop(`${scope} ${key}`),
       reorged: async () => {
         own.reorgs += 1
@@ -76,23 +79,28 @@ export class PeerAnswers {
     { reorgs }: { readonly reorgs: number },
   ): Promise<Found<T>> {
     const hash = crc32(key)
-    const owner = mayWait || this.#owners.has(hash) ? this.#owners.get(hash) : undefined
-    const stored = owner === undefined ? null : await this.#pull(owner, key)
+    const owner = this.#owners.get(hash)
+    const stored = owner === undefined ? null : await this.#pull(owner, key, mayWait)
     const entry = stored && adopt({ ...stored, reorgs })
-    if (entry === null) {
-      if (this.#flights.size < maxFlights) this.#flights.set(key, noPulls)
-      if (this.#fetched.push(hash) === 1) this.#clock.after(announceMs, () => this.#announce())
+    // A call that may not wait is no call to wait for either.
+    if (entry === null && mayWait) {
+      const [oldest] = this.#flights.keys()
+      if (this.#flights.size >= maxFlights && oldest !== undefined) this.#land(oldest, null)
+      this.#flights.set(key, this.#flights.get(key) ?? noPulls)
+      this.#announce(hash)
     }
     return { entry, reorgs }
   }
 
-  #announce(): void {
-    const hashes = this.#fetched
-    this.#fetched = []
-    this.#peers.send(null, { kind: 'fetched', hashes })
+  #announce(hash: number): void {
+    if (this.#fetched.push(hash) > 1) return
+    this.#clock.after(announceMs, () => {
+      this.#peers.send(null, { kind: 'fetched', hashes: this.#fetched })
+      this.#fetched = []
+    })
   }
 
-  #pull(owner: number, key: string): Promise<SharedEntry | null> {
+  #pull(owner: number, key: string, mayWait: boolean): Promise<SharedEntry | null> {
     const { promise, resolve } = Promise.withResolvers<SharedEntry | null>()
     const id = (this.#lastPull += 1)
     const cancel = this.#clock.after(leaseMs, () => this.#settle(id, null))
@@ -101,7 +109,7 @@ export class PeerAnswers {
       resolve(entry)
     }
     this.#pulls.set(id, { from: owner, pulled })
-    this.#peers.send(owner, { kind: 'pull', id, key })
+    this.#peers.send(owner, { kind: 'pull', id, key, mayWait })
     return promise
   }
 
@@ -112,17 +120,21 @@ export class PeerAnswers {
   }
 
   /** Answers a pull, once the call is over if it is in flight. */
-  #give(to: number, id: number, key: string): void {
+  #answerPull(to: number, { id, key, mayWait }: Pull): void {
     const pulled: Pulled = (entry) => this.#peers.send(to, { kind: 'pulled', id, entry })
-    const waiting = this.#flights.get(key)
+    const waiting = mayWait ? this.#flights.get(key) : undefined
     if (waiting) this.#flights.set(key, [...waiting, pulled])
     else pulled(this.#kept.get(key) ?? null)
   }
 
-  #keep(key: string, entry: SharedEntry): void {
-    const size = key.length + entry.body.length
-    if (size <= maxEntryBytes) this.#kept.set(key, entry, { size, ttl: Math.ceil(entry.ttlMs) })
-    this.#land(key, size <= maxEntryBytes ? entry : null)
+  #keep(key: string, entry: SharedEntry, { reorgs }: { readonly reorgs: number }): void {
+    const size = key.length + entry.body.length + entryBytes
+    // A reorg since the request was sent may have replaced its block.
+    const isOld = entry.head >= 0 && entry.reorgs !== reorgs
+    if (size > maxEntryBytes || isOld) return this.#land(key, null)
+    this.#kept.set(key, entry, { size, ttl: Math.ceil(entry.ttlMs) })
+    if (!this.#flights.has(key)) this.#announce(crc32(key))
+    this.#land(key, entry)
   }
 
   #drop(key: string): void {

@@ -9,16 +9,13 @@ export function workersOf({ workers }: Pick<RouterConfig, 'workers'>): number {
   return workers === 'auto' ? availableParallelism() : (workers ?? 1)
 }
 
-/** Share of `cache-bytes` that the store of the supervisor gets. */
-export const storeShare = 1 / 2
-
 /**
  * The config of one worker: limits are split, so that all workers together respect them, and state
  * is shared.
  * @param number of the worker, from 1
  */
 export function shareOf(config: RouterConfig, number: number, count: number): RouterConfig {
-  // The parts of all workers add up to the total. A part is at least 1.
+  // The parts add up to the total, unless it is below one per worker.
   const part = (total: number) => Math.max(1, Math.floor((total + number - 1) / count))
   const partOf = (total: number | null) => (total === null ? null : part(total))
   const limitsOf = ({ perSecond, perDay, concurrent }: FixedLimits): FixedLimits => ({
@@ -35,7 +32,7 @@ export function shareOf(config: RouterConfig, number: number, count: number): Ro
     cache: {
       ...cache,
       isShared: true,
-      maxBytes: cache.maxBytes === 0 ? 0 : part(Math.floor(cache.maxBytes * (1 - storeShare))),
+      maxBytes: cache.maxBytes === 0 ? 0 : part(cache.maxBytes),
     },
     upstreams: upstreams.map((upstream) => ({
       ...upstream,

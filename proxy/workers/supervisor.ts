@@ -14,19 +14,18 @@ import { type CheckedConfig, type ConfigSnapshot, exitCodes } from '../router/ch
 import { Reloader, type ReloadOptions, type Refusal } from '../router/reload.ts'
 import { CacheServer } from '../store/grpc/cache-server.ts'
 import { CacheServiceStore } from '../store/grpc/cache-store.ts'
-import { createAdminServer } from '../telemetry/admin-server.ts'
+import { createAdminServer, startAdmin } from '../telemetry/admin-server.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
 import { type FromWorker, type PeerMessage, type ToWorker, workerVariable } from './messages.ts'
 import { OneView } from './one-view.ts'
-import { storeShare } from './share.ts'
 import { WorkerPages } from './worker-pages.ts'
 
 /** A worker that has died this often within a minute ends the router. */
 const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
-/** Memory of the store without a cache: for sessions, heads and sent transactions. */
-const leastStoreBytes = 16 * 1024 * 1024
+/** Memory of the store: for sessions, heads and sent transactions. */
+const storeBytes = 16 * 1024 * 1024
 /** How long workers may take beyond the drain time to stop. */
 const stopGraceMs = 5_000
 
@@ -58,6 +57,9 @@ interface Worker {
   readonly process: ChildProcess
   readonly pages: WorkerPages
   hasStarted: boolean
+  /** Resolves once it listens, or has ended. */
+  readonly settled: Promise<void>
+  readonly over: () => void
   /** Receives the answer to the config that it prepares. */
   prepared: (refusal: Refusal | null) => void
 }
@@ -72,6 +74,8 @@ export class Supervisor {
   readonly #diedMs = new Map<number, readonly number[]>()
   readonly #failed = Promise.withResolvers<string>()
   #snapshot: ConfigSnapshot
+  /** Resolves the first start of each worker, by number; a replacement resolves it too. */
+  readonly #starts = new Map<number, () => void>()
   #directory = ''
   #isStopping = false
   #restarts = 0
@@ -108,10 +112,16 @@ export class Supervisor {
         await checkFree(address)
       }
       await store.start(`unix:${this.#storePath}`)
-      await admin?.start()
+      await startAdmin(admin, config.metricsListenAddress, logger)
       const numbers = Array.from({ length: count }, (_, at) => at + 1)
-      const started = Promise.all(numbers.map((number) => this.#startWorker(number)))
-      const failure = await Promise.race([started.then(() => null), this.#failed.promise])
+      const started = numbers.map((number) => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        this.#starts.set(number, resolve)
+        this.#startWorker(number)
+        return promise
+      })
+      const begun = [Promise.all(started), stopSignal].map((each) => each.then(() => null))
+      const failure = await Promise.race([...begun, this.#failed.promise])
       if (failure !== null) throw new Error(failure)
       const heapBytesPerWorker = this.#heapBytesPerWorker
       const { sha256 } = first
@@ -155,10 +165,9 @@ export class Supervisor {
   }
 
   #createStore(): CacheServer {
-    const { config, clock, random } = this.#options
-    const bytes = Math.max(leastStoreBytes, Math.floor(config.cache.maxBytes * storeShare))
+    const { clock, random } = this.#options
     // No router was there before, so no session has to be restored.
-    return new CacheServer(new CacheServiceStore(bytes, clock, random, 0), () => {})
+    return new CacheServer(new CacheServiceStore(storeBytes, clock, random, 0), () => {})
   }
 
   #createAdmin() {
@@ -175,9 +184,7 @@ export class Supervisor {
       workers: () => this.#started.map(({ pages }) => pages),
       isDraining: () => this.#isStopping,
     })
-    const name = hostname()
-    const page =
-      adminPage === 'off' ? null : createLivePage(() => view.namedFacts(name), clock, name)
+    const page = adminPage === 'off' ? null : createLivePage(() => view.facts(), clock, hostname())
     return createAdminServer({
       ...{ address, names, page, logger },
       metrics: { page: (accept) => view.page(accept) },
@@ -191,8 +198,7 @@ export class Supervisor {
     })
   }
 
-  /** Resolves once it listens. A worker that dies is started again, so a death rejects nothing. */
-  #startWorker(number: number): Promise<void> {
+  #startWorker(number: number): void {
     const { count, recording, logger, environment } = this.#options
     const socket = join(this.#directory, `worker-${number}-${this.#restarts}`)
     const heapMiB = Math.floor(this.#heapBytesPerWorker / 1024 / 1024)
@@ -204,17 +210,19 @@ export class Supervisor {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...(recording === null ? [] : [recording])],
     })
     const pages = new WorkerPages(number, socket)
+    const { promise: settled, resolve: over } = Promise.withResolvers<void>()
     const worker: Worker = {
-      ...{ number, process: child, pages, hasStarted: false },
+      ...{ number, process: child, pages, hasStarted: false, settled, over },
       prepared: () => {},
     }
     this.#workers.set(number, worker)
-    const { promise, resolve } = Promise.withResolvers<void>()
     child.on('message', (message: FromWorker) => {
       if (message.kind === 'prepared') return worker.prepared(message.refusal)
       if (message.kind === 'relay') return this.#relay(worker, message.to, message.message)
       worker.hasStarted = true
-      resolve()
+      worker.over()
+      this.#starts.get(number)?.()
+      if (this.#restarts > 0) logger.info('a worker serves again', { worker: number })
     })
     child.on('error', (error) =>
       logger.error('a worker cannot be started', { worker: number, error }),
@@ -223,6 +231,7 @@ export class Supervisor {
       pages.close()
       this.#relay(worker, null, { kind: 'gone' })
       worker.prepared({ why: 'it ended', retries: true })
+      worker.over()
       if (this.#isStopping) return
       this.#workers.delete(number)
       void this.#replace(worker, { code, signal })
@@ -232,7 +241,6 @@ export class Supervisor {
       ...{ count, snapshot: this.#snapshot, pages: socket, store: this.#storePath },
       recording: recording === null ? null : 4,
     })
-    return promise
   }
 
   async #replace(
@@ -254,8 +262,7 @@ export class Supervisor {
     await this.#reload
     if (this.#isStopping) return
     this.#restarts += 1
-    await this.#startWorker(number)
-    logger.info('a worker serves again', { worker: number })
+    this.#startWorker(number)
   }
 
   /** @param to the number of a worker; null: all others */
@@ -274,6 +281,8 @@ export class Supervisor {
 
   async #exchange(snapshot: ConfigSnapshot | null): Promise<Refusal | null> {
     if (snapshot === null) throw new Error('a valid config has been read')
+    // One that starts now has the config before this one.
+    await Promise.all([...this.#workers.values()].map(({ settled }) => settled))
     const workers = this.#started
     const answers = await Promise.all(
       workers.map((worker) => {

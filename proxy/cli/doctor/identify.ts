@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { ChainCatalog, ProbeCall } from '../../chain/types.ts'
 import { mismatchOf, type ProbeAnswer } from '../../upstream/probe.ts'
@@ -38,7 +39,9 @@ export function certificateEnd(url: string, serverName: string | null): Promise<
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const { hostname: host, port } = new URL(url)
   const options = { host, port: Number(port || 443), timeout: mostMs, rejectUnauthorized: false }
-  const socket = connect({ ...options, servername: serverName ?? host }, () => {
+  // TLS names no server by an IP address.
+  const servername = serverName ?? (isIP(host.replace(/^\[|\]$/g, '')) ? '' : host)
+  const socket = connect({ ...options, servername }, () => {
     const end = new Date(socket.getPeerCertificate().valid_to)
     resolve(Number.isNaN(end.getTime()) ? null : end.toISOString().slice(0, 10))
     socket.destroy()

@@ -76,7 +76,10 @@ export class CacheServer {
     })
   }
 
-  /** @param at `host:port` or `unix:/path` @returns the port. @throws Error that names the address */
+  /**
+   * @param at `host:port` or `unix:/path`
+   * @returns the port. @throws Error that names the address
+   */
   start(at: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(at, ServerCredentials.createInsecure(), (cause, port) => {

@@ -5,6 +5,9 @@ import { type Explained, type CallHistory, recordedKinds } from './call-history.
 import type { Client } from '../../relay/call.ts'
 import { counted } from '../../words/counted.ts'
 
+/** Calls of a list. */
+export const mostListed = 20
+
 export interface ExplainAnswer {
   readonly status: number
   readonly isText: boolean
@@ -20,7 +23,7 @@ export function explainPage(
   const { upstream } = query
   const named = typeof upstream === 'string' ? upstream : null
   const kind = recordedKinds.find((each) => each in query) ?? (named === null ? 'recent' : null)
-  const explained = guid === null ? history.list(kind, 20, named) : history.find(guid)
+  const explained = guid === null ? history.list(kind, mostListed, named) : history.find(guid)
   const { calls, more } = explained
   const none = `${guid === null ? 'no call' : 'no call has this guid here'}; stored: ${history.extent}`
   if (guid !== null && calls.length === 0) return { status: 404, isText: true, body: `${none}\n` }
