@@ -85,7 +85,7 @@ export const dataKey = form(
 /** The first part, the registry, may have upper case and a port. */
 export const image = form(
   512,
-  /^([^\s\/@]+\/)?[a-z0-9]+([\/._-]+[a-z0-9]+)*(:\w[\w.-]{0,127})?(@\w+:[0-9a-f]{32,128})?$/,
+  /^([^\s/@]+\/)?[a-z0-9]+([/._-]+[a-z0-9]+)*(:\w[\w.-]{0,127})?(@\w+:[0-9a-f]{32,128})?$/,
   'the name of an image, such as registry.example.com/rpc-router:1.2.0, in lower case except for the tag',
 )
 
