@@ -23,14 +23,22 @@ export async function createKind(
   return resource
 }
 
-/** Defines a kind with arbitrary fields, and resolves once it is served. */
+/**
+ * Defines a kind, and resolves once it is served.
+ * @param status the schema of a subresource; without one, the kind has arbitrary fields
+ */
 export async function createDefinition(
   client: KubeClient,
   resource: Resource,
   signal: AbortSignal,
+  status?: object,
 ): Promise<void> {
   const { group, version, kind: name, plural } = resource
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const fields = status
+    ? { properties: { status } }
+    : { 'x-kubernetes-preserve-unknown-fields': true }
+  const openAPIV3Schema = { type: 'object', ...fields }
+  const subresources = status && { status: {} }
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: definitions.kind,
@@ -39,7 +47,9 @@ export async function createDefinition(
       group,
       names: { plural, singular: name.toLowerCase(), kind: name, listKind: `${name}List` },
       scope: 'Namespaced',
-      versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }],
+      versions: [
+        { name: version, served: true, storage: true, schema: { openAPIV3Schema }, subresources },
+      ],
     },
   }
   await client.create<KubeObject>(definitions, definition, signal)

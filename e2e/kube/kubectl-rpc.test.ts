@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RpcRouter } from '../../operator/api/rpc-router.ts'
 import { childLabels } from '../../operator/resources/labels.ts'
+import { ownFlagsOf } from '../../proxy/cli/commands.ts'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { at, someChain, someFacts, someUpstream } from '../../proxy/console/facts.fixture.ts'
 import { aCall, anAttempt, repliedBy } from '../../proxy/telemetry/call.fixture.ts'
@@ -109,18 +110,21 @@ test('kubectl rpc explain queries all routers, and prints the call from the one 
   expect((await rpc(['explain', 'guid-1', '-A'])).stdout).toBe(stdout)
 })
 
-test('kubectl rpc explain lists calls by pod', async () => {
-  const { code, stdout } = await rpc(['explain', '--slow', '-n', namespace])
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: ['r-1', 'r-2']
-      .map((name, at) => {
-        const kept = at === 0 ? '1 recent' : '0 recent'
-        return `${namespace}/${name}\nno call; stored: ${kept}, 0 failed, 0 slow\n\n`
-      })
-      .join(''),
-  })
-})
+test.each([[['--slow']], [['--upstream=node-b']], [['--upstream', 'node-b', '--retried']]])(
+  'kubectl rpc explain %j lists calls by pod',
+  async (flags) => {
+    const { code, stdout } = await rpc(['explain', ...flags, '-n', namespace])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: ['r-1', 'r-2']
+        .map((name, at) => {
+          const kept = at === 0 ? '1 recent' : '0 recent'
+          return `${namespace}/${name}\nno call; stored: ${kept}, 0 failed, 0 slow, 0 retried\n\n`
+        })
+        .join(''),
+    })
+  },
+)
 
 test.each<[string[], number, RegExp]>([
   [
@@ -135,9 +139,13 @@ test.each<[string[], number, RegExp]>([
     1,
     /^kubectl rpc: error: .*unknown flag: --no-such-flag\n$/,
   ],
-  [['explain'], 2, /Give one guid, --failed or --slow first\. See kubectl rpc --help/],
-  [['explain', '-n', 'a', 'guid-1'], 2, /Give one guid/],
-  [['explain', '../x'], 2, /Give one guid/],
+  [
+    ['explain'],
+    2,
+    /Give a guid first, or one of --failed, --slow, --retried, --upstream\. See kubectl rpc --help/,
+  ],
+  [['explain', '-n', 'a', 'guid-1'], 2, /Give a guid first/],
+  [['explain', '../x'], 2, /Give a guid first/],
   [['explian', 'guid-1'], 2, /Unknown command "explian"\. See kubectl rpc --help/],
 ])('kubectl rpc %j fails with code %i and says why', async (args, code, why) => {
   const outcome = await rpc(args)
@@ -159,7 +167,9 @@ test('kubectl rpc top shows problems of the fleet with the names of its pods', a
 test('kubectl rpc --help', async () => {
   for (const args of [[], ['--help'], ['explain', '-h']])
     expect(await rpc(args)).toMatchObject({ code: 0, stderr: '' })
-  expect((await rpc([])).stdout).toContain('kubectl rpc explain <guid> | --failed | --slow')
+  const { stdout } = await rpc([])
+  for (const name of ownFlagsOf('explain'))
+    expect(stdout.includes(`--${name} `)).toBe(name !== 'at')
 })
 
 test("the API server's error about an unreachable pod is shown", async () => {

@@ -38,6 +38,7 @@ export const eventReasons = {
   NameConflict: warn('Apply'),
   StillDeleting: info('Apply'),
   ApplyFailed: warn('Apply'),
+  CrdsOutdated: warnOfBoth('Apply'),
   LastGoodRestored: warn('Rollout'),
   ReplicaFailure: warn('Rollout'),
   RolloutStalled: warn('Rollout'),

@@ -82,7 +82,12 @@ export const dataKey = form(
   'a key of its data: letters, digits, dashes, underscores and dots',
 )
 
-export const image = form(512, /^[^\s]+$/, 'the name of an image, without spaces')
+/** The first part, the registry, may have upper case and a port. */
+export const image = form(
+  512,
+  /^([^\s/@]+\/)?[a-z0-9]+([/._-]+[a-z0-9]+)*(:\w[\w.-]{0,127})?(@\w+:[0-9a-f]{32,128})?$/,
+  'the name of an image, such as registry.example.com/rpc-router:1.2.0, in lower case except for the tag',
+)
 
 export const headerName = form(256, /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'the name of an HTTP header')
 

@@ -133,8 +133,13 @@ export const pod = object('The pods of the router.', {
     object('A Secret of the same namespace.', { name: objectName('Name of the Secret.', 'pull') }),
     { max: 16, kind: ['name'] },
   ).optional(),
+  workers: integer(
+    'Processes that serve together in one pod, each on a core. More pods are usually better than more workers. Unset: 1.',
+    [1, 64],
+    4,
+  ).optional(),
   resources: resources(
-    'Resources of the container. Defaults: a CPU request of 250m, and a memory request and limit of 512Mi.',
+    'Resources of the container. Defaults, for each of workers: a CPU request of 250m, and a memory request and limit of 512Mi.',
   ).optional(),
   ...schedulingFields,
   labels: labelMap('Additional labels of the pods.', {

@@ -14,6 +14,7 @@ export const logging = object('Logs of the router.', {
   format: oneOf(described('log-format'), logFormats, 'json').default(
     settings['log-format'].default,
   ),
+  accessLog: boolean(described('access-log', 'Unset: false.'), true).optional(),
 })
 
 export const monitoring = object('Collection of metrics.', {

@@ -18,10 +18,12 @@ const written: WithStatus = {
   status: { word: 'ours' },
 }
 
+const silent = { record: () => {} }
+
 test('a written status counts until the watch delivers it', async () => {
   let times = 0
   const client = { apply: () => Promise.resolve((times++, written) as never) }
-  const writer = new StatusWriter(client, rpcRouters, new Store(), new VirtualClock())
+  const writer = new StatusWriter(client, rpcRouters, new Store(), new VirtualClock(), silent)
   expect(await writer.write(object, { word: 'ours' }, signal)).toBe(true)
   expect(writer.latest(object)).toMatchObject({ status: { word: 'ours' } })
   expect(await writer.write(object, { word: 'ours' }, signal)).toBe(false)

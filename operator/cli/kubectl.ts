@@ -5,18 +5,27 @@ import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Command, commandRows, ownFlagsOf, ownRows } from '../../proxy/cli/commands.ts'
 import { routerPodSelector } from '../resources/labels.ts'
 import { metricsPort } from '../translate/object-names.ts'
 import { type CommandIo, exitCodes } from './command-line.ts'
 
-const help = `Queries the pods of RpcRouters.
+/** The flags of a command of `router`, except for the addresses, which are those of the pods. */
+const flagsOf = (command: Command) => ownFlagsOf(command).filter((name) => name !== 'at')
 
-Usage:
-  kubectl rpc explain <guid> | --failed | --slow [flags of kubectl: -n, -A, --context, ...]
-      Explains the routing of a call. The guid is in its header Rpc-Guid.
-  kubectl rpc top [--once | --json] [flags of kubectl]
-      Shows the activity and problems of all routers, like router top.
-`
+const help = `Queries the pods of RpcRouters, like the commands of router.
+
+Usage: kubectl rpc <command> [flags] [flags of kubectl: -n, -A, --context, ...]
+${(['explain', 'top'] as const).map(commandHelp).join('')}`
+
+function commandHelp(command: Command): string {
+  const { argument, text } = commandRows[command]
+  const rows = flagsOf(command).map((name) => {
+    const { valueName, text: ofFlag } = ownRows[name]
+    return `  ${`--${name}${valueName === null ? '' : ` <${valueName}>`}`.padEnd(18)} ${ofFlag}\n`
+  })
+  return `\nkubectl rpc ${[command, ...(argument ? [argument] : [])].join(' ')}\n  ${text}\n${rows.join('')}`
+}
 
 /**
  * Runs `kubectl rpc`: `router explain` and `router top` for the routers in a cluster. It uses
@@ -33,12 +42,19 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
     io.stdout.write(help)
     return exitCodes.done
   }
-  const isExplain = word === 'explain'
-  if (!isExplain && word !== 'top') return refuse(`Unknown command ${JSON.stringify(word)}.`)
-  if (isExplain && !/^(?:--failed|--slow|\w[\w-]{0,63})$/.test(rest[0] ?? ''))
-    return refuse('Give one guid, --failed or --slow first.')
-  const isOwn = (each: string, at: number) =>
-    isExplain ? at === 0 : each === '--once' || each === '--json'
+  if (word !== 'explain' && word !== 'top')
+    return refuse(`Unknown command ${JSON.stringify(word)}.`)
+  const flagOf = (each = '') => flagsOf(word).find((name) => each.split('=')[0] === `--${name}`)
+  const isOwn = (each: string, at: number): boolean => {
+    const before = rest[at - 1]?.includes('=') ? undefined : flagOf(rest[at - 1])
+    const isValue = before !== undefined && ownRows[before].valueName !== null
+    const isGuid = word === 'explain' && at === 0 && /^\w[\w-]{0,63}$/.test(each)
+    return isGuid || isValue || flagOf(each) !== undefined
+  }
+  if (word === 'explain' && !isOwn(rest[0] ?? '', 0)) {
+    const names = flagsOf(word).map((name) => `--${name}`)
+    return refuse(`Give a guid first, or one of ${names.join(', ')}.`)
+  }
   const flags = rest.filter((each, at) => !isOwn(each, at))
   try {
     return await queryRouters([word, ...rest.filter(isOwn)], flags, io.environment)

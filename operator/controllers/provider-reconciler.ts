@@ -42,9 +42,9 @@ export class ProviderReconciler {
   readonly #statuses: StatusWriter<UpstreamProviderStatus>
 
   constructor(options: ProviderReconcilerOptions) {
-    const { client, cache, clock } = options
+    const { client, cache, clock, events } = options
     this.#options = options
-    this.#statuses = new StatusWriter(client, upstreamProviders, cache.providers, clock)
+    this.#statuses = new StatusWriter(client, upstreamProviders, cache.providers, clock, events)
   }
 
   readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<void> => {

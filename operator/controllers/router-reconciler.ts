@@ -90,9 +90,9 @@ export class RouterReconciler {
   readonly #delay: RolloutDelay
 
   constructor(options: RouterReconcilerOptions) {
-    const { client, cache, clock } = options
+    const { client, cache, clock, events } = options
     this.#options = options
-    this.#statuses = new StatusWriter(client, rpcRouters, cache.routers, clock)
+    this.#statuses = new StatusWriter(client, rpcRouters, cache.routers, clock, events)
     this.#delay = new RolloutDelay(clock)
   }
 

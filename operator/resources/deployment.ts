@@ -37,8 +37,8 @@ import {
 import { patched } from './patched.ts'
 import { listenerNames, podPorts, portAnnotations } from './ports.ts'
 
-const usualCpu = '250m'
-const usualMemory = '512Mi'
+/** For each worker. */
+const usual = { cpuMillis: 250, memoryMiB: 512 }
 /** Time between the end of the drain and the kill. */
 const slackSeconds = 10
 
@@ -162,10 +162,13 @@ const probes = {
 }
 
 /** Adds default requests and limits. There is no CPU limit, which would only add latency. */
-function withUsual({ requests = {}, limits = {} }: Resources = {}): Resources {
+function withUsual({
+  resources: { requests = {}, limits = {} } = {},
+  workers = 1,
+}: Pod): Resources {
   const isSet = (name: string) => name in requests || name in limits
-  const cpu = isSet('cpu') ? {} : { cpu: usualCpu }
-  const memory = isSet('memory') ? {} : { memory: usualMemory }
+  const cpu = isSet('cpu') ? {} : { cpu: `${usual.cpuMillis * workers}m` }
+  const memory = isSet('memory') ? {} : { memory: `${usual.memoryMiB * workers}Mi` }
   return { requests: { ...cpu, ...memory, ...requests }, limits: { ...memory, ...limits } }
 }
 
@@ -175,7 +178,7 @@ function routerContainer(
   image: string,
   chainIdOf: (chainId: string) => string,
 ): V1Container {
-  const { imagePullPolicy, resources, shutdown } = spec.pod
+  const { imagePullPolicy, shutdown } = spec.pod
   const variables = [
     ...config.variables.map(({ name, secret }) => ({ name, valueFrom: { secretKeyRef: secret } })),
     ...config.environment,
@@ -196,7 +199,7 @@ function routerContainer(
     args: [`${configDirectory}/${configFile}`],
     ...(variables.length > 0 && { env: variables as V1EnvVar[] }),
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
-    resources: resourcesOf(withUsual(resources)),
+    resources: resourcesOf(withUsual(spec.pod)),
     ...probes,
     // Keeps serving until all clients and proxies know that the pod is terminating.
     ...(shutdown.preStopSeconds > 0 && {

@@ -76,7 +76,7 @@ export function isOtherTemplate(before: PodTemplate | null, after: PodTemplate |
 
 type EventContent = Omit<Occurrence, 'regarding'>
 
-function occurrence(reason: EventReason, note: string): EventContent {
+export function occurrence(reason: EventReason, note: string): EventContent {
   const { type, action } = eventReasons[reason]
   return { type, reason, action, note }
 }

@@ -25,6 +25,8 @@ export const settingSources: readonly SettingSource[] = [
   { key: 'integrity', field: 'spec.relay.integrity' },
   { key: 'retry-missing-blocks', field: 'spec.relay.retryMissingBlocks' },
   { key: 'max-request-bytes', field: 'spec.maxRequestSize' },
+  { key: 'trusted-proxies', field: 'spec.trustedProxies' },
+  { key: 'client-address-header', field: 'spec.clientAddressHeader' },
   { key: 'max-sessions-per-provider', field: 'spec.upstreams.maxSessionsPerProvider' },
   { key: 'upstream-failure-threshold', field: 'spec.upstreams.failureThreshold' },
   { key: 'epoch-duration', field: 'spec.upstreams.epochDuration' },
@@ -59,6 +61,7 @@ export const settingSources: readonly SettingSource[] = [
     field: 'spec.bindHost',
     write: ({ bindHost }) => bindAddress(bindHost, metricsPort),
   },
+  { key: 'workers', field: 'spec.pod.workers' },
   { key: 'enable-selection-stats', field: 'spec.monitoring.selectionStats' },
   {
     key: 'drain-timeout',
@@ -67,6 +70,7 @@ export const settingSources: readonly SettingSource[] = [
   },
   { key: 'log-level', field: 'spec.logging.level' },
   { key: 'log-format', field: 'spec.logging.format' },
+  { key: 'access-log', field: 'spec.logging.accessLog' },
 ]
 
 function valueAt(spec: RpcRouterSpec, field: string): YamlValue | undefined {

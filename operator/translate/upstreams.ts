@@ -144,12 +144,14 @@ class EntryWriter {
       timeout: node.timeout,
       addons: node.addons,
       'skip-verifications': node.skipVerifications,
+      'max-batch': node.maxBatch,
       limits: node.limits && {
         'per-second': node.limits.perSecond,
         'per-day': node.limits.perDay,
         concurrent: node.limits.concurrent,
       },
       'max-log-blocks': node.maxLogBlocks,
+      compression: node.compression,
       'trace-context': node.traceContext,
       'auth-config': this.#auth(node, source),
     }

@@ -54,7 +54,7 @@ const topFields: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Maps a path such as `node-urls[0].url` in an upstream entry to a field of the provider. */
-function providerField(place: string): string {
+export function providerField(place: string): string {
   if (place === '') return 'spec'
   return place === 'name' ? 'spec.upstreamName' : `spec.${camelCase(place)}`
 }
@@ -63,7 +63,7 @@ function providerField(place: string): string {
  * Maps a path in the config, outside upstreams, to a field of the router.
  * @param endpoints in the order of the config
  */
-function routerField(
+export function routerField(
   place: string,
   endpoints: readonly Pick<Endpoint, 'name'>[],
   { main, forAnswers }: StateChoice,

@@ -62,7 +62,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/rbac': words('operator/kube operator/api'),
   'operator/cli': [
     ...api,
-    'chain',
+    ...words('chain cli'),
     ...words('operator/translate operator/manifests operator/resources operator/status'),
     ...words('operator/controllers operator/rbac'),
   ],

@@ -5,7 +5,7 @@ import {
   rpcRouterDefinition,
   upstreamProviderDefinition,
 } from '../../operator/api/crd/definition.ts'
-import { settingSources } from '../../operator/translate/router-settings.ts'
+import { providerField, routerField } from '../../operator/translate/validate-config.ts'
 import { annotatedSchema } from '../../proxy/config/json-schema.ts'
 import { fillIn } from '../generate/fill-in.ts'
 import { projectText } from '../law/project-files.ts'
@@ -14,8 +14,7 @@ import { tableRow, words } from './chains/table.ts'
 type Surface = 'config' | 'field' | 'header' | 'metric' | 'log'
 type Names = Partial<Readonly<Record<Surface, string>>>
 interface Table {
-  readonly sections: Readonly<Record<string, string>>
-  readonly fields: Readonly<Record<string, string | null>>
+  readonly 'without-field': readonly string[]
   readonly concepts: Readonly<Record<string, Names>>
   readonly 'second-words': Readonly<Record<string, string>>
   readonly differences: Readonly<Record<string, readonly string[]>>
@@ -45,19 +44,19 @@ export const fields = [rpcRouterDefinition(), upstreamProviderDefinition()].flat
 /** The letters of a name, which are the same for `chain-id`, `chain_id` and `chainId`. */
 export const letters = (name: string) => name.replaceAll(/[^a-z\d.]/gi, '').toLowerCase()
 
-const sections = Object.entries(table.sections).toSorted(([a], [b]) => b.length - a.length)
+const redis = { field: 'spec.cache.redis', component: 'redis', settings: {} } as const
 
 /** The field of a resource for a key of the config; null without one, undefined if unknown. */
 export function fieldOf(key: string): string | null | undefined {
-  if (key in table.fields) return table.fields[key]
-  // They are those of the router.
-  if (key.startsWith('endpoints[].relay.')) return null
-  const setting = settingSources.find((source) => source.key === key)
-  if (setting) return `RpcRouter ${setting.field}`
-  const [section, place] = sections.find(([start]) => key.startsWith(`${start}.`)) ?? []
-  if (section === undefined) return null
-  const wanted = letters(`${place}${key.slice(section.length)}`)
-  return fields.find((field) => letters(field) === wanted)
+  // The page says that these have the fields of `relay` and of `resp-cache`.
+  if (/^(?:endpoints\[\]\.relay|cache)\./.test(key) || table['without-field'].includes(key))
+    return null
+  const [isOfProvider, within = ''] = /^direct-rpc\[\]\.?(.*)/.exec(key) ?? []
+  const field = isOfProvider
+    ? `UpstreamProvider ${providerField(within)}`
+    : `RpcRouter ${routerField(key.replace('endpoints[]', 'endpoints[0]'), [{ name: '' }], { main: redis, forAnswers: null })}`
+  if (field.endsWith(' spec')) return null
+  return fields.find((each) => each.replace(/\[\]$/, '') === field.replace(/\[\]$/, ''))
 }
 
 /** Why a name differs from the others of its concept; undefined if it must not. */
