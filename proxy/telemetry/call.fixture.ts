@@ -127,7 +127,7 @@ export function anUpstream(
     lagSeconds: null,
     oldestBlocks: {},
     urlsInCooldown: 0,
-    ...{ isDayUsed: false, learnedPerSecond: null },
+    ...{ isDayUsed: false, learnedPerSecond: null, learnedLogBlocks: null },
     cooldownLeftMs: null,
     latencyMs: null,
     score: null,

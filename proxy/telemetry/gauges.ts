@@ -26,6 +26,7 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.score, ({ score }) => score],
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
   [series.learnedLimit, ({ learnedPerSecond }) => learnedPerSecond],
+  [series.learnedLogBlocks, ({ learnedLogBlocks }) => learnedLogBlocks],
 ]
 
 /** Size and counters of the answer cache. */

@@ -265,6 +265,7 @@ export class Pool implements Members {
         fault: each.fault,
         isDayUsed: each.isDayUsed,
         learnedPerSecond: each.learnedPerSecond,
+        learnedLogBlocks: each.learnedLogBlocks,
         sessions: each.usedSlots,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
