@@ -4,6 +4,7 @@ import { type ByteBudget, Reservation } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
+import { Turns } from '../clock/turns.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toQuantity } from '../json/values.ts'
 import { Journal } from '../relay/call.ts'
@@ -55,6 +56,12 @@ interface Part {
   readonly logs: LogList
 }
 
+/** A part that is being read. It may turn out shorter than its range. */
+interface Begun {
+  readonly to: number
+  readonly part: Promise<Part>
+}
+
 interface Answer {
   readonly logs: LogList
   readonly reply: Reply
@@ -80,8 +87,7 @@ export class SplitQuery {
   readonly #context: SplitContext
   readonly #cancellation = new Cancellation()
   readonly #leave = () => this.#cancellation.abort()
-  readonly #waiting: (() => void)[] = []
-  #free = atOnce
+  readonly #turns = new Turns(atOnce)
   /** Blocks per request that results allow; Infinity until an answer was refused. */
   #limit: number
   /** Answers of that size. */
@@ -122,22 +128,22 @@ export class SplitQuery {
 
   /** The logs in order. Blocks that may still change are read in one view of the chain. */
   async *parts(): AsyncGenerator<LogList, void> {
-    const { range, finalTo } = this.query
-    const ahead: { readonly to: number; readonly part: Promise<Part> }[] = []
+    const { to: end, from } = this.query.range
+    const ahead: Begun[] = []
     try {
-      for (let at = range.from; at <= range.to || ahead.length > 0;) {
-        while (at <= range.to && ahead.length < this.#mostAhead) {
-          const isFinal = at <= finalTo
-          const to = isFinal ? this.#endOf({ from: at, to: Math.min(range.to, finalTo) }) : range.to
-          ahead.push({ to, part: this.#part({ from: at, to }) })
-          at = to + 1
+      for (let at = from; at <= end || ahead.length > 0;) {
+        while (at <= end && ahead.length < this.#mostAhead) {
+          const begun = this.#begin({ from: at, to: end })
+          ahead.push(begun)
+          at = begun.to + 1
         }
         const first = ahead.shift()
         if (!first) return
         const { to, logs } = await first.part
-        if (to < first.to && ahead.length === 0) at = to + 1
-        else if (to < first.to)
-          ahead.unshift({ to: first.to, part: this.#part({ from: to + 1, to: first.to }) })
+        const rest = { from: to + 1, to: first.to }
+        // Nothing after it was requested yet, so the rest is divided anew.
+        if (ahead.length === 0) at = rest.from
+        else if (to < first.to) ahead.unshift({ to: first.to, part: this.#begin(rest).part })
         if (logs.length > 0) yield logs
       }
     } finally {
@@ -152,38 +158,36 @@ export class SplitQuery {
     this.held.finish()
   }
 
-  /** The first blocks of a range, as many as one answer has. */
-  #part({ from, to }: Range): Promise<Part> {
-    const isFinal = from <= this.query.finalTo
-    const reading = isFinal
-      ? this.#first({ from, to: this.#endOf({ from, to }) })
-      : this.#recent({ from, to }).then((logs) => ({ to, logs }))
-    const part = reading.then((each) => {
+  #begin(range: Range): Begun {
+    const { finalTo } = this.query
+    if (range.from > finalTo)
+      return this.#held(range.to, async () => ({ to: range.to, logs: await this.#recent(range) }))
+    const { place, note } = this.query
+    const final = { from: range.from, to: Math.min(range.to, finalTo) }
+    const cached = place?.slices.at(place.filter, final)
+    if (cached) {
+      note.cachedBlocks += sizeOf(cached)
+      this.upstream ||= cached.upstream
+      return this.#held(cached.to, () => Promise.resolve(cached))
+    }
+    const next = place?.slices.next(place.filter, final) ?? Infinity
+    const to = Math.min(final.from + this.#size() - 1, final.to, next - 1)
+    return this.#held(to, () => this.#missing({ from: final.from, to }))
+  }
+
+  #held(to: number, read: () => Promise<Part>): Begun {
+    const part = read().then((each) => {
       this.held.hold(lengthOf(each.logs))
       return each
     })
     // The query may end before it awaits this one.
     part.catch(() => {})
-    return part
+    return { to, part }
   }
 
-  /** The last block to request, or to read from the cache, with the first block of the range. */
-  #endOf(range: Range): number {
-    const { place } = this.query
-    const cached = place?.slices.at(place.filter, range)
-    if (cached) return cached.to
-    const next = place?.slices.next(place.filter, range) ?? Infinity
-    return Math.min(range.from + this.#size() - 1, range.to, next - 1)
-  }
-
-  async #first({ from, to }: Range): Promise<Part> {
-    const { place, note, call } = this.query
-    const cached = place?.slices.at(place.filter, { from, to })
-    if (cached) {
-      note.cachedBlocks += sizeOf(cached)
-      this.upstream ||= cached.upstream
-      return cached
-    }
+  /** The first blocks of a range, as many as one answer has. */
+  async #missing({ from, to }: Range): Promise<Part> {
+    const { place, call } = this.query
     const pending = place?.slices.pending(place.filter, { from, to })
     if (pending) {
       // Another query has asked for some of the blocks.
@@ -210,18 +214,14 @@ export class SplitQuery {
     const whole = await this.#ask(range, call.directives.only)
     if ('logs' in whole) return this.#accept(range, whole)
     for (let each = 0; each < recentTries; each++) {
-      const serving = limits.serving(call)
-      const most = Math.max(...serving.map((upstream) => limits.of(upstream)))
-      const best = serving.filter((upstream) => limits.of(upstream) === most)
-      const before = await this.#hashOf(
-        range.to,
-        best.map(({ name }) => name),
-      )
+      const best = limits.serving(call).filter((upstream) => limits.of(upstream) >= this.most())
+      const names = best.map(({ name }) => name)
+      const before = await this.#hashOf(range.to, names)
       const logs = before && (await this.#fetch(range, before.upstream).catch(noLogs))
       const after = logs && (await this.#hashOf(range.to, [before.upstream]))
       if (after && after.hash === before.hash) return logs
     }
-    const message = `the chain changed each time its newest logs were read, or no upstream returned all of them; retry`
+    const message = 'the newest logs changed each time they were read; retry'
     throw new RelayError(errorKinds.upstreamFailed, message)
   }
 
@@ -265,19 +265,13 @@ export class SplitQuery {
   }
 
   /** Sends a request in its turn, unless the upstreams do not accept the range. */
-  async #ask(range: Range, only: readonly string[] | null): Promise<Outcome> {
-    if (this.#free > 0) this.#free -= 1
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    try {
+  #ask(range: Range, only: readonly string[] | null): Promise<Outcome> {
+    return this.#turns.run(async () => {
       if (this.#cancellation.aborted) throw new CallAborted()
       // A refusal may have lowered the limit since.
       const cutTo = this.#size(only)
-      return cutTo < sizeOf(range) ? { cutTo } : await this.#request(range, only)
-    } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#free += 1
-    }
+      return cutTo < sizeOf(range) ? { cutTo } : this.#request(range, only)
+    })
   }
 
   /** @param failed upstreams that could not answer */
