@@ -11,7 +11,9 @@ const undiciPool: Plugin = {
   setup(bundle) {
     bundle.onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: 'pool' }))
     bundle.onLoad({ filter: /^/, namespace: 'pool' }, () => ({
-      contents: "module.exports = { Pool: require('undici/lib/dispatcher/pool.js') }",
+      contents: `const Pool = require('undici/lib/dispatcher/pool.js')
+        Pool.prototype.request = require('undici/lib/api/api-request.js')
+        module.exports = { Pool }`,
       resolveDir: process.cwd(),
     }))
   },

@@ -104,7 +104,7 @@ export function someUpstream(
     ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
     ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, oldestBlocks: {}, cooldownLeftMs: null },
     ...{ sessions: 0, urls: [], urlsInCooldown: 0, latencyMs: null, score: null, fault: null },
-    ...{ isDayUsed: false, methodLimits: [], learnedPerSecond: null },
+    ...{ isDayUsed: false, methodLimits: [], learnedPerSecond: null, learnedLogBlocks: null },
     ...more,
   } as UpstreamFacts
   return { ...known, counts: { attempts: Object.fromEntries(byWord), durations, disputes } }

@@ -1,96 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../clock/clock.ts'
 import type { AttemptRecord, Call } from '../relay/call.ts'
+import { addonsOf } from '../relay/needs.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { isPermitted } from '../upstream/wanted.ts'
-import { type Range, sizeOf } from './log-list.ts'
+import { anyUpstream, isExcluded } from '../upstream/wanted.ts'
 
-/** Blocks per request to a URL whose limit is unknown. Most providers accept this many. */
-const firstBlocks = 2_000
-/** Answers of the full size after which a URL gets twice as many blocks. */
-const winsToGrow = 8
-/** A learned limit is probed again after this time, because a plan may change. */
-const learnedMs = 60 * 60_000
+/** Filters whose results were limited. */
+const maxFilters = 1_000
 
-interface Learned {
-  /** Blocks that one request may have. */
-  blocks: number
-  /** Answers of the full size since `blocks` last grew. */
-  wins: number
-  /** Until when `blocks` does not grow, since the node named or showed a limit. */
-  fixedUntilMs: number
-}
-
-/** The largest ranges that the URLs of a pool accept: configured, or learned from their answers. */
+/** The ranges that the upstreams of a pool accept. */
 export class RangeLimits {
-  readonly #pool: Pick<Pool, 'upstreams'>
-  readonly #clock: Clock
-  readonly #learned = new WeakMap<NodeUrl, Learned>()
+  readonly #pool: Pick<Pool, 'upstreams' | 'pick'>
 
-  constructor(pool: Pick<Pool, 'upstreams'>, clock: Clock) {
+  /** Blocks per request that results allow, by filter; the first was set the longest ago. */
+  readonly #results = new Map<string, number>()
+
+  constructor(pool: Pick<Pool, 'upstreams' | 'pick'>) {
     this.#pool = pool
-    this.#clock = clock
   }
 
-  /** Upstreams that may get the call now: primaries, or backups while there is none. */
-  serving({ method, directives }: Pick<Call, 'method' | 'directives'>): readonly Upstream[] {
-    const { only, blockProviders } = directives
-    const able = this.#pool.upstreams.filter(
-      (each) =>
-        each.isInService &&
-        each.serves([]) &&
-        isPermitted(each, method.name) &&
-        !blockProviders.includes(each.name) &&
-        only?.includes(each.name) !== false,
-    )
-    const primaries = able.filter(({ tier }) => tier === 'primary')
-    return primaries.length > 0 ? primaries : able
-  }
-
-  /** Whether each upstream that may get the call accepts the range, as far as it is known. */
-  allow(call: Call, range: Range): boolean {
-    const size = sizeOf(range)
-    return this.serving(call).every((each) => this.of(each) >= size)
+  /** Upstreams that may get the call: those in service, or all while there is none. */
+  serving(call: Call, only = call.directives.only): readonly Upstream[] {
+    const { pick, upstreams } = this.#pool
+    const { method, directives } = call
+    const wanted = {
+      ...{ ...anyUpstream, addons: addonsOf(call), method: method.name, only },
+      excluded: directives.blockProviders,
+    }
+    const able = pick.all(wanted)
+    return able.length > 0 ? able : upstreams.filter((each) => !isExcluded(each, wanted))
   }
 
   /** Blocks that one request to the upstream may have. */
   of({ urls }: Upstream): number {
-    return Math.max(...urls.map((url) => this.#of(url).blocks))
+    return Math.max(...urls.map(({ logRange }) => logRange.blocks))
   }
 
-  #of(url: NodeUrl): Learned {
-    const { maxLogBlocks } = url
-    if (maxLogBlocks !== null) return { blocks: maxLogBlocks, wins: 0, fixedUntilMs: Infinity }
-    return this.#learned.getOrInsertComputed(url, () => {
-      return { blocks: firstBlocks, wins: 0, fixedUntilMs: -Infinity }
-    })
+  /** Blocks per request that results allow; Infinity if that is unknown. */
+  forResults(filter: string | null = null): number {
+    return this.#results.get(filter ?? '') ?? Infinity
   }
 
-  /** Learns from the attempts of a request for a range. */
-  learn(attempts: readonly AttemptRecord[], range: Range): void {
-    const size = sizeOf(range)
-    const nowMs = this.#clock.nowMs()
+  limitResults(filter: string | null, blocks: number): void {
+    if (filter === null) return
+    this.#results.delete(filter)
+    this.#results.set(filter, blocks)
+    const [oldest = ''] = this.#results.keys()
+    if (this.#results.size > maxFilters) this.#results.delete(oldest)
+  }
+
+  /** Learns from the attempts of a request for this number of blocks. */
+  learn(attempts: readonly AttemptRecord[], size: number): void {
     for (const { upstream, origin, result } of attempts) {
       const urls = this.#pool.upstreams.find(({ name }) => name === upstream)?.urls ?? []
-      const url = urls.find(({ printable }) => printable === origin)
-      if (!url) continue
-      const own = this.#of(url)
-      if (result === 'answer') {
-        // An answer disproves a smaller limit.
-        own.blocks = Math.max(own.blocks, size)
-        own.wins += size === own.blocks ? 1 : 0
-        if (own.wins < winsToGrow || nowMs < own.fixedUntilMs) continue
-        own.blocks *= 2
-        own.wins = 0
-      } else if (typeof result === 'object' && result?.range?.limits === 'blocks') {
-        const named = result.range.blocks
-        own.blocks = named !== null && named < size ? named : Math.max(1, Math.floor(size / 2))
-        own.wins = 0
-        own.fixedUntilMs = nowMs + learnedMs
-      }
+      const limit = urls.find(({ printable }) => printable === origin)?.logRange
+      if (result === 'answer') limit?.answered(size)
+      else if (typeof result === 'object' && result?.range?.limits === 'blocks')
+        limit?.refused(size, result.range.blocks)
     }
   }
 }

@@ -73,7 +73,13 @@ export function lengthOf(logs: LogList): number {
   return logs.reduce((sum, { text }) => sum + text.length + 1, 0)
 }
 
-/** JSON of the logs, joined by commas. */
+/** JSON of the logs, joined by commas. Written in place: a joined text would be one more copy. */
 export function bytesOf(logs: LogList): Buffer {
-  return Buffer.from(logs.map(({ text }) => text).join(), 'latin1')
+  const bytes = Buffer.allocUnsafeSlow(lengthOf(logs))
+  let at = 0
+  for (const { text } of logs) {
+    at += bytes.write(text, at, 'latin1')
+    at = bytes.writeUInt8(0x2c, at)
+  }
+  return bytes.subarray(0, Math.max(0, at - 1))
 }

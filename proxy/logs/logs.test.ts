@@ -53,7 +53,7 @@ describe('a range that no upstream accepts at once', () => {
 
   it('shows the range of each attempt', async () => {
     const fixture = new LogsFixture(three)
-    const { result } = await fixture.ask(1, 4_000)
+    const { result } = await fixture.ask(1, 4_000, { address: addresses[0]! })
     const details = result.call.journal.attempts.map(({ detail }) => detail)
     expect(details).toEqual(['blocks 1 to 2000', 'blocks 2001 to 4000'])
   })
@@ -62,14 +62,15 @@ describe('a range that no upstream accepts at once', () => {
     const fixture = new LogsFixture(three)
     const leave = new AbortController()
     const { clock, transports } = fixture.relays
-    const asked = fixture.begin(1, 20_000, {}, { signal: leave.signal })
-    await clock.advance(5)
+    const asked = fixture.begin(1, 20_000, { address: addresses[0]! }, { signal: leave.signal })
+    // The first answer shows how many logs a block has.
+    await clock.advance(15)
     leave.abort()
     expect((await asked).outcome).toBe('CallAborted')
     const all = [...transports.values()].flat()
     expect(all.reduce((sum, { open }) => sum + open, 0)).toBe(0)
     expect(all.reduce((sum, { aborted }) => sum + aborted, 0)).toBe(4)
-    expect(fixture.chain.answered.length).toBe(4)
+    expect(fixture.chain.answered.length).toBe(5)
     expect(fixture.budget.heldBytes).toBe(0)
   })
 
@@ -88,10 +89,24 @@ describe('a range that no upstream accepts at once', () => {
     expect(error).toBe('logs-range')
   })
 
+  it('asks little more than needed when results are limited, in the first query only', async () => {
+    const fixture = new LogsFixture({ a: { results: 1_000 }, b: { results: 1_000 } })
+    const asked: number[] = []
+    for (let each = 0; each < 4; each++) {
+      const refused = fixture.chain.refused.length
+      await fixture.ask(1 + each * 10_000, 10_000 + each * 10_000)
+      asked.push(fixture.chain.refused.length - refused)
+    }
+    expect(fixture.chain.askedBlocks).toBe(40_000)
+    expect(asked[0]).toBeLessThan(20)
+    expect(asked.slice(1).reduce((sum, each) => sum + each)).toBeLessThan(15)
+  })
+
   it('returns the error of a node that refuses a single block', async () => {
     const fixture = new LogsFixture({ a: { results: 0 } })
-    const { error } = await fixture.ask(1, 64)
+    const { error } = await fixture.ask(1, 2_000)
     expect(error).toContain('query returned more than 0 results')
+    expect(fixture.chain.refused.length).toBeLessThan(20)
   })
 })
 
@@ -132,9 +147,8 @@ describe('a reorganisation while the newest logs are read', () => {
     const { chain, relays } = fixture
     await fixture.ask(1, 200)
     const asked = fixture.begin(99_901, 100_000)
-    await relays.clock.advance(15)
+    await relays.clock.advance(35)
     chain.reorg(30)
-    relays.pool.tracker.branchChanged()
     await relays.clock.advance(1_000)
     const { outcome } = await asked
     expect(resultIn(outcome)).toBe(JSON.stringify(chain.logs(99_901, 100_000)))
@@ -145,10 +159,9 @@ describe('a reorganisation while the newest logs are read', () => {
     const { chain, relays } = fixture
     await fixture.ask(1, 200)
     const asked = fixture.begin(99_901, 100_000)
-    for (let each = 0; each < 20; each++) {
+    for (let each = 0; each < 100; each++) {
       await relays.clock.advance(5)
       chain.reorg(30)
-      relays.pool.tracker.branchChanged()
     }
     expect((await asked).outcome).toBe('upstream-failed')
   })

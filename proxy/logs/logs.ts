@@ -81,7 +81,10 @@ class Logs {
       if (!isNew) return this.#split(query)
     }
     if (isVerified) return this.#split(query)
-    return limits.allow(call, range) ? this.#single(query) : this.#split(query)
+    const isKnownToFit = (size: number) =>
+      size <= limits.forResults(place?.filter) &&
+      limits.serving(call).every((each) => limits.of(each) >= size)
+    return isKnownToFit(note.blocks) ? this.#single(query) : this.#split(query)
   }
 
   #verifies(): boolean {
@@ -119,18 +122,19 @@ class Logs {
       }
       release(body)
     } finally {
-      this.#options.limits.learn(journal.attempts, range)
+      this.#options.limits.learn(journal.attempts, note.blocks)
       end?.()
     }
     return this.#split(query)
   }
 
   #split(query: LogsQuery): Promise<Reply> {
-    const { pool, config, clock } = this.#options
+    const { config, clock } = this.#options
     const { journal } = query.call
     journal.budgetMs = config.now.processingTimeoutMs
     const split = new SplitQuery(query, {
-      ...{ ...this.#options, relay: this.#relay, tracker: pool.tracker },
+      ...{ ...this.#options, relay: this.#relay },
+      filter: query.place?.filter ?? filterOf(query.call),
       timed: (ms) => (this.#requestMs += usual.weight * (ms - this.#requestMs)),
     })
     const leftMs = journal.deadlineMs - clock.nowMs()
@@ -141,12 +145,14 @@ class Logs {
 
 /** @throws RelayError if the query needs more requests than the time of the call allows */
 function checkSize({ call, range }: LogsQuery, split: SplitQuery, requests: number): void {
-  const fits = requests * split.size
+  // A dense answer streams, so its time is not limited.
+  const most = split.most()
+  const fits = requests * most
   if (sizeOf(range) <= fits) return
   split.end()
   // Indexers read the range in this form, as some providers write it.
   const next = `Try with this block range [${toQuantity(range.from)}, ${toQuantity(range.from + fits - 1)}].`
-  const message = `${call.method.name} over ${sizeOf(range)} blocks takes too many requests of ${split.size} blocks. ${next}`
+  const message = `${call.method.name} over ${sizeOf(range)} blocks takes too many requests of ${most} blocks. ${next}`
   throw new RelayError(errorKinds.logsRange, message)
 }
 

@@ -2,11 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { toQuantity } from '../json/values.ts'
 import { hash } from 'node:crypto'
-import type { BlockPoint } from '../chain/types.ts'
+import { nodeLimits } from '../bytes/limits.ts'
+import type { BlockPoint, Chain } from '../chain/types.ts'
 import { parseJson } from '../json/scanner.ts'
-import type { Call, Journal, LogsNote } from '../relay/call.ts'
+import { valueAt } from '../json/value-at.ts'
+import { type Call, Journal, type LogsNote } from '../relay/call.ts'
+import { RelayError } from '../relay/errors.ts'
+import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
 import { withHeight } from '../relay/pin.ts'
+import { isStreamFailure } from '../relay/streamed-answer.ts'
+import { release, wholeBody } from '../upstream/wire.ts'
 import type { LogList, Range } from './log-list.ts'
 import type { Slices } from './slices.ts'
 
@@ -124,5 +130,40 @@ export function pieceOf(
     directives: { ...directives, only: own.only },
     journal: own.journal,
     signal: own.signal,
+  }
+}
+
+export interface AskContext extends Pick<Call, 'signal'> {
+  readonly relay: Relay
+  readonly chain: Chain
+}
+
+/** The result of another method at one of these upstreams; null for an error of any kind. */
+export async function askNode(
+  call: Call,
+  { relay, chain, signal }: AskContext,
+  method: string,
+  params: readonly unknown[],
+  only: readonly string[],
+): Promise<{ readonly upstream: string; readonly result: unknown } | null> {
+  const iface = chain.interfaces.get('jsonrpc')
+  const { batch: _, ...request } = call.request
+  if (!iface || !(request.body instanceof Uint8Array)) return null
+  const question = { ...(parseJson(request.body) as object), method, params }
+  const { startedMs, deadlineMs } = call.journal
+  const journal = Object.assign(new Journal(startedMs), { clientDeadlineMs: deadlineMs })
+  try {
+    const { incoming, refusal, upstream } = await relay({
+      ...{ ...call, payload: undefined, signal, journal },
+      method: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath: '' }),
+      request: { ...request, body: Buffer.from(JSON.stringify(question)) },
+      directives: { ...call.directives, only },
+    })
+    if (refusal) release(incoming.body)
+    const body = refusal ? null : await wholeBody(incoming.body, nodeLimits.wholeBytes)
+    return body && { upstream, result: valueAt(parseJson(body), ['result']) }
+  } catch (error) {
+    if (error instanceof RelayError || isStreamFailure(error)) return null
+    throw error
   }
 }

@@ -120,10 +120,12 @@ describe('a slice', () => {
     const slices = new Slices(small, null, new VirtualClock(), '')
     const logs = [{ block: 1, index: 0, text: 'x'.repeat(50_000) }]
     for (let each = 0; each < 100; each++)
-      slices.add(`filter ${each}`, { from: 1, to: 10 }, logs, 'a', 1_000)
+      slices.add(`filter ${each}`, { from: 1, to: 1_000 }, logs, 'a', 1_000)
     expect(small.calculatedSize).toBeLessThanOrEqual(1_000_000)
-    expect(slices.at('filter 0', { from: 1, to: 10 })).toBe(null)
-    expect(slices.at('filter 99', { from: 1, to: 10 })?.to).toBe(10)
+    expect(slices.at('filter 0', { from: 1, to: 1_000 })).toBe(null)
+    const dense = { from: 1, to: 10 }
+    expect(slices.add('dense', dense, logs, 'a', 1_000)).toBe(false)
+    expect(slices.at('filter 99', { from: 1, to: 1_000 })?.to).toBe(1_000)
   })
 })
 

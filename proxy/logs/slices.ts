@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AnswerSharing } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
-import { bytesOf, lengthOf, type LogList, type Range, readLogs } from './log-list.ts'
+import { bytesOf, lengthOf, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
 
 /** Blocks of a slice, the unit of eviction and of the shared store. */
 const sliceBlocks = 1_024
@@ -77,8 +77,10 @@ export class Slices {
     return to + 1
   }
 
-  /** @returns false if a slice is too large to be cached */
+  /** @returns false if a slice is too large to be cached, or would be once it is full */
   add(filter: string, range: Range, logs: LogList, upstream: string, ttlMs: number): boolean {
+    const wholeBytes = (lengthOf(logs) / sizeOf(range)) * sliceBlocks
+    if (wholeBytes > this.#memory.maxEntrySize) return false
     const expiresMs = this.#clock.nowMs() + ttlMs
     const bySlice = Map.groupBy(logs, ({ block }) => sliceOf(block))
     let isCached = true

@@ -31,6 +31,31 @@ describe('a node that omits logs of final blocks', () => {
     expect(upstream?.fault).toContain('omitted or invented logs')
   })
 
+  it('is found in 100 of 100 chains', async () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const forgets = ({ data }: Log) => Number.parseInt(data.slice(-6), 16) % 100 === seed
+      const alter = (logs: readonly Log[]) => logs.filter((log) => !forgets(log))
+      const fixture = opened({ a: {}, b: { alter } })
+      const from = 1 + seed * 500
+      const { logs, result } = await fixture.ask(from, from + 499)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(from, from + 499)))
+      expect(result.call.journal.logs).toMatchObject({ wrong: ['b'], verifiedBlocks: 500 })
+    }
+  })
+
+  it('is found although the second upstream limits results', async () => {
+    const fixture = opened({ a: { results: 300 }, b: { alter: forgetful, results: 100 } })
+    const { result } = await fixture.ask(1, 1_000)
+    expect(result.call.journal.logs).toMatchObject({ wrong: ['b'], verifiedBlocks: 1_000 })
+  })
+
+  it('is not cached if no second upstream answers', async () => {
+    const fixture = opened({ a: {}, b: {} })
+    fixture.relays.transport('b').play(() => ({ fault: 'reset' }))
+    for (let each = 0; each < 2; each++) await fixture.ask(1, 100, filter)
+    expect(fixture.chain.askedBlocks).toBe(200)
+  })
+
   it('is found if it makes logs up', async () => {
     const invent = (logs: readonly Log[]) =>
       logs.flatMap((log) => (log.logIndex === '0x3' ? [log, { ...log, logIndex: '0x9' }] : [log]))

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { nodeLimits } from '../bytes/limits.ts'
 import type { Chain } from '../chain/types.ts'
 import { checkLogs } from '../integrity/logs.ts'
 import { parseJson } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toNumber, toQuantity } from '../json/values.ts'
-import { type Call, Journal, type RelayObserver } from '../relay/call.ts'
+import type { Call, RelayObserver } from '../relay/call.ts'
 import type { Relay } from '../relay/relay.ts'
 import { settle } from '../upstream/outcome.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { wholeBody } from '../upstream/wire.ts'
 import { byPosition, type Log, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
 import type { RangeLimits } from './limits.ts'
-import { type LogsQuery, pieceOf } from './query.ts'
+import { askNode, type LogsQuery } from './query.ts'
 
 /** How long an upstream counts as wrong after it returned wrong logs. */
 const wrongMs = 300_000
@@ -36,6 +34,7 @@ interface Witness {
 /**
  * Compares logs of final blocks with those of a second upstream, of another group if there is one.
  * Where they differ, the receipts that match the header of the block decide.
+ * @param ask returns the logs of an upstream, or null if it does not answer
  * @returns the right logs; null if nobody can tell
  */
 export async function verified(
@@ -43,15 +42,22 @@ export async function verified(
   range: Range,
   logs: LogList,
   by: string,
+  ask: (upstream: string) => Promise<LogList | null>,
   context: VerifyContext & Pick<Call, 'signal'>,
 ): Promise<LogList | null> {
   const { limits, observer, chain } = context
   const serving = limits.serving(query.call)
   const upstream = serving.find(({ name }) => name === by)
+  if (!upstream || serving.length === 1) return logs
+  const rankOf = (each: Upstream) => (each.group === upstream.group ? 0 : 1e12) + limits.of(each)
   const others = serving.filter((each) => each !== upstream)
-  const other = others.find(({ group }) => group !== upstream?.group) ?? others[0]
-  const second = upstream && other && (await logsOf(other, query, range, context))
-  if (!second) return logs
+  let other = upstream
+  let second: LogList | null = null
+  for (other of others.toSorted((a, b) => rankOf(b) - rankOf(a))) {
+    second = await ask(other.name)
+    if (second) break
+  }
+  if (!second) return null
   query.note.verifiedBlocks += sizeOf(range)
   const witnesses: readonly Witness[] = [
     { upstream, logs },
@@ -87,40 +93,6 @@ export async function verified(
   return [...logs.filter(isOpen), ...proven.values()].flat().toSorted(byPosition)
 }
 
-/** The logs of one upstream, in as many requests as it needs; null if it does not answer. */
-async function logsOf(
-  upstream: Upstream,
-  { call, note }: LogsQuery,
-  { from, to }: Range,
-  { relay, limits, signal }: VerifyContext & Pick<Call, 'signal'>,
-): Promise<LogList | null> {
-  const all: LogList[] = []
-  for (let at = from; at <= to;) {
-    const part = { from: at, to: Math.min(to, at + limits.of(upstream) - 1) }
-    const journal = new Journal(call.journal.startedMs)
-    const body = await bodyOf(
-      relay(pieceOf(call, part, { only: [upstream.name], journal, signal })),
-    ).finally(() => limits.learn(journal.attempts, part))
-    note.requests += 1
-    note.requestedBlocks += sizeOf(part)
-    const logs = body && readLogs(body, part.from, part.to)
-    if (!logs) return null
-    all.push(logs)
-    at = part.to + 1
-  }
-  return all.flat()
-}
-
-/** The body of a result; null for an error of any kind. */
-function bodyOf(reply: ReturnType<Relay>): Promise<Uint8Array | null> {
-  return reply
-    .then(
-      ({ incoming, refusal }) => (refusal ? null : wholeBody(incoming.body, nodeLimits.wholeBytes)),
-      () => null,
-    )
-    .catch(() => null)
-}
-
 /** Blocks in which two lists differ, ascending. */
 function differing(one: LogList, other: LogList): readonly number[] {
   const [ours, theirs] = [one, other].map((logs) => Map.groupBy(logs, ({ block }) => block))
@@ -145,24 +117,10 @@ async function provenLogs(
   block: number,
   { call }: LogsQuery,
   witnesses: readonly Witness[],
-  { relay, chain, signal }: VerifyContext & Pick<Call, 'signal'>,
+  context: VerifyContext & Pick<Call, 'signal'>,
 ): Promise<LogList | null> {
-  const ask = async (method: string, params: readonly unknown[], { upstream }: Witness) => {
-    const iface = chain.interfaces.get('jsonrpc')
-    const { body } = call.request
-    if (!iface || !(body instanceof Uint8Array)) return null
-    const { batch: _, ...request } = call.request
-    const question = { ...(parseJson(body) as object), method, params }
-    const answer = await bodyOf(
-      relay({
-        ...{ ...call, payload: undefined, signal, journal: new Journal(call.journal.startedMs) },
-        method: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath: '' }),
-        request: { ...request, body: Buffer.from(JSON.stringify(question)) },
-        directives: { ...call.directives, only: [upstream.name] },
-      }),
-    )
-    return answer && valueAt(parseJson(answer), ['result'])
-  }
+  const ask = async (method: string, params: readonly unknown[], { upstream }: Witness) =>
+    (await askNode(call, context, method, params, [upstream.name]))?.result
   const headers = await Promise.all(
     witnesses.map((each) => ask('eth_getBlockByNumber', [toQuantity(block), false], each)),
   )

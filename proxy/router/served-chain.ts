@@ -236,7 +236,7 @@ function serveChain(
     observer: poolObserver,
     heads: context.heads ? new SharedHeads(context.heads, `${chainId}:${apiInterface}`) : null,
   })
-  const limits = new RangeLimits(pool, clock)
+  const limits = new RangeLimits(pool)
   // Answers that were checked differently are cached apart.
   const slicesFor = (integrity: string) => {
     if (cache === null) return null

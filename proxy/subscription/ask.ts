@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { nodeLimits, subscriptionLimits } from '../bytes/limits.ts'
+import { Turns } from '../clock/turns.ts'
 import { bufferOf, memberOf, parseJson } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
@@ -74,20 +75,12 @@ export function createAsk(
   newCall: (question: OwnQuestion) => Call,
   budget?: ByteBudget,
 ): Ask {
-  let free = subscriptionLimits.questionsAtOnce
-  const waiting: (() => void)[] = []
-  return async (question) => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
+  const turns = new Turns(subscriptionLimits.questionsAtOnce)
+  return (question) =>
+    turns.run(async () => {
       if (question.signal.aborted) throw new CallAborted()
-      return await askNow(relay, newCall(question), question, budget)
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free += 1
-    }
-  }
+      return askNow(relay, newCall(question), question, budget)
+    })
 }
 
 async function askNow(

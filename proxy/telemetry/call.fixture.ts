@@ -127,7 +127,7 @@ export function anUpstream(
     lagSeconds: null,
     oldestBlocks: {},
     ...{ urls: [], urlsInCooldown: 0, methodLimits: [] },
-    ...{ isDayUsed: false, learnedPerSecond: null },
+    ...{ isDayUsed: false, learnedPerSecond: null, learnedLogBlocks: null },
     cooldownLeftMs: null,
     latencyMs: null,
     score: null,

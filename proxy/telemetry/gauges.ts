@@ -29,6 +29,7 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.urlsServing, ({ urls }) => urls.filter(({ why }) => why === null).length],
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
   [series.learnedLimit, ({ learnedPerSecond }) => learnedPerSecond],
+  [series.learnedLogBlocks, ({ learnedLogBlocks }) => learnedLogBlocks],
 ]
 
 /** Size and counters of the answer cache. */

@@ -251,6 +251,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
           return { position, url: '', why: position === 2 ? 'down' : null, since: null }
         }),
         learnedPerSecond: 40,
+        learnedLogBlocks: 500,
         score: 0.75,
       }),
     ],
@@ -267,6 +268,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_urls_serving{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_learned_limit_per_second{${ofA}}`)).toBe(40)
+  expect(samples.get(`router_upstream_learned_log_blocks{${ofA}}`)).toBe(500)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
   pool = { tip: null, upstreams: [anUpstream('node-a', 'disabled')] }
   samples = await samplesOf(metrics)

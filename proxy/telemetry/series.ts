@@ -243,6 +243,10 @@ export const series = {
       name: 'router_upstream_learned_limit_per_second',
       help: 'Lowest limit, in requests per second, that the router has learned from refusals of a URL of the upstream; absent while there is none.',
     },
+    learnedLogBlocks: {
+      name: 'router_upstream_learned_log_blocks',
+      help: 'Smallest range, in blocks per request for logs, that the router has learned from refusals of a URL of the upstream; absent while there is none.',
+    },
   }),
   ...labelled([], {
     stickyClaims: {

@@ -103,10 +103,10 @@ interface ErrorBody {
 
 /**
  * Message of a JSON-RPC error. Cosmos nodes call every error `Internal error`, NEAR nodes
- * `Server error`, and put the cause in `data`.
+ * `Server error`, some gateways `invalid params`, and put the cause in `data`.
  */
 export function errorWords(code: number, message: string, data: unknown): string {
-  const isInData = code === internalError || message === 'Server error'
+  const isInData = code === internalError || /^(?:Server error|invalid params)$/i.test(message)
   return isInData && typeof data === 'string' && data !== '' ? `${message}: ${data}` : message
 }
 

@@ -4,6 +4,7 @@ import type { NodeUrlConfig } from '../config/types.ts'
 import { History } from '../tracker/history.ts'
 import type { Cooldown } from './health.ts'
 import type { UrlRecord } from './observer.ts'
+import { RangeLimit } from './range-limit.ts'
 import { RateLimit } from './rate-limit.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
@@ -23,8 +24,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly timeoutMs: number | null
   /** Requests to it carry a trace context. */
   readonly takesTrace: boolean
-  /** Configured limit of the blocks in one request for logs; null: learned. */
-  readonly maxLogBlocks: number | null
+  readonly logRange: RangeLimit
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
   /** Declared add-ons, without those that failed verification. */
@@ -69,7 +69,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
     this.takesTrace = config.traceContext
-    this.maxLogBlocks = config.maxLogBlocks
+    this.logRange = new RangeLimit(config.maxLogBlocks, cooldown.clock)
     this.skipVerifications = config.skipVerifications
     this.declaredAddons = config.addons
     this.addons = new Set(config.addons)

@@ -81,6 +81,8 @@ export interface UpstreamSnapshot extends StateRecord {
   readonly isDayUsed: boolean
   /** The lowest learned limit of its URLs, in requests per second; null without one. */
   readonly learnedPerSecond: number | null
+  /** The smallest learned range of its URLs, in blocks per request for logs; null without one. */
+  readonly learnedLogBlocks: number | null
   /** Attempts in flight. */
   readonly sessions: number
   /** Null if unknown, like the other nulls. */

@@ -280,6 +280,7 @@ export class Pool implements Members {
         isDayUsed: each.isDayUsed,
         methodLimits: each.allUrls.flatMap(({ cooldown }) => cooldown.methodLimits),
         learnedPerSecond: each.learnedPerSecond,
+        learnedLogBlocks: each.learnedLogBlocks,
         sessions: each.usedSlots,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,

@@ -194,6 +194,12 @@ export class Upstream implements TrackedNode {
     return all.length === 0 ? null : Math.min(...all)
   }
 
+  /** The smallest learned range of its URLs, in blocks per request for logs; null without one. */
+  get learnedLogBlocks(): number | null {
+    const all = this.urls.flatMap(({ logRange }) => logRange.learned ?? [])
+    return all.length === 0 ? null : Math.min(...all)
+  }
+
   /** URLs for calls and subscriptions, without duplicates. */
   get allUrls(): readonly NodeUrl[] {
     return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]

@@ -164,7 +164,11 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
   if (row.codes !== null && (error.code === null || !row.codes.has(error.code))) return false
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
   if (row.isOf !== null && (method === null || !row.isOf(method))) return false
-  return row.message === null || row.message.test(error.message.slice(0, maxMessageLength))
+  if (row.message === null) return true
+  const message = error.message.slice(0, maxMessageLength)
+  // Some gateways call such an error `invalid params`, and put the limit in `data`.
+  const details = row.failure.range ? error.details : undefined
+  return row.message.test(details ? `${message} ${details}` : message)
 }
 
 /** The failure of a row, with defaults filled in. */

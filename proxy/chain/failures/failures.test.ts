@@ -322,7 +322,11 @@ describe('a message that only quotes the words of another row', () => {
   ])('%s: %s %s', (family, code, message, expected) => {
     const table = compileFailures([tableOf(family), common])
     const status = family === 'aptos' ? 400 : 200
-    const method = expected === 'invalid-transaction' ? 'eth_sendRawTransaction' : null
+    const methods: Readonly<Record<string, string>> = {
+      'invalid-transaction': 'eth_sendRawTransaction',
+      'block-range-limit': 'eth_getLogs',
+    }
+    const method = methods[expected] ?? null
     const found = table.ofNodeError({ status, code, message }, method)
     expect(found.name).toBe(expected)
     expect([found.cooldown, found.weight]).toEqual([false, 0])

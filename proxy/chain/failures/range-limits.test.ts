@@ -90,6 +90,32 @@ test.each([
   [-32000, 'eth_getLogs block range limit of 3,000 exceeded', 'blocks', 3_000],
   [-32000, 'maximum [from, to] blocks distance: 1000', 'blocks', 1_000],
   [-32000, 'The range is too wide: at most 800 blocks', 'blocks', 800],
+  [-32047, "'fromBlock'-'toBlock' range too large. Max range: 800", 'blocks', 800],
+  [-32005, 'block range too large, range: 33636, max: 3500', 'blocks', 3_500],
+  [-32602, 'invalid params: range 90000 is bigger than range limit 2000', 'blocks', 2_000],
+  [-32000, 'block range is bigger than maxBlockRange', 'blocks', null],
+  [-32602, 'Block range limit exceeded. See limits#evm-range-limits', 'blocks', null],
+  [-32600, 'exceeds the range allowed for your plan (5000 > 3000)', 'blocks', 3_000],
+  [-32602, 'please limit the query to at most 1000 blocks', 'blocks', 1_000],
+  [-32000, 'block range too large (2000), maximum allowed is 1000 blocks', 'blocks', 1_000],
+  [-32614, 'eth_getLogs range is too large, max is 10k blocks', 'blocks', 10_000],
+  [-32000, 'query must be smaller than size 1024', 'blocks', 1_024],
+  [-32005, 'In eth_getLogs and klay_getLogs, the block range is limited to 2000.', 'blocks', 2_000],
+  [-32005, 'block range is too large, try 25700000-25700001', 'blocks', 2],
+  [-32701, 'exceed max block range params 100', 'blocks', 100],
+  [-32001, 'Block range exceeds maximum allowed range of 1024 blocks', 'blocks', 1_024],
+  [-32000, 'too many blocks requested, maximum 2000', 'blocks', 2_000],
+  [-32602, 'toBlock - fromBlock must be less than 1000', 'blocks', 1_000],
+  [-32602, 'Cannot request logs over more than 100 blocks', 'blocks', 100],
+  [-32602, 'Invalid block range: the range must not exceed 1000 blocks', 'blocks', 1_000],
+  [-32000, 'Range of blocks is too big: 20000. Max allowed: 1000', 'blocks', 1_000],
+  [-32602, 'maximum number of blocks is 5000', 'blocks', 5_000],
+  [-32602, 'query spans more than 10000 blocks', 'blocks', 10_000],
+  [-32000, 'blocks requested: 20000 (max. 2048)', 'blocks', 2_048],
+  [-32000, 'logs matched by query exceeds limit of 10000', 'results', 10_000],
+  [-32000, 'More than 50000 logs returned', 'results', null],
+  [-32000, 'response size should not greater than 10000000 bytes', 'results', null],
+  [-32020, 'backend response too large', 'results', null],
 ] as const)('%i %s', (code, message, limits, blocks) => {
   const { range, retry, cooldown } = evm.ofNodeError({ status: 200, code, message }, 'eth_getLogs')
   expect({ range, retry, cooldown }).toEqual({
@@ -99,12 +125,22 @@ test.each([
   })
 })
 
+test('a limit is found in `data`', () => {
+  const details = '{"error_id":"1","payload":"range 90000 is bigger than range limit 2000"}'
+  const error = { status: 200, code: -32602, message: 'invalid params', details }
+  expect(evm.ofNodeError(error, 'eth_getLogs').range).toEqual({ limits: 'blocks', blocks: 2_000 })
+})
+
 test('other limits are none of a range', () => {
   for (const message of [
     'daily request count exceeded, request rate limited',
     'Your app has exceeded its compute units per second capacity',
     'exceed max addresses or topics per search position',
     'block range extends beyond current head block',
+    'Too Many Requests',
+    'please specify less number of address in the getLogs query',
+    'This query contains 5006 filters. The current limit is 5000.',
+    'query exceeds the maximum of 1000 addresses',
   ])
     expect(evm.ofNodeError({ status: 200, code: -32000, message }, 'eth_getLogs').range).toBe(
       undefined,

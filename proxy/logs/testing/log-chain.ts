@@ -76,8 +76,16 @@ export class LogChain {
     return logs
   }
 
+  #branchOf(block: number): number {
+    return this.#branches.findLastIndex((first) => first <= block)
+  }
+
+  #hashOf(block: number): string {
+    return word(`block ${this.#branchOf(block)} ${block}`)
+  }
+
   #logsIn(block: number): readonly Log[] {
-    const branch = this.#branches.findLastIndex((first) => first <= block)
+    const branch = this.#branchOf(block)
     const key = branch * 1e9 + block
     return made.getOrInsertComputed(key, () => this.#make(branch, block))
   }
@@ -89,7 +97,7 @@ export class LogChain {
     }))
     return method === 'eth_getBlockReceipts'
       ? receipts
-      : { number: hex(block), receiptsRoot: receiptsRoot(receipts) }
+      : { number: hex(block), hash: this.#hashOf(block), receiptsRoot: receiptsRoot(receipts) }
   }
 
   #make(branch: number, block: number): readonly Log[] {

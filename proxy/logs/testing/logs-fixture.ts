@@ -62,7 +62,7 @@ export class LogsFixture {
       observer: {
         logsMismatched: (_call, upstream) => this.mismatches.push(upstream),
       },
-      limits: new RangeLimits(pool, clock),
+      limits: new RangeLimits(pool),
       slices: memory && new Slices(memory, shared, clock, 'test'),
     })
     this.see()

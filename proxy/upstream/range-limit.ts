@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+
+/** Blocks per request while the limit is unknown. Most providers accept this many. */
+const firstBlocks = 2_000
+/** Answers of the full size after which a URL gets twice as many blocks. */
+const winsToGrow = 8
+/** A learned limit is probed again after this time, because a plan may change. */
+const learnedMs = 60 * 60_000
+
+/** Blocks that a URL accepts in one request for logs: configured, or learned from its answers. */
+export class RangeLimit {
+  readonly #clock: Clock
+  readonly #isConfigured: boolean
+  #blocks: number
+  /** Answers of the full size since the limit last grew. */
+  #wins = 0
+  /** Until when the limit does not grow, since the node named or showed it; null if it did not. */
+  #fixedUntilMs: number | null = null
+
+  constructor(configured: number | null, clock: Clock) {
+    this.#clock = clock
+    this.#isConfigured = configured !== null
+    this.#blocks = configured ?? firstBlocks
+  }
+
+  /** Blocks that one request may have. */
+  get blocks(): number {
+    return this.#blocks
+  }
+
+  /** The limit that the node named or showed; null without one. */
+  get learned(): number | null {
+    return this.#fixedUntilMs === null ? null : this.#blocks
+  }
+
+  answered(size: number): void {
+    if (this.#isConfigured) return
+    // An answer disproves a smaller limit.
+    this.#blocks = Math.max(this.#blocks, size)
+    this.#wins += size === this.#blocks ? 1 : 0
+    if (this.#wins < winsToGrow || this.#clock.nowMs() < (this.#fixedUntilMs ?? 0)) return
+    this.#blocks *= 2
+    this.#wins = 0
+    this.#fixedUntilMs = null
+  }
+
+  /** @param named blocks that the node accepts, if its error says so */
+  refused(size: number, named: number | null): void {
+    if (this.#isConfigured) return
+    const fits = named !== null && named < size ? named : Math.max(1, Math.floor(size / 2))
+    // An older, larger request may be refused later.
+    this.#blocks = Math.min(this.#blocks, fits)
+    this.#wins = 0
+    this.#fixedUntilMs = this.#clock.nowMs() + learnedMs
+  }
+}
