@@ -144,6 +144,9 @@ const leftOver = [
   /(?<![\w.$])\{[A-Z][\w-]*\}/i,
   /\byour[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here)\b/i,
   /\bYOUR_?[A-Z_]*(?:KEY|TOKEN|SECRET|ID)\b/,
+  /(?<=[/=])(?:(?:[A-Z]+[-_])+(?:KEY|TOKEN|SECRET)(?:[-_]HERE)?|[%_[]+KEY[%_\]]+)(?=$|[/?#&])/,
+  /(?<=[/=])(?:REPLACE|CHANGE)[-_]?ME(?=$|[/?#&])/,
+  /(?<=[/=])x{6,}(?=$|[/?#&])/i,
 ]
 
 /** What is wrong with a value in which a placeholder was not replaced; null: nothing. */

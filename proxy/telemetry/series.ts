@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-interface Row {
-  readonly name: `router_${string}`
-  /** Labels in addition to those of the group. No value comes from a client. */
-  readonly and?: readonly string[]
-  readonly help: string
-  /** How to aggregate the values of workers; absent: their sum. `first`: the supervisor's. */
-  readonly workers?: 'max' | 'min' | 'first'
-  /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
-  readonly buckets?: readonly number[]
-}
+import { labelled } from './series-row.ts'
 
-/** One metric family as a scraper sees it. */
-export interface Series extends Row {
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  readonly labels: readonly string[]
-}
+export type { Series } from './series-row.ts'
 
 const listener = ['chain', 'interface'] as const
 const upstream = [...listener, 'upstream'] as const
@@ -25,19 +12,6 @@ const tieredUpstream = [...upstream, 'tier'] as const
 
 /** Includes 2, because the suggested alert is for a p99 above 2 s. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30]
-
-/** Series with common labels. Counter names end with `_total`; a histogram has buckets. */
-function labelled<const Rows extends Readonly<Record<string, Row>>>(
-  common: readonly string[],
-  rows: Rows,
-) {
-  const all = Object.entries(rows).map(([key, row]): [string, Series] => {
-    const counted = row.name.endsWith('_total') ? 'counter' : 'gauge'
-    const labels = [...common, ...(row.and ?? [])]
-    return [key, { ...row, labels, type: row.buckets ? 'histogram' : counted }]
-  })
-  return Object.fromEntries(all) as { readonly [Key in keyof Rows]: Rows[Key] & Series }
-}
 
 /** Every series of the router, for the registry and `docs/reference/metrics.md`. */
 export const series = {
@@ -245,6 +219,7 @@ export const series = {
     },
     learnedLogBlocks: {
       name: 'router_upstream_learned_log_blocks',
+      workers: 'min',
       help: 'Smallest range, in blocks per request for logs, that the router has learned from refusals of a URL of the upstream; absent while there is none.',
     },
   }),

@@ -58,8 +58,11 @@ export const jsonRpcDialect: Dialect = {
     if (document === undefined) return notJson
     if (document?.error) {
       const { error: own } = document
-      const { code: rawCode, message, data }: Partial<ErrorBody> =
-        typeof own === 'object' ? own : { message: own }
+      const {
+        code: rawCode,
+        message,
+        data,
+      }: Partial<ErrorBody> = typeof own === 'object' ? own : { message: own }
       const words = message ?? rawCode ?? JSON.stringify(own)
       const code = Number(rawCode)
       const error = {
