@@ -286,8 +286,9 @@ bench: install ## compare the router with nginx and a bare pass-through (BENCH_A
 	@$(NODE) scripts/build.ts && $(NODE) bench/bench.ts $(BENCH_ARGS)
 
 .PHONY: bench-big
-bench-big: install ## memory for four concurrent answers of 50 MB
+bench-big: install ## memory for four concurrent answers of 50 MB, and for a query of a million logs
 	@$(NODE) bench/big-answers.ts
+	@$(NODE) bench/million-logs.ts
 
 .PHONY: bench-hedge
 bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s

@@ -22,7 +22,7 @@ export interface Provider {
   readonly words: (blocks: number) => string
 }
 
-export const providers: Readonly<Record<string, Provider>> = {
+const providers: Readonly<Record<string, Provider>> = {
   a: { blocks: 1_000, words: (most) => `exceeds the range allowed for your plan (9999 > ${most})` },
   b: { blocks: 500, words: (most) => `eth_getLogs is limited to a ${most} blocks range` },
   c: { blocks: 200, words: (most) => `please limit the query to at most ${most} blocks` },

@@ -6,8 +6,9 @@ import { rememberedLimits } from '../bytes/limits.ts'
 import { parseSpan } from '../json/scanner.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
-import { type Call, Journal } from '../relay/call.ts'
+import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
+import { ownCall } from '../relay/own-call.ts'
 import type { RelayOptions } from '../relay/relay-context.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
@@ -174,17 +175,9 @@ class Filters {
 
   /** @throws RelayError even if a node refuses it */
   async #elsewhere(call: Call, name: string, params: readonly unknown[]): Promise<Reply> {
-    const { method, request, journal } = call
-    const { internalPath = '' } = method
-    const iface = this.#options.chain.interfaces.get('jsonrpc')
-    if (!iface) throw notFound()
-    const question = { ...questionOf(call), method: name, params }
-    const reply = await this.#relay({
-      ...call,
-      method: iface.classify({ apiInterface: 'jsonrpc', method: name, params, internalPath }),
-      request: withQuestion(request, question),
-      journal: new Journal(journal.startedMs),
-    })
+    const own = ownCall(call, this.#options.chain, name, params)
+    if (!own) throw notFound()
+    const reply = await this.#relay(own)
     if (reply.refusal !== null) throw notFound()
     return reply
   }

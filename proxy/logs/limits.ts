@@ -32,6 +32,12 @@ export class RangeLimits {
     return able.length > 0 ? able : upstreams.filter((each) => !isExcluded(each, wanted))
   }
 
+  /** Whether each upstream that may get the call accepts this number of blocks. */
+  allow(call: Call, size: number): boolean {
+    const accepts = (each: Upstream) => this.of(each) >= size
+    return this.#pool.upstreams.every(accepts) || this.serving(call).every(accepts)
+  }
+
   /** Blocks that one request to the upstream may have. */
   of({ urls }: Upstream): number {
     return Math.max(...urls.map(({ logRange }) => logRange.blocks))

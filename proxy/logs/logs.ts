@@ -81,10 +81,9 @@ class Logs {
       if (!isNew) return this.#split(query)
     }
     if (isVerified) return this.#split(query)
-    const isKnownToFit = (size: number) =>
-      size <= limits.forResults(place?.filter) &&
-      limits.serving(call).every((each) => limits.of(each) >= size)
-    return isKnownToFit(note.blocks) ? this.#single(query) : this.#split(query)
+    const { blocks } = note
+    const mayFit = limits.allow(call, blocks) && blocks <= limits.forResults(place?.filter)
+    return mayFit ? this.#single(query) : this.#split(query)
   }
 
   #verifies(): boolean {

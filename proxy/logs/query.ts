@@ -6,10 +6,11 @@ import { nodeLimits } from '../bytes/limits.ts'
 import type { BlockPoint, Chain } from '../chain/types.ts'
 import { parseJson } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
-import { type Call, Journal, type LogsNote } from '../relay/call.ts'
+import type { Call, Journal, LogsNote } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
+import { ownCall } from '../relay/own-call.ts'
 import { withHeight } from '../relay/pin.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
@@ -133,32 +134,20 @@ export function pieceOf(
   }
 }
 
-export interface AskContext extends Pick<Call, 'signal'> {
-  readonly relay: Relay
-  readonly chain: Chain
-}
-
 /** The result of another method at one of these upstreams; null for an error of any kind. */
 export async function askNode(
   call: Call,
-  { relay, chain, signal }: AskContext,
+  { relay, chain, signal }: Pick<Call, 'signal'> & { readonly relay: Relay; readonly chain: Chain },
   method: string,
   params: readonly unknown[],
   only: readonly string[],
 ): Promise<{ readonly upstream: string; readonly result: unknown } | null> {
-  const iface = chain.interfaces.get('jsonrpc')
-  const { batch: _, ...request } = call.request
-  if (!iface || !(request.body instanceof Uint8Array)) return null
-  const question = { ...(parseJson(request.body) as object), method, params }
-  const { startedMs, deadlineMs } = call.journal
-  const journal = Object.assign(new Journal(startedMs), { clientDeadlineMs: deadlineMs })
+  const own = ownCall(call, chain, method, params)
+  if (!own) return null
+  own.journal.clientDeadlineMs = call.journal.deadlineMs
+  const directives = { ...call.directives, only }
   try {
-    const { incoming, refusal, upstream } = await relay({
-      ...{ ...call, payload: undefined, signal, journal },
-      method: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath: '' }),
-      request: { ...request, body: Buffer.from(JSON.stringify(question)) },
-      directives: { ...call.directives, only },
-    })
+    const { incoming, refusal, upstream } = await relay({ ...own, signal, directives })
     if (refusal) release(incoming.body)
     const body = refusal ? null : await wholeBody(incoming.body, nodeLimits.wholeBytes)
     return body && { upstream, result: valueAt(parseJson(body), ['result']) }

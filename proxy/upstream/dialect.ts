@@ -63,12 +63,13 @@ export const jsonRpcDialect: Dialect = {
         message,
         data,
       }: Partial<ErrorBody> = typeof own === 'object' ? own : { message: own }
-      const words = message ?? rawCode ?? JSON.stringify(own)
+      const said = message ?? rawCode ?? own
+      const words = typeof said === 'string' ? said : JSON.stringify(said)
       const code = Number(rawCode)
       const error = {
         status,
         code: Number.isSafeInteger(code) ? code : null,
-        message: errorWords(code, String(words), data),
+        message: errorWords(code, words, data),
       }
       return { kind: 'error', error }
     }

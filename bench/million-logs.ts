@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ChildProcesses } from '../e2e/processes/child-processes.ts'
+import { startRouter } from '../e2e/processes/router-process.ts'
+import { usageOf } from './process-usage.ts'
+import { scratchDirectory } from './scratch-directory.ts'
+
+/*
+ * The router's memory for one query of a million logs, over 10,000 blocks of a node that accepts
+ * 1,000, with default settings. Fails when the limit is exceeded or a log is missing.
+ *
+ *   node bench/million-logs.ts
+ */
+
+const [firstBlock, lastBlock, head, perBlock, maxBlocks] = [1_000, 10_999, 50_000, 100, 1_000]
+const targetMiB = 64
+const mebibyte = 1024 * 1024
+/** The rate of a slow client. */
+const slowBytesPerSecond = 10_000_000
+const settleMs = 3_000
+
+const hex = (number: number) => `0x${number.toString(16)}`
+const word = (number: number) => `0x${number.toString(16).padStart(64, '0')}`
+
+function logsOf(from: number, to: number): string {
+  const logs: string[] = []
+  for (let at = from * perBlock; at < (to + 1) * perBlock; at++) {
+    const [block, index] = [Math.floor(at / perBlock), hex(at % perBlock)]
+    logs.push(
+      `{"address":"${word(1).slice(0, 42)}","topics":["${word(2)}"],"data":"${word(at)}${word(at).slice(2)}","blockNumber":"${hex(block)}","blockHash":"${word(block)}","transactionHash":"${word(at)}","transactionIndex":"${index}","logIndex":"${index}","removed":false}`,
+    )
+  }
+  return logs.join()
+}
+
+const node = createServer((request, response) => {
+  let text = ''
+  request.on('data', (piece: Buffer) => (text += piece.toString()))
+  request.on('end', () => {
+    const answer = ({ id, method, params }: Question) => {
+      const start = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`
+      const simple = { eth_blockNumber: hex(head), eth_chainId: '0x1' }[method] ?? null
+      if (method !== 'eth_getLogs') return `${start}"result":${JSON.stringify(simple)}}`
+      const [from, to] = [Number(params[0]?.fromBlock), Number(params[0]?.toBlock)]
+      const message = `exceed maximum block range: ${maxBlocks}`
+      if (to - from >= maxBlocks) return `${start}"error":{"code":-32602,"message":"${message}"}}`
+      return `${start}"result":[${logsOf(from, to)}]}`
+    }
+    const question = JSON.parse(text) as Question | Question[]
+    response.setHeader('content-type', 'application/json')
+    response.end(Array.isArray(question) ? `[${question.map(answer).join()}]` : answer(question))
+  })
+})
+
+interface Question {
+  readonly id: unknown
+  readonly method: string
+  readonly params: readonly [{ fromBlock?: string; toBlock?: string }?]
+}
+
+const directory = scratchDirectory('million-logs')
+await using children = new ChildProcesses(directory)
+await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+const { port } = node.address() as AddressInfo
+process.stdout.write('client | idle | peak above idle | seconds | logs\n')
+for (const isSlow of [false, true]) {
+  const router = await startRouter({
+    ...{ children, directory, signal: AbortSignal.timeout(60_000) },
+    name: isSlow ? 'slow' : 'fast',
+    upstreams: [{ name: 'dense', url: `http://127.0.0.1:${port}` }],
+    urlSettings: { 'skip-verifications': ['*'] },
+  })
+  const { pid } = router.child
+  await sleep(settleMs)
+  const idleBytes = usageOf(pid).residentBytes
+  const startedMs = performance.now()
+  const count = await readAll(router.url, isSlow)
+  const aboveMiB = inMiB(usageOf(pid).peakBytes - idleBytes)
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+  const cells = [`${inMiB(idleBytes)} MiB`, `${aboveMiB} MiB`, seconds, count]
+  process.stdout.write(`${isSlow ? 'slow' : 'fast'} | ${cells.join(' | ')}\n`)
+  const isWhole = count === (lastBlock - firstBlock + 1) * perBlock
+  if (!isWhole || aboveMiB > targetMiB) process.exitCode = 1
+}
+node.close()
+node.closeAllConnections()
+process.stdout.write(`\ntarget: at most ${targetMiB} MiB above idle, no log missing: `)
+process.stdout.write(process.exitCode ? 'MISSED\n' : 'met\n')
+
+function inMiB(bytes: number): number {
+  return Math.round(bytes / mebibyte)
+}
+
+/** The number of logs of one query. Each shows its transaction index once. */
+async function readAll(url: string, isSlow: boolean): Promise<number> {
+  const params = [{ fromBlock: hex(firstBlock), toBlock: hex(lastBlock) }]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body })
+  const name = '"logIndex"'
+  const startedMs = performance.now()
+  let [bytes, count, rest] = [0, 0, '']
+  for await (const piece of response.body ?? []) {
+    const text = rest + Buffer.from(piece).toString('latin1')
+    count += text.split(name).length - 1
+    rest = text.slice(1 - name.length)
+    bytes += piece.length
+    const dueMs = (bytes / slowBytesPerSecond) * 1_000
+    const elapsedMs = performance.now() - startedMs
+    if (isSlow && dueMs > elapsedMs) await sleep(dueMs - elapsedMs)
+  }
+  return count
+}
