@@ -139,13 +139,9 @@ test.each<[string[], number, RegExp]>([
     1,
     /^kubectl rpc: error: .*unknown flag: --no-such-flag\n$/,
   ],
-  [
-    ['explain'],
-    2,
-    /Give a guid first, or one of --failed, --slow, --retried, --upstream\. See kubectl rpc --help/,
-  ],
-  [['explain', '-n', 'a', 'guid-1'], 2, /Give a guid first/],
-  [['explain', '../x'], 2, /Give a guid first/],
+  [['explain'], 2, /Give a guid or a flag of explain first\. See kubectl rpc --help/],
+  [['explain', '-n', 'a', 'guid-1'], 2, /Give a guid or/],
+  [['explain', '../x'], 2, /Give a guid or/],
   [['explian', 'guid-1'], 2, /Unknown command "explian"\. See kubectl rpc --help/],
 ])('kubectl rpc %j fails with code %i and says why', async (args, code, why) => {
   const outcome = await rpc(args)

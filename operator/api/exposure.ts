@@ -2,7 +2,27 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { boolean, list, object, oneOf, text } from './field.ts'
 import { annotationMap, labelKey, labelMap, labelSelector } from './labels.ts'
+import { headerName } from './names.ts'
 import type { z } from 'zod'
+
+/** @param rule in CEL */
+function network(rule: string) {
+  const rules = { '{field} must be networks such as 10.0.0.0/8': rule }
+  return text('A network.', { example: '10.0.0.0/8', max: 64, rules })
+}
+
+/** How the router knows the addresses of clients behind proxies. */
+export const proxyFields = {
+  trustedProxies: list(
+    'Networks or addresses of the proxies in front of the router. Behind them, clientAddressHeader names the client. Unset: the address of the connection is the client.',
+    network('isCIDR(self) || isIP(self)'),
+    { max: 64, kind: 'set' },
+  ).optional(),
+  clientAddressHeader: headerName(
+    'Header in which trustedProxies name the client. Ignored from other addresses, which could forge it. Unset: X-Forwarded-For.',
+    'X-Real-IP',
+  ).optional(),
+}
 
 export const serviceSettings = object(
   'The Service in front of the pods.',
@@ -29,11 +49,7 @@ export const serviceSettings = object(
     ).optional(),
     loadBalancerSourceRanges: list(
       'Networks that may reach a Service of type LoadBalancer.',
-      text('A network.', {
-        example: '10.0.0.0/8',
-        max: 64,
-        rules: { 'loadBalancerSourceRanges must be networks such as 10.0.0.0/8': 'isCIDR(self)' },
-      }),
+      network('isCIDR(self)'),
       { max: 64, kind: 'set' },
     ).optional(),
     externalTrafficPolicy: oneOf(

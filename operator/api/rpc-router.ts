@@ -2,20 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { defaultPort } from '../../proxy/config/schema.ts'
-import { networkPolicy, serviceSettings } from './exposure.ts'
+import { networkPolicy, proxyFields, serviceSettings } from './exposure.ts'
 import { described } from './described.ts'
 import { at, boolean, integer, list, object, oneOf, text, kindSchema } from './field.ts'
 import { rpcRouterNames } from './group.ts'
 import { labelSelector } from './labels.ts'
-import {
-  dataKey,
-  headerName,
-  httpUrl,
-  objectName,
-  apiInterface,
-  chainId,
-  methodLists,
-} from './names.ts'
+import { dataKey, httpUrl, objectName, apiInterface, chainId, methodLists } from './names.ts'
 import { autoscaling, pod } from './pod.ts'
 import { byteSize } from './quantity.ts'
 import {
@@ -141,21 +133,7 @@ const spec = object(
     webSocket: webSocket.optional(),
     subscriptions: subscriptions.optional(),
     maxRequestSize: byteSize(described('max-request-bytes'), '1Gi').default('10Mi'),
-    trustedProxies: list(
-      'Addresses of the proxies in front of the router, as ranges. Behind them, clientAddressHeader names the client. Unset: the address of the connection is the client.',
-      text('An address range, or one address.', {
-        example: '10.0.0.0/8',
-        max: 64,
-        rules: {
-          'trustedProxies must be address ranges such as 10.0.0.0/8': 'isCIDR(self) || isIP(self)',
-        },
-      }),
-      { max: 64, kind: 'set' },
-    ).optional(),
-    clientAddressHeader: headerName(
-      'Header in which trustedProxies name the client. Ignored from other addresses, which could forge it. Unset: X-Forwarded-For.',
-      'X-Real-IP',
-    ).optional(),
+    ...proxyFields,
     replicas: integer(
       'Number of pods. Unset: autoscaling decides; without autoscaling, 2 at first and then the current number. Removing replicas or autoscaling does not change the count. kubectl scale sets it.',
       [0, 1000],

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
-import { isNotFound, undeclaredFields } from '../kube/errors.ts'
+import { isNotFound } from '../kube/errors.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
@@ -53,44 +53,33 @@ export class StatusWriter<S extends object> {
     // Given the uid, the API server refuses to write to a different object of the same name.
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
     try {
-      const written = await this.#applyDeclared(intent, signal)
+      const written = await this.#apply(intent, signal)
       const known = { ...written, status: written.status ?? wanted }
       this.#writes.remember(uid ?? '', known)
       return true
     } catch (error) {
       if (isNotFound(error)) return false
-      throw error
-    }
-  }
-
-  /**
-   * Applies what the cluster's CRD declares, since it may be older than the operator.
-   * @param undeclared fields that the API server refused, one after the other
-   */
-  async #applyDeclared(
-    object: WithStatus<S>,
-    signal: AbortSignal,
-    undeclared: readonly string[] = [],
-  ): Promise<WithStatus<S>> {
-    try {
-      const written = await this.#apply(object, signal)
-      const note = `The CRDs are older than this operator, and lack ${undeclared.toSorted().join(', ')}. Apply crds/ of the operator's version.`
-      if (undeclared.length > 0)
-        this.#events.record({ ...occurrence('CrdsOutdated', note), regarding: object })
-      return written
-    } catch (error) {
-      const fields = undeclaredFields(error).filter((field) => !undeclared.includes(field))
-      if (fields.length === 0) throw error
-      return this.#applyDeclared(fields.reduce(without, object), signal, [...undeclared, ...fields])
+      const declared = withoutUndeclared(wanted, error as Error)
+      if (isDeepStrictEqual(declared, wanted)) throw error
+      const note = `The CRDs are older than this operator: apply crds/ of its version. Until then, the status lacks a field. ${(error as Error).message}`
+      this.#events.record({ ...occurrence('CrdsOutdated', note), regarding: object })
+      return this.write(object, declared, signal)
     }
   }
 }
 
-/** Returns a value without a field, which may be in each item of a list. */
-function without<T>(value: T, field: string): T {
-  if (Array.isArray(value)) return value.map((each) => without<unknown>(each, field)) as T
-  const [name = '', ...rest] = field.split('.')
-  if (typeof value !== 'object' || value === null || !(name in value)) return value
-  const { [name as keyof T]: inner, ...others } = value
-  return { ...others, ...(rest.length > 0 && { [name]: without(inner, rest.join('.')) }) } as T
+/** Returns a status without the fields that the API server refused because the CRD lacks them. */
+function withoutUndeclared<S extends object>(status: S, { message }: Error): S {
+  const rest = structuredClone(status)
+  for (const [, path = ''] of message.matchAll(/ \.status\.(\S+): field not declared in schema/g)) {
+    const names = path.replaceAll(/\[[^\]]*\]/g, '').split('.')
+    const last = names.pop() ?? ''
+    // The field may be in each item of a list.
+    const all = names.reduce(
+      (found, name) => found.flatMap((each) => (Reflect.get(each, name) ?? []) as object),
+      [rest as object],
+    )
+    for (const each of all) Reflect.deleteProperty(each, last)
+  }
+  return rest
 }

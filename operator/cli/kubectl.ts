@@ -44,17 +44,14 @@ export async function kubectl(args: readonly string[], io: CommandIo): Promise<n
   }
   if (word !== 'explain' && word !== 'top')
     return refuse(`Unknown command ${JSON.stringify(word)}.`)
-  const flagOf = (each = '') => flagsOf(word).find((name) => each.split('=')[0] === `--${name}`)
-  const isOwn = (each: string, at: number): boolean => {
-    const before = rest[at - 1]?.includes('=') ? undefined : flagOf(rest[at - 1])
-    const isValue = before !== undefined && ownRows[before].valueName !== null
-    const isGuid = word === 'explain' && at === 0 && /^\w[\w-]{0,63}$/.test(each)
-    return isGuid || isValue || flagOf(each) !== undefined
-  }
-  if (word === 'explain' && !isOwn(rest[0] ?? '', 0)) {
-    const names = flagsOf(word).map((name) => `--${name}`)
-    return refuse(`Give a guid first, or one of ${names.join(', ')}.`)
-  }
+  const isFlag = (each = '') => flagsOf(word).some((name) => each.split('=')[0] === `--${name}`)
+  const takesNext = (each = '') =>
+    flagsOf(word).some((name) => each === `--${name}` && ownRows[name].valueName !== null)
+  const isGuid = (each: string) => word === 'explain' && /^\w[\w-]{0,63}$/.test(each)
+  const isOwn = (each: string, at: number) =>
+    isFlag(each) || takesNext(rest[at - 1]) || (at === 0 && isGuid(each))
+  if (word === 'explain' && !isOwn(rest[0] ?? '', 0))
+    return refuse('Give a guid or a flag of explain first.')
   const flags = rest.filter((each, at) => !isOwn(each, at))
   try {
     return await queryRouters([word, ...rest.filter(isOwn)], flags, io.environment)

@@ -103,10 +103,3 @@ export const isExpired = (error: unknown): error is ApiError =>
   hasStatus(error, 410) ||
   (error instanceof ApiError &&
     error.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge'))
-
-/** Applied fields that the schema of the kind lacks, without list keys: `status.listeners.why`. */
-export function undeclaredFields(error: unknown): readonly string[] {
-  if (!(error instanceof ApiError)) return []
-  const found = error.message.matchAll(/ \.(\S+): field not declared in schema/g)
-  return [...new Set(Array.from(found, ([, field = '']) => field.replaceAll(/\[[^\]]*\]/g, '')))]
-}

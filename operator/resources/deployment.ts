@@ -162,10 +162,8 @@ const probes = {
 }
 
 /** Adds default requests and limits. There is no CPU limit, which would only add latency. */
-function withUsual({
-  resources: { requests = {}, limits = {} } = {},
-  workers = 1,
-}: Pod): Resources {
+function withUsual({ resources = {}, workers = 1 }: Pod): Resources {
+  const { requests = {}, limits = {} } = resources
   const isSet = (name: string) => name in requests || name in limits
   const cpu = isSet('cpu') ? {} : { cpu: `${usual.cpuMillis * workers}m` }
   const memory = isSet('memory') ? {} : { memory: `${usual.memoryMiB * workers}Mi` }

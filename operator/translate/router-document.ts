@@ -143,7 +143,7 @@ export function routerDocument(
 }
 
 /** Converts keys such as `minGroups` to `min-groups`. */
-function inDashes(fields: YamlMap): YamlMap {
+export function inDashes(fields: YamlMap): YamlMap {
   const dashed = (key: string) => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [dashed(key), value]))
 }

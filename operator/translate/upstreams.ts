@@ -12,7 +12,7 @@ import {
   inOrder,
 } from './config-text.ts'
 import type { ReferenceData } from './reference-data.ts'
-import type { ChainIdOf, Listener, UpstreamPlan } from './router-document.ts'
+import { type ChainIdOf, inDashes, type Listener, type UpstreamPlan } from './router-document.ts'
 import type { ProviderFaults } from './translation.ts'
 import { type ValueSource, ValueCollector, tlsSection } from './value-collector.ts'
 import type { ProviderRefusal } from './violations.ts'
@@ -140,19 +140,8 @@ class EntryWriter {
 
   nodeUrl(node: NodeUrl, source: ValueSource): NodeUrlEntry {
     return {
+      ...inDashes({ ...node, limits: node.limits && inDashes(node.limits), auth: undefined }),
       url: this.#template(`${source.field}.url`, node.url),
-      timeout: node.timeout,
-      addons: node.addons,
-      'skip-verifications': node.skipVerifications,
-      'max-batch': node.maxBatch,
-      limits: node.limits && {
-        'per-second': node.limits.perSecond,
-        'per-day': node.limits.perDay,
-        concurrent: node.limits.concurrent,
-      },
-      'max-log-blocks': node.maxLogBlocks,
-      compression: node.compression,
-      'trace-context': node.traceContext,
       'auth-config': this.#auth(node, source),
     }
   }
