@@ -158,6 +158,16 @@ export const flags = {
     ),
     default: 'rpc-router-system/rpc-router-operator',
   }),
+  'managed-redis': flag(
+    'true|false',
+    'Allow the operator to write Secrets and StatefulSets, as `mode: Managed` of a store needs.',
+    { of: ['rbac'], fault: oneOf('true', 'false'), default: 'false' },
+  ),
+  monitors: flag(
+    'true|false',
+    'Allow the operator to write PodMonitors and ServiceMonitors of the Prometheus Operator.',
+    { of: ['rbac'], fault: oneOf('true', 'false'), default: 'false' },
+  ),
   output: flag('format', 'Short: -o. yaml or json; validate: text or json.', {
     of: ['render', 'validate', 'rbac'],
     fault: oneOf('yaml', 'json', 'text'),

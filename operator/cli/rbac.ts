@@ -21,6 +21,8 @@ export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): numb
     namespaces: namespacesOf(values),
     serviceAccount: { namespace, name },
     lease: leaseOf(values, namespace),
+    managedRedis: valueOf(values, 'managed-redis') === 'true',
+    monitors: valueOf(values, 'monitors') === 'true',
   }
   const ofUsers = options.namespaces === null ? userRoles : []
   const objects = [...accountManifests(options), ...rbacManifests(options), ...ofUsers]

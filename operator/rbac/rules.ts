@@ -69,6 +69,10 @@ export interface RbacOptions {
   readonly namespaces: readonly string[] | null
   readonly serviceAccount: { readonly namespace: string; readonly name: string }
   readonly lease: { readonly namespace: string; readonly name: string }
+  /** Whether to manage Redis, which takes writing Secrets and StatefulSets. Default: true. */
+  readonly managedRedis?: boolean
+  /** Whether to manage PodMonitors and ServiceMonitors. Default: true. */
+  readonly monitors?: boolean
 }
 
 interface RbacObject extends KubeObject {
@@ -82,14 +86,21 @@ export function rbacManifests({
   namespaces,
   serviceAccount,
   lease,
+  managedRedis = true,
+  monitors = true,
 }: RbacOptions): readonly RbacObject[] {
   const { name } = serviceAccount
+  const rules = namespaceRules.flatMap((rule) => {
+    if (!monitors && rule.group === prometheus) return []
+    const isOfRedis = rule.resource === 'secrets' || rule.resource === 'statefulsets'
+    return managedRedis || !isOfRedis ? rule : { ...rule, verbs: read }
+  })
   const subjects = [{ kind: 'ServiceAccount', ...serviceAccount }]
   const ofRouters =
     namespaces === null
-      ? roleWithBinding('ClusterRole', { name }, namespaceRules, subjects)
+      ? roleWithBinding('ClusterRole', { name }, rules, subjects)
       : namespaces.flatMap((namespace) =>
-          roleWithBinding('Role', { name, namespace }, namespaceRules, subjects),
+          roleWithBinding('Role', { name, namespace }, rules, subjects),
         )
   const ofLease = lease.name === name ? '' : `.${lease.name}`
   const leaseRole = { name: `${name}-lease${ofLease}`, namespace: lease.namespace }
