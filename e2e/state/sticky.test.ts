@@ -156,7 +156,7 @@ describe('five replicas', () => {
     const answers = await Promise.all(
       replicas.map((each) => each.ask('s', { 'rpc-extension': 'nothing-has-it' })),
     )
-    expect(tally(answers)).toEqual({ 'no-upstream': 5 })
+    expect(tally(answers)).toEqual({ 'addon-not-declared': 5 })
     expect((await replicas[1].ask('s')).node).toMatch(/^[abc]$/)
   })
 })

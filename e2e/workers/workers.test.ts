@@ -36,7 +36,14 @@ async function configOf(more: object = {}) {
 }
 
 async function start(more: object = {}, flags: readonly string[] = []): Promise<Program> {
-  const program = await startProgram(workspace, await configOf(more), { flags })
+  return startWith(await configOf(more), flags)
+}
+
+async function startWith(
+  config: Awaited<ReturnType<typeof configOf>>,
+  flags: readonly string[] = [],
+) {
+  const program = await startProgram(workspace, config, { flags })
   const ready = async () => (await read(program, '/readyz')).status === 200
   await waitUntil('all workers are ready', timeoutMs, undefined, ready)
   return program
@@ -138,17 +145,14 @@ test('a worker that keeps dying ends the router with exit code 1', async () => {
 })
 
 test('a reload is applied by all workers or by none', async () => {
-  await using program = await start()
+  const config = await configOf()
+  await using program = await startWith(config)
   const upstreams = async () => {
     const { text } = await read(program, '/status')
     return (JSON.parse(text) as { upstreams: { name: string }[] }).upstreams.map(({ name }) => name)
   }
-  const config = await configOf()
-  const renamed = JSON.stringify({
-    ...config,
-    ...{ 'metrics-listen-address': new URL(program.adminUrl).host },
-    endpoints: [{ ...config.endpoints[0], 'listen-address': new URL(program.urls[0] ?? '').host }],
-  }).replace('"name":"b"', '"name":"c"')
+  const admin = { 'metrics-listen-address': new URL(program.adminUrl).host }
+  const renamed = JSON.stringify({ ...admin, ...config }).replace('"name":"b"', '"name":"c"')
   await workspace.write('router.yml', renamed)
   await program.logged('config reloaded')
   expect(await upstreams()).toEqual(['a', 'c'])
