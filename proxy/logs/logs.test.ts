@@ -11,12 +11,12 @@ describe('a range that no upstream accepts at once', () => {
     const fixture = new LogsFixture(three)
     const { chain } = fixture
     const filter = { topics: [null, null, topics[2]!] }
-    for (let each = 0; each < 20; each++) {
+    for (let each = 0; each < 6; each++) {
       const from = 1 + (each % 2) * 20_000
       const { logs } = await fixture.ask(from, from + 19_999, filter)
       expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(from, from + 19_999, filter)))
     }
-    expect(chain.askedBlocks).toBe(20 * 20_000)
+    expect(chain.askedBlocks).toBe(6 * 20_000)
     expect(chain.refused.length).toBeLessThanOrEqual(6)
   })
 
