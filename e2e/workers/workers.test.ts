@@ -55,7 +55,7 @@ async function read({ adminUrl }: Program, path: string) {
 }
 
 let account = 0
-/** Asks for the balance of a new account. Another block number makes it final. */
+/** A call for the balance of an account that no other call names. @param block of its state */
 const balance = (block = 'latest') => ({
   ...{ jsonrpc: '2.0', id: 1, method: 'eth_getBalance' },
   params: [`0x${(account += 1).toString(16).padStart(40, '0')}`, block],

@@ -19,7 +19,7 @@ import {
   type ConfigRequest,
 } from '../router/checked-config.ts'
 import { openRecording } from './record.ts'
-import { refusalOf, Reloader, type ReloadOptions } from '../router/reload.ts'
+import { preparedOrRefused, Reloader, type ReloadOptions } from '../router/reload.ts'
 import { createRouter, type SharedCooldown } from '../router/router.ts'
 import { createRecorder } from '../telemetry/record/recording.ts'
 import { workerVariable } from '../workers/messages.ts'
@@ -109,21 +109,6 @@ export async function run(
     },
   }
   const router = createRouter(worker ? worker.shareOf(config) : config, context)
-  const reloader = new Reloader(first, beganMs, {
-    ...{ readConfig, redact: widen, state, logger, clock },
-    async apply(_, next) {
-      try {
-        const { commit } = await router.prepare(next)
-        commit()
-        setLog(next)
-        return null
-      } catch (error) {
-        const refusal = refusalOf(error)
-        if (refusal === null) throw error
-        return refusal
-      }
-    },
-  })
   const stopSignal = worker ? worker.stopped : onceStopped(logger)
   try {
     await router.start()
@@ -152,13 +137,23 @@ export async function run(
       },
     })
   } else {
+    const reloader = new Reloader(first, beganMs, {
+      ...{ readConfig, redact: widen, state, logger, clock },
+      async apply(_, next) {
+        const prepared = await preparedOrRefused(() => router.prepare(next))
+        if ('why' in prepared) return prepared
+        prepared.commit()
+        setLog(next)
+        return null
+      },
+    })
     logger.info('router started', { version, config: configPath, sha256: first.sha256 })
     process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
     void reloader.watch()
+    void stopSignal.then(() => reloader.stop())
   }
   const signal = await stopSignal
   logger.info('stopping: calls in flight are answered first', { signal })
-  reloader.stop()
   // At Ctrl-C nobody wants to wait for clients that send nothing.
   const answered = await router.stop(signal !== 'SIGINT')
   await recorder?.close()

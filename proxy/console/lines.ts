@@ -16,7 +16,7 @@ export interface Line {
   readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'plain'
   /** Columns of a table with their titles, for readers too narrow for `text`. */
   readonly cells?: readonly (readonly [title: string, value: string])[]
-  /** Page about this problem, as a URL. */
+  /** URL of the page about this problem. */
   readonly runbook?: string
   /** Text that a filter searches. Lines without it are always shown. */
   readonly about?: string

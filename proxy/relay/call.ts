@@ -30,7 +30,7 @@ export interface Call {
   readonly journal: Journal
   /** The client's params without the id, for deduplication; if absent, the whole body is used. */
   readonly payload?: Uint8Array | undefined
-  /** Absent for calls of the router's own. */
+  /** Absent for the router's own calls. */
   readonly client?: Client | undefined
 }
 

@@ -8,7 +8,7 @@ import type { ConfigState } from '../telemetry/config-state.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { TlsFileError } from '../upstream/wire/upstream-target.ts'
 import type { CheckedConfig } from './checked-config.ts'
-import { NobodyServes } from './router.ts'
+import { NobodyServes, type PreparedConfig } from './router.ts'
 import { counted } from '../words/counted.ts'
 
 /** Poll interval for the files. A change is read once two polls agree. */
@@ -23,6 +23,22 @@ export interface Refusal {
   readonly why: string
   /** Whether a later attempt may succeed. */
   readonly retries: boolean
+}
+
+/**
+ * Prepares a config.
+ * @returns why it cannot be applied, if that is no defect of the router. @throws any other error
+ */
+export async function preparedOrRefused(
+  prepare: () => Promise<PreparedConfig>,
+): Promise<PreparedConfig | Refusal> {
+  try {
+    return await prepare()
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === null) throw error
+    return refusal
+  }
 }
 
 /** @returns null if the error is a defect of the router */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import { whyOccupied } from '../config/problem.ts'
 import type { Address } from '../config/types.ts'
+import { acceptsGzip, gzipBytes } from '../listener/http/compression.ts'
 import { readHead } from '../listener/request-head.ts'
 import { mayRead, openPages } from './admin-hosts.ts'
 import type { ExplainAnswer } from './explain/explain-page.ts'
@@ -99,13 +98,6 @@ export async function startAdmin(
 const hasBody = (headers: FastifyRequest['headers']) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-const compress = promisify(gzip)
-
-/** Whether the client accepts gzip, and does not refuse it with `q=0`. */
-function acceptsGzip(encodings: string | string[] = ''): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(encodings))
-}
-
 const unknownHost =
   'this page is served by IP address, by localhost, by names within a network, and by those that admin-hosts lists\n'
 
@@ -162,8 +154,8 @@ async function makeServer({
     '/metrics': async (reply, { headers }) => {
       const { type, text } = await metrics.page(headers.accept)
       reply.type(type).header('vary', 'accept, accept-encoding')
-      if (!acceptsGzip(headers['accept-encoding'])) return reply.send(text)
-      return reply.header('content-encoding', 'gzip').send(await compress(text))
+      if (!acceptsGzip(headers['accept-encoding'] ?? null)) return reply.send(text)
+      return reply.header('content-encoding', 'gzip').send(await gzipBytes(Buffer.from(text)))
     },
     ...(socket && { '/metrics.json': async (reply) => reply.send(await metrics.json?.()) }),
     '/metrics/overall-health': async (reply) => answered(reply, await health.overall()),

@@ -186,7 +186,7 @@ function readMaxFiles(): number | null {
   }
 }
 
-/** Some readings open a file descriptor. @param atLimit the value if none is left */
+/** Reads a value, which may open a file descriptor. @param atLimit the value if none is left */
 function readAt(read: () => number | null, atLimit: number | null = null): number | null {
   try {
     return read()

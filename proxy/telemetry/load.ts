@@ -9,7 +9,7 @@ import { gcSeconds, maxFiles, openFiles, turnedMs } from './gauges.ts'
 const everyMs = 2_000
 /** Listing the open files takes a microsecond for each. */
 const filesEveryMs = 30_000
-/** Number of samples to compare, so that a short peak is no strain. */
+/** Number of samples to compare, so that a short peak does not count as a strain. */
 const samples = 6
 /** Shares of the time, or of the limit, from which the router is short of a resource. */
 const strained = { busy: 0.95, stalled: 0.5, collecting: 0.2, files: 0.9, bytes: 0.9 } as const
@@ -26,7 +26,7 @@ const readProcess = (): Times => {
   return { busyMs, turnedMs: turnedMs(), gcMs: gcSeconds() * 1_000 }
 }
 
-/** Samples how busy the process is, and reports what it is about to lack. */
+/** Samples the load of the process, and reports resources that are nearly exhausted. */
 export class Load {
   readonly #clock: Clock
   readonly #resources: Pick<Resources, 'strained'>

@@ -83,7 +83,7 @@ export class OneView {
     return JSON.stringify({ ...worst, config: this.#options.state.facts })
   }
 
-  /** Of a call, the explanation of the worker that had it; of lists, all calls by time. */
+  /** Returns a call from the worker that served it. Merges lists by time. */
   async explain(
     guid: string | null,
     query: Readonly<Record<string, unknown>>,

@@ -31,6 +31,15 @@ class Fleet {
   }
 }
 
+/** Two workers, the first of which fetches `key`, as the second knows. */
+async function fetching() {
+  const fleet = new Fleet()
+  const [one, two] = [fleet.worker(1), fleet.worker(2)]
+  await find(one, 'key')
+  await fleet.pass(2)
+  return { fleet, one, two }
+}
+
 /** What a lookup found, or `miss`. */
 async function find(worker: AnswerSharing, key: string): Promise<string> {
   const { entry } = await worker.lookUp(key, ({ body }) => Buffer.from(body as Uint8Array), true)
@@ -53,10 +62,7 @@ test('an answer of one worker serves all; a key that nobody fetched asks nobody'
 })
 
 test('a call in flight at one worker serves another that asks meanwhile', async () => {
-  const fleet = new Fleet()
-  const [one, two] = [fleet.worker(1), fleet.worker(2)]
-  await find(one, 'key')
-  await fleet.pass(2)
+  const { fleet, one, two } = await fetching()
   const found = find(two, 'key')
   await fleet.pass(10)
   await one.keep('key', entryOf('answer'))
@@ -68,10 +74,7 @@ test.each([
   ['takes longer than a lease', (_: AnswerSharing, fleet: Fleet) => fleet.pass(250)],
   ['ends with its worker', async (_: AnswerSharing, fleet: Fleet) => fleet.peers.end(1)],
 ])('if a call in flight %s, the other worker calls an upstream', async (_, event) => {
-  const fleet = new Fleet()
-  const [one, two] = [fleet.worker(1), fleet.worker(2)]
-  await find(one, 'key')
-  await fleet.pass(2)
+  const { fleet, one, two } = await fetching()
   const found = find(two, 'key')
   await fleet.pass(10)
   await event(one, fleet)
@@ -115,10 +118,7 @@ test('a lookup that may not wait, such as that of a slice, waits for no call and
 })
 
 test('an answer that was requested before a reorg is not shared after it', async () => {
-  const fleet = new Fleet()
-  const [one, two] = [fleet.worker(1), fleet.worker(2)]
-  await find(one, 'key')
-  await fleet.pass(2)
+  const { fleet, one, two } = await fetching()
   await two.reorged()
   await fleet.pass()
   await one.keep('key', entryOf('old branch', 100))
@@ -126,10 +126,7 @@ test('an answer that was requested before a reorg is not shared after it', async
 })
 
 test('a second call for a key keeps those that wait for the first', async () => {
-  const fleet = new Fleet()
-  const [one, two] = [fleet.worker(1), fleet.worker(2)]
-  await find(one, 'key')
-  await fleet.pass(2)
+  const { fleet, one, two } = await fetching()
   const found = find(two, 'key')
   await fleet.pass(5)
   await find(one, 'key')

@@ -3,16 +3,20 @@
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { SharedEntry } from '../cache/entry-codec.ts'
-import type { AnswerSharing, Found, SharedFigures } from '../cache/shared-cache.ts'
-import { leaseMs } from '../cache/shared-cache.ts'
+import {
+  type AnswerSharing,
+  type Found,
+  leaseMs,
+  type SharedFigures,
+} from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Peers, Pull } from './messages.ts'
 
-/** Keys that are known to be at other workers. */
+/** Number of keys whose owner is remembered, and for how long. */
 const maxOwners = 200_000
 const ownerMs = 10 * 60_000
-/** Calls in flight at this worker that another one may wait for. */
-const maxFlights = 10_000
+/** Number of calls in flight for which other workers may wait. */
+const maxInFlight = 10_000
 /** Interval of announcements. A message costs as much as 20 keys in it. */
 const announceMs = 2
 /** Longer answers are not passed to another worker. */
@@ -34,9 +38,9 @@ export class PeerAnswers {
   readonly #clock: Clock
   /** The worker that fetched a key last, by the hash of the key. A collision costs one pull. */
   readonly #owners = new LRUCache<number, number>({ max: maxOwners, ttl: ownerMs })
-  readonly #kept: LRUCache<string, SharedEntry>
+  readonly #stored: LRUCache<string, SharedEntry>
   /** The calls in flight, each with the workers that wait for it. */
-  readonly #flights = new Map<string, readonly Pulled[]>()
+  readonly #inFlight = new Map<string, readonly Pulled[]>()
   readonly #pulls = new Map<number, { readonly from: number; readonly pulled: Pulled }>()
   readonly #scopes = new Map<string, { reorgs: number; readonly onReorg: () => void }>()
   /** The workers have no store that could fail. */
@@ -47,7 +51,7 @@ export class PeerAnswers {
   constructor(peers: Peers, clock: Clock, maxBytes: number) {
     this.#peers = peers
     this.#clock = clock
-    this.#kept = new LRUCache({ maxSize: Math.max(1, maxBytes) })
+    this.#stored = new LRUCache({ maxSize: Math.max(1, maxBytes) })
     peers.listen((from, message) => {
       if (message.kind === 'fetched') for (const key of message.hashes) this.#owners.set(key, from)
       if (message.kind === 'pull') this.#answerPull(from, message)
@@ -82,11 +86,12 @@ export class PeerAnswers {
     const owner = this.#owners.get(hash)
     const stored = owner === undefined ? null : await this.#pull(owner, key, mayWait)
     const entry = stored && adopt({ ...stored, reorgs })
-    // A call that may not wait is no call to wait for either.
+    // Only these calls end with `keep` or `drop`, so that no other worker waits in vain.
     if (entry === null && mayWait) {
-      const [oldest] = this.#flights.keys()
-      if (this.#flights.size >= maxFlights && oldest !== undefined) this.#land(oldest, null)
-      this.#flights.set(key, this.#flights.get(key) ?? noPulls)
+      const [oldest] = this.#inFlight.keys()
+      if (this.#inFlight.size >= maxInFlight && oldest !== undefined)
+        this.#settleWaiters(oldest, null)
+      this.#inFlight.set(key, this.#inFlight.get(key) ?? noPulls)
       this.#announce(hash)
     }
     return { entry, reorgs }
@@ -122,29 +127,29 @@ export class PeerAnswers {
   /** Answers a pull, once the call is over if it is in flight. */
   #answerPull(to: number, { id, key, mayWait }: Pull): void {
     const pulled: Pulled = (entry) => this.#peers.send(to, { kind: 'pulled', id, entry })
-    const waiting = mayWait ? this.#flights.get(key) : undefined
-    if (waiting) this.#flights.set(key, [...waiting, pulled])
-    else pulled(this.#kept.get(key) ?? null)
+    const waiting = mayWait ? this.#inFlight.get(key) : undefined
+    if (waiting) this.#inFlight.set(key, [...waiting, pulled])
+    else pulled(this.#stored.get(key) ?? null)
   }
 
   #keep(key: string, entry: SharedEntry, { reorgs }: { readonly reorgs: number }): void {
     const size = key.length + entry.body.length + entryBytes
     // A reorg since the request was sent may have replaced its block.
     const isOld = entry.head >= 0 && entry.reorgs !== reorgs
-    if (size > maxEntryBytes || isOld) return this.#land(key, null)
-    this.#kept.set(key, entry, { size, ttl: Math.ceil(entry.ttlMs) })
-    if (!this.#flights.has(key)) this.#announce(crc32(key))
-    this.#land(key, entry)
+    if (size > maxEntryBytes || isOld) return this.#settleWaiters(key, null)
+    this.#stored.set(key, entry, { size, ttl: Math.ceil(entry.ttlMs) })
+    if (!this.#inFlight.has(key)) this.#announce(crc32(key))
+    this.#settleWaiters(key, entry)
   }
 
   #drop(key: string): void {
-    this.#kept.delete(key)
-    this.#land(key, null)
+    this.#stored.delete(key)
+    this.#settleWaiters(key, null)
   }
 
-  #land(key: string, entry: SharedEntry | null): void {
-    const waiting = this.#flights.get(key) ?? noPulls
-    this.#flights.delete(key)
+  #settleWaiters(key: string, entry: SharedEntry | null): void {
+    const waiting = this.#inFlight.get(key) ?? noPulls
+    this.#inFlight.delete(key)
     for (const pulled of waiting) pulled(entry)
   }
 
@@ -152,12 +157,12 @@ export class PeerAnswers {
     const own = this.#scopes.get(scope)
     if (!own) return
     own.reorgs += 1
-    for (const [key, { head }] of this.#kept.entries())
-      if (head >= 0 && key.startsWith(`${scope} `)) this.#kept.delete(key)
+    for (const [key, { head }] of this.#stored.entries())
+      if (head >= 0 && key.startsWith(`${scope} `)) this.#stored.delete(key)
     own.onReorg()
   }
 
-  /** The worker has ended: nobody answers for it. */
+  /** A worker has ended, and answers no pull. */
   #forget(worker: number): void {
     for (const [key, owner] of this.#owners.entries())
       if (owner === worker) this.#owners.delete(key)

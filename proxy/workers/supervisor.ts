@@ -26,7 +26,7 @@ import { WorkerPages } from './worker-pages.ts'
 const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
 /** Memory of the store: for sessions, heads and sent transactions. */
 const storeBytes = 16 * 1024 * 1024
-/** How long workers may take beyond the drain time to stop. */
+/** How long after the drain time a worker that still runs is killed. */
 const stopGraceMs = 5_000
 
 export interface SupervisorOptions extends Pick<ReloadOptions, 'readConfig' | 'redact'> {
@@ -281,7 +281,7 @@ export class Supervisor {
 
   async #exchange(snapshot: ConfigSnapshot | null): Promise<Refusal | null> {
     if (snapshot === null) throw new Error('a valid config has been read')
-    // One that starts now has the config before this one.
+    // A worker that is starting was given the previous config, and must prepare this one too.
     await Promise.all([...this.#workers.values()].map(({ settled }) => settled))
     const workers = this.#started
     const answers = await Promise.all(

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { shareByStore } from '../cache/shared-cache.ts'
 import type { RouterConfig } from '../config/types.ts'
 import type { CheckedConfig, ConfigSnapshot } from '../router/checked-config.ts'
-import { type Refusal, refusalOf } from '../router/reload.ts'
+import { preparedOrRefused, type Refusal } from '../router/reload.ts'
 import type { PreparedConfig, Router, SharedCooldown } from '../router/router.ts'
 import { loadStores } from '../router/stores.ts'
 import { CacheClient } from '../store/grpc/cache-client.ts'
@@ -38,7 +38,7 @@ export class WorkerLink {
   }
 
   readonly peers: Peers = {
-    send: (to, message) => void this.#send({ kind: 'relay', to, message }),
+    send: (to, message) => this.#send({ kind: 'relay', to, message }),
     listen(received) {
       process.on('message', (message: ToWorker) => {
         if (message.kind === 'relayed') received(message.from, message.message)
@@ -83,12 +83,11 @@ export class WorkerLink {
       if (message.kind === 'discard') prepared?.discard()
       if (message.kind === 'commit') prepared?.commit()
       if (message.kind !== 'prepare') return
-      const ready = prepare(message.snapshot, applying).then((result) => {
+      // An unhandled rejection ends the process, as any defect does.
+      void prepare(message.snapshot, applying).then((result) => {
         prepared = 'commit' in result ? result : null
         this.#send({ kind: 'prepared', refusal: 'commit' in result ? null : result })
       })
-      // Nothing handles a rejection, so it ends the process, as any defect does.
-      void ready
     })
     this.#send({ kind: 'started' })
   }
@@ -103,11 +102,8 @@ export class WorkerLink {
     if (process.connected) process.disconnect?.()
   }
 
-  /** @returns false if the supervisor is gone */
-  #send(message: FromWorker): boolean {
-    if (!process.connected) return false
-    process.send?.(message)
-    return true
+  #send(message: FromWorker): void {
+    if (process.connected) process.send?.(message)
   }
 }
 
@@ -122,13 +118,8 @@ async function prepare(
   snapshot: ConfigSnapshot,
   { read, prepare: apply }: Applying,
 ): Promise<PreparedConfig | Refusal> {
-  try {
-    const next = await read(snapshot)
-    if (next.config) return await apply(next, next.config)
-    return { why: `its ${next.problems[0]?.path}: ${next.problems[0]?.message}`, retries: true }
-  } catch (error) {
-    const refusal = refusalOf(error)
-    if (refusal === null) throw error
-    return refusal
-  }
+  const next = await read(snapshot)
+  const { config } = next
+  if (config) return preparedOrRefused(() => apply(next, config))
+  return { why: `its ${next.problems[0]?.path}: ${next.problems[0]?.message}`, retries: true }
 }

@@ -70,7 +70,7 @@ function* fieldsOf(
     yield* fieldsOf(before?.[name], after?.[name], `${what}.${name}`.replace(/^\./, ''), at)
 }
 
-/** Compares entries that identify the same object, wherever it is; others by their place. */
+/** Pairs entries that identify the same object at any position, and other entries by position. */
 function* entriesOf(
   was: readonly unknown[],
   is: readonly unknown[],

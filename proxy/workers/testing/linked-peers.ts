@@ -20,7 +20,7 @@ export class LinkedPeers {
     }
   }
 
-  /** The worker dies: it gets nothing more, and the others hear of it. */
+  /** Ends a worker: it receives nothing more, and the others are notified. */
   end(number: number): void {
     this.#received.delete(number)
     this.#send(number, null, { kind: 'gone' })
