@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { at, someChain, someUpstream } from '../../proxy/console/facts.fixture.ts'
 import { Browser } from './browser.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
@@ -20,6 +20,11 @@ const call = {
 let browser: Browser
 beforeAll(async () => {
   browser = await Browser.start()
+})
+beforeEach(async () => {
+  // The page of the previous test complains that its replica is gone.
+  await browser.open('about:blank')
+  browser.complaints.length = 0
 })
 afterAll(() => browser[Symbol.asyncDispose]())
 
@@ -61,7 +66,7 @@ test('the page shows the bad node, the reason and the time, and follows changes'
   replica.chains = [someChain([someUpstream('node-a')])]
   await expect.poll(() => browser.text('#state')).toBe('paused')
   expect(await lines()).toContain('disabled')
-  await press('Go on')
+  await press('Resume')
   await expect.poll(lines).toContain('Nothing is wrong')
   await browser.evaluate(
     `document.querySelector('#filter').value = 'other'; document.querySelector('#filter').dispatchEvent(new Event('input'))`,
@@ -124,14 +129,22 @@ test('at 390 px the table becomes words, nothing is cut, and problems link to ru
   await browser.width(390)
   await browser.open(`http://${replica.address}/`)
   const lines = () => browser.text('#lines')
+  const width = () => browser.evaluate(`document.documentElement.scrollWidth`)
   await expect.poll(lines).toContain('node-a · state eligible · ')
-  expect(await lines()).not.toContain('UPSTREAM')
-  expect(await browser.evaluate(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(390)
+  expect(await lines()).toContain('ETH1 jsonrpc · serving 1/2 · rate/s 1.0 · err 10% · ')
+  expect(await lines()).not.toMatch(/UPSTREAM|hedges|retry/)
+  expect(await width()).toBeLessThanOrEqual(390)
+  const heights = `['head', 'filter', 'pause'].map((id) => document.getElementById(id).offsetHeight)`
+  for (const height of await browser.evaluate<number[]>(heights)) expect(height).toBeLessThan(60)
   const links = `[...document.querySelectorAll('#lines a')].filter((each) => !each.hidden).map((each) => each.href.split('/').at(-1))`
   expect(await browser.evaluate(links)).toEqual(['error-ratio-high.md', 'upstream-disabled.md'])
   await press('Why', hostile)
   await expect.poll(() => browser.text('#text')).toContain('State       disabled for')
-  expect(await browser.evaluate(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(390)
+  expect(await browser.evaluate(`document.querySelector('#text a').href`)).toMatch(
+    /\/upstream-disabled\.md$/,
+  )
+  expect(await width()).toBeLessThanOrEqual(390)
   await press('Close')
   await browser.width(null)
+  expect(browser.complaints).toEqual([])
 })
