@@ -12,7 +12,7 @@ interface Sibling {
 interface Case {
   /** Series with which the alert fires, a value per minute. */
   readonly broken: readonly string[]
-  /** Series with which the alert does not fire. */
+  /** Series with which the alert does not fire, at any minute. */
   readonly well: readonly string[]
   /** Series that flap, the first event, and a total outage, as far as the alert knows them. */
   readonly also: readonly Sibling[]
@@ -39,8 +39,11 @@ const calls = (outcome: string, values: string) =>
   `router_requests_total${on({ ...fleet, method: 'eth_call', outcome })} ${values}`
 const took = (le: string, values: string) =>
   `router_request_duration_seconds_bucket${on({ ...fleet, method: 'eth_call', le })} ${values}`
-const attempts = (result: string, values: string) =>
-  `router_attempts_total${on({ ...fleet, upstream: 'alpha', kind: 'first', result })} ${values}`
+const attempts = (result: string, values: string, upstream = 'alpha') =>
+  `router_attempts_total${on({ ...fleet, upstream, kind: 'first', result })} ${values}`
+const onBackup = (values: string) => `router_backup_tier_serving${on(listener)} ${values}`
+const reorgs = (depth: string, values: string, chain = 'ETH1') =>
+  `router_reorgs_total${on({ job: 'rpc/mainnet', instance: 'a:7779', chain, depth })} ${values}`
 const claims = (outcome: string, values: string, instance = 'a:7779') =>
   `router_csm_sticky_claims_total${on({ job: 'rpc/mainnet', instance, outcome })} ${values}`
 const leads = (pod: string, values: string, namespace = 'rpc-router-system') =>
@@ -78,8 +81,8 @@ export const cases: Readonly<Record<string, Case>> = {
     well: [
       up('a:7779', '1x4 0x30'),
       build('a:7779', '1x4 stale'),
-      up('b:7779', '1x30'),
-      build('b:7779', '1x30'),
+      up('b:7779', '1x40'),
+      build('b:7779', '1x40'),
       up('c:9100', '0x30', 'nodes'),
     ],
     also: [
@@ -186,20 +189,20 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: fleet,
     says: '1 % of calls to ETH1 jsonrpc take 4.7s or longer',
   },
-  RouterBreakerOpen: {
-    broken: [`router_breaker_open${on(listener)} 0x4 1x20`],
-    well: [`router_breaker_open${on(listener)} 0x4 1 0x20`],
+  RouterOnBackupTier: {
+    broken: [onBackup('0x9 1x30')],
+    well: [onBackup('0x9 1x1 0x30')],
     also: [
       {
-        when: 'it closes for a trial now and then',
-        series: [`router_breaker_open${on(listener)} 1x5 0 1x5 0 1x5 0 1x5`],
+        when: 'a primary returns for moments',
+        series: [onBackup('1x4 0 1x4 0 1x4 0 1x4 0')],
         from: 1,
-        to: 23,
+        to: 19,
       },
     ],
-    at: 6,
+    at: 13,
     labels: listener,
-    says: 'calls to ETH1 jsonrpc fail at once: no upstream may serve them',
+    says: 'only the backup tier of ETH1 jsonrpc serves',
   },
   RouterUpstreamDisabled: {
     broken: [state('disabled', '1x30')],
@@ -274,6 +277,30 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: { ...fleet, upstream: 'alpha', check: 'block-hash' },
     says: 'alpha of ETH1 jsonrpc returns answers that do not match their requests',
   },
+  RouterReorgDeep: {
+    broken: [reorgs('7+', '0x4 1x20')],
+    well: [reorgs('7+', '3x30'), reorgs('2-6', '0+1x30')],
+    also: [{ when: 'it has happened before', series: [reorgs('7+', '2x4 3x20')], from: 5, to: 13 }],
+    at: 5,
+    labels: { job: 'rpc/mainnet', chain: 'ETH1' },
+    says: 'seven or more blocks of ETH1 were replaced',
+  },
+  RouterReorgStorm: {
+    broken: [reorgs('1', '0x29 0+1x40'), reorgs('2-6', '0x29 0+1x40')],
+    // They are rare, or usual on this chain, which takes half an hour to know.
+    well: [reorgs('1', '0x9 5x30'), reorgs('1', '_x9 0+1x60', 'BSC')],
+    also: [
+      {
+        when: 'they come in bursts',
+        series: [reorgs('1', '0x59 8x9 16x9 24x9 32x9')],
+        from: 61,
+        to: 99,
+      },
+    ],
+    at: 34,
+    labels: { job: 'rpc/mainnet', chain: 'ETH1' },
+    says: 'ETH1 had 8 reorgs in ten minutes, most of those of this hour',
+  },
   RouterUpstreamLagging: {
     broken: [state('lagging', '0x9 1x30')],
     well: [state('lagging', '1 0x2 1 0x2 1 0x2 1 0x2 1 0x20')],
@@ -305,6 +332,22 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our calls (rate or quota)',
   },
+  RouterMethodLimited: {
+    broken: [attempts('limit-of-method', '0x9 0+1x40')],
+    // The whole upstream is limited, and one method once.
+    well: [attempts('http-rate-limited', '0+1x40'), attempts('method-rate-limited', '0x4 1x40')],
+    also: [
+      {
+        when: 'it is the first time',
+        series: [attempts('method-rate-limited', '0x4 3x60')],
+        from: 10,
+        to: 60,
+      },
+    ],
+    at: 18,
+    labels: { ...fleet, upstream: 'alpha' },
+    says: 'alpha of ETH1 jsonrpc limits one of the methods',
+  },
   RouterRedundancyLost: {
     broken: [...urls('2x40', '2x9 1x30'), cooling('0x40')],
     // A URL in cooldown, an upstream that is gone, and one that is dying.
@@ -328,17 +371,31 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RouterUpstreamUnreliable: {
     broken: [attempts('answer', '0+70x30'), attempts('overtaken', '0+30x30')],
+    // Two unlucky calls, together and apart, and a burst of failures, each among few calls.
     well: [
-      attempts('answer', '0+70x30'),
+      attempts('answer', '0+2x30'),
       attempts('aborted', '0+900x30'),
-      attempts('overtaken', '0+10x30'),
+      attempts('timeout', '0x9 2x30'),
+      attempts('answer', '0+2x30', 'beta'),
+      attempts('timeout', '0x6 1x4 2x30', 'beta'),
+      attempts('answer', '0+2x30', 'gamma'),
+      attempts('timeout', '0x6 9x30', 'gamma'),
     ],
     also: [
       {
         when: 'every attempt fails',
-        series: [attempts('server-error', '0+30x30')],
-        from: 6,
+        series: [attempts('server-error', '0+3x30')],
+        from: 4,
         to: 30,
+      },
+      {
+        when: 'half of three calls a minute hang',
+        series: [
+          attempts('answer', '0+3x9 27 29 30 32 33 35 36 38 39'),
+          attempts('overtaken', '0x9 0 1 3 4 6 7 9 10 12'),
+        ],
+        from: 15,
+        to: 18,
       },
       {
         when: 'it fails in bursts',
@@ -346,11 +403,11 @@ export const cases: Readonly<Record<string, Case>> = {
           attempts('answer', '0+30x60'),
           attempts('timeout', '0+30x8 270x3 300+30x8 570x3 600+30x20'),
         ],
-        from: 6,
+        from: 4,
         to: 40,
       },
     ],
-    at: 6,
+    at: 4,
     labels: { ...fleet, upstream: 'alpha' },
     says: 'alpha of ETH1 jsonrpc fails or hangs in 30% of its first attempts',
   },
@@ -373,19 +430,22 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RouterFilesNearLimit: {
     broken: [
-      'router_process_open_fds{instance="a:7779"} 950x30',
+      'router_process_open_fds{instance="a:7779"} 475x30',
       'router_process_max_fds{instance="a:7779"} 1000x30',
     ],
     well: [
-      'router_process_open_fds{instance="a:7779"} 950x4 850x30',
+      'router_process_open_fds{instance="a:7779"} 475x2 425x40',
       'router_process_max_fds{instance="a:7779"} 1000x40',
+      // Of many files, clients leave 8,192.
+      'router_process_open_fds{instance="b:7779"} 900000x40',
+      'router_process_max_fds{instance="b:7779"} 1048576x40',
     ],
     also: [
       {
         when: 'the number wavers',
         series: [
-          'router_process_open_fds{instance="a:7779"} 950 890 960 890 950 890 960 890 950 890 960',
-          'router_process_max_fds{instance="a:7779"} 1000x20',
+          'router_process_open_fds{instance="a:7779"} 91800 90900 91900 90900 91800 90900 91900 90900 91800 90900 91900',
+          'router_process_max_fds{instance="a:7779"} 108192x20',
         ],
         from: 5,
         to: 10,
@@ -393,7 +453,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
     at: 5,
     labels: { instance: 'a:7779' },
-    says: 'a:7779 uses 95% of the files that it may open',
+    says: 'a:7779 has opened 95% of the files that clients may take',
   },
   RouterEventLoopDelayed: {
     broken: ['router_process_event_loop_delay_seconds{instance="a:7779",quantile="0.99"} 0.25x30'],
@@ -578,7 +638,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RpcRouterNotReady: {
     broken: [`rpc_operator_router_ready${on(router)} 1x4 0x30`],
-    well: [`rpc_operator_router_ready${on(router)} 0x10 1 0x10 1x30`],
+    well: [`rpc_operator_router_ready${on(router)} 1x9 0x7 1x30`],
     also: [
       {
         when: 'it is ready for moments',

@@ -12,8 +12,9 @@ import { type SimNode, startSimNode } from '../../upstream-sim/sim-node.ts'
 import { type LivePrometheus, startPrometheus } from './live-prometheus.ts'
 
 /*
- * Eight outages at once, each behind a router of its own, in a real Prometheus with the shipped
- * rules, ten times faster than usual: the right alert fires, and none names an innocent node.
+ * Outages at once, each behind a router of its own, in a real Prometheus with the shipped rules,
+ * ten times faster than usual: the right alert fires, and none names an innocent node. Each router
+ * gets ten calls a second, which the rules see as one.
  */
 
 interface Outage {
@@ -23,6 +24,8 @@ interface Outage {
   readonly also?: readonly string[]
   /** Whether every node fails, and none is innocent. */
   readonly isTotal?: boolean
+  /** Whether the second node is a backup, instead of a URL of `alpha`. */
+  readonly hasBackup?: boolean
   /** Breaks the node `alpha`, or its second URL, or more. */
   begin(outage: Parts): void | Promise<unknown>
 }
@@ -55,6 +58,22 @@ const outages: Readonly<Record<string, Outage>> = {
       for (const { faults } of [alpha, second]) faults.add({ kind: 'rate-limit', retryAfter: 5 })
     },
   },
+  'a provider limits one method': {
+    alert: 'RouterMethodLimited',
+    also: failing,
+    begin({ alpha, second }) {
+      const message = 'rate limit exceeded for method eth_getBalance'
+      for (const { faults } of [alpha, second])
+        faults.add({ kind: 'error', code: -32005, message }, { methods: ['eth_getBalance'] })
+    },
+  },
+  'all primaries are dead': {
+    alert: 'RouterOnBackupTier',
+    also: [...failing, 'RouterErrorRatioHigh'],
+    isTotal: true,
+    hasBackup: true,
+    begin: ({ nodes }) => Promise.all(nodes.map((node) => node.stop())),
+  },
   'a node serves another chain': {
     alert: 'RouterUpstreamRejected',
     begin() {},
@@ -67,7 +86,7 @@ const outages: Readonly<Record<string, Outage>> = {
   },
   'all nodes are dead': {
     alert: 'RouterNoEndpointServing',
-    also: [...failing, 'RouterErrorRatioHigh', 'RouterBreakerOpen'],
+    also: [...failing, 'RouterErrorRatioHigh'],
     isTotal: true,
     begin: ({ nodes, second }) => Promise.all([...nodes, second].map((node) => node.stop())),
   },
@@ -94,6 +113,7 @@ let prometheus: LivePrometheus
 async function start(name: string): Promise<Parts> {
   const chain = createChainModel({ clock: patientClock, seed: name })
   const isOther = name === 'a node serves another chain'
+  const { hasBackup = false } = outages[name]!
   const methods = isOther ? { eth_chainId: () => '0x5' } : {}
   const nodes = await Promise.all(
     ['alpha', 'beta', 'gamma', 'second'].map(async (node) =>
@@ -114,8 +134,9 @@ async function start(name: string): Promise<Parts> {
       apiInterface: 'jsonrpc',
       nodes: [alpha, beta, gamma].map((node) => ({
         name: node.name,
-        urls: [node, ...(node === alpha ? [second] : [])].map(({ url }) => ({ url })),
+        urls: [node, ...(node === alpha && !hasBackup ? [second] : [])].map(({ url }) => ({ url })),
       })),
+      ...(hasBackup && { backups: [{ name: 'backup', urls: [{ url: second.url }] }] }),
     },
   ])
   const settings = { 'skip-websocket-verification': true, 'epoch-duration': '90s' }

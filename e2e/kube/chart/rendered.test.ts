@@ -229,6 +229,23 @@ describe('values', () => {
     expect(await kinds(false)).toEqual([])
   })
 
+  test('a released chart links each alert to the page of its version', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'released-'))
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true })
+    })
+    cpSync(chart, folder, { recursive: true })
+    const about = parse(read('Chart.yaml')) as object
+    const home = 'https://git.example.com/rpc'
+    writeFileSync(join(folder, 'Chart.yaml'), stringify({ ...about, home }))
+    const text = await printed(
+      helm(['template', 'x', folder, '--set', 'metrics.prometheusRule.enabled=true']),
+    )
+    const page = 'docs/runbooks/router-down.md'
+    expect(text).toContain(`runbook_url: ${home}/blob/v${packageJson.version}/${page}\n`)
+    expect(await template('--set', 'metrics.prometheusRule.enabled=true')).not.toContain('_url:')
+  })
+
   test.each([
     ['replicas=many', '/replicas'],
     ['image.pullPolicy=Sometimes', '/image/pullPolicy'],
