@@ -17,7 +17,7 @@ import { SteadyLoad } from './steady-load.ts'
 // while one of three real nodes is dead under load. Needs Chromium.
 
 const guides = join(import.meta.dirname, '../../docs/guides')
-const [width, height, scale] = [1280, 310, 1.5]
+const [width, scale] = [1280, 1.5]
 const over = new AbortController()
 const signal = AbortSignal.any([interruptSignal(), over.signal])
 const directory = await mkdtemp(join(tmpdir(), 'rpc-router-screenshots-'))
@@ -43,7 +43,7 @@ try {
   await sleep(8_000, undefined, { signal })
 
   await using browser = await Browser.start()
-  await browser.size(width, height, scale)
+  await browser.size(width, 400, scale)
   await browser.scheme('light')
   await browser.open(`${adminUrl}/`)
   await sleep(3_000)
@@ -52,9 +52,9 @@ try {
   const { stdout } = await runProgram(['top', '--once', '--at', new URL(adminUrl).host])
   const text = stdout.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
   const style =
-    'margin:-8px;min-height:100vh;padding:20px;white-space:pre-wrap;background:#15181d;color:#d7dde5;font:15px/1.4 monospace'
+    'margin:-8px;min-height:100vh;padding:20px;white-space:pre-wrap;background:#15181d;color:#d7dde5;font:12px/1.6 monospace'
   await browser.open(`data:text/html,${encodeURIComponent(`<pre style="${style}">${text}</pre>`)}`)
-  await browser.size(width, height, scale)
+  await browser.size(width, 300, scale)
   await sleep(1_000)
   await writeFile(join(guides, 'top.png'), await browser.screenshot())
   over.abort()

@@ -70,7 +70,7 @@ test('at 80 columns: problems, chains with the worst upstream first, failed call
     ' btc-a\ufffd[2J (backu… eligible      0.0      -      -     -      -         0   100s',
     '',
     'LAST FAILED CALLS',
-    '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs: node-b attem',
+    '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs: node-b atte…',
   ])
 })
 
@@ -123,6 +123,7 @@ test('details are sentences with units, without what is unknown', () => {
   const limit = { method: 'eth_getLogs', why: 'http-rate-limited', until: at(110) }
   const upstream = someUpstream('a', {
     ...{ cooldownLeftMs: 76_250.626, urlsInCooldown: 1, latencyMs: 12.3, score: 0.5 },
+    since: at(100 - 3 * 86_400),
     ...{ lagBlocks: 4, lagSeconds: 48, learnedPerSecond: 12.345, methodLimits: [limit] },
     urls: [
       { position: 1, url: 'https://a.example', why: null, since: null },
@@ -132,7 +133,8 @@ test('details are sentences with units, without what is unknown', () => {
     durations: took(7),
   })
   const details = detailsOf(viewOf([someLook(someFacts(100, [someChain([upstream])]))]))
-  expect(details.get('ETH1 jsonrpc a')?.split('\n').slice(2)).toEqual([
+  expect(details.get('ETH1 jsonrpc a')?.split('\n').slice(1)).toEqual([
+    'State       eligible for 3 d, since 2026-01-28 03:01:40 UTC',
     'Attempts    11 attempts in the last minute, 100 % of all; 0 in flight',
     'Hanging     another upstream overtook 40 % of its first attempts',
     'Retries     1 retry, 0 of 0 hedges won',

@@ -130,10 +130,15 @@ function fitted(cells: readonly string[], { columns, nameWidth }: Layout): strin
     const width = at === 0 ? -nameWidth : (widths[at - 1] ?? Infinity)
     const most = Math.abs(width)
     const text = clean(cell)
-    const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text
+    const cut = cutTo(most, text)
     return width < 0 ? cut.padEnd(most) : width < Infinity ? cut.padStart(width) : cut
   })
-  return shown.join(' ').trimEnd().slice(0, columns)
+  return cutTo(columns, shown.join(' ').trimEnd())
+}
+
+/** Marks the cut: half a port would be another one. */
+function cutTo(length: number, text: string): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text
 }
 
 function chainLine(chain: ChainView, own: readonly Line[], layout: Layout): Line {
@@ -148,7 +153,7 @@ function chainLine(chain: ChainView, own: readonly Line[], layout: Layout): Line
 /** Mistakes of callers have no list of calls, so their counts never expire. */
 function refusedLines({ name, refused }: ChainView, columns: number): readonly Line[] {
   const counts = countsText(refused)
-  const text = clean(` refused requests since the start: ${counts}`).slice(0, columns)
+  const text = cutTo(columns, clean(` refused requests since the start: ${counts}`))
   return counts === '' ? [] : [{ text, tone: 'plain', about: name }]
 }
 
@@ -183,7 +188,7 @@ function callLine(call: FailedCall, { chains }: View, columns: number): Line {
   const id = columns < wideColumns ? guid.slice(0, 8) : guid
   const name = `${chain} ${iface}`
   const head = `${at.slice(11, 19)} ${id} ${outcome.padEnd(15)} ${took} ${name} ${method ?? '-'}`
-  const text = clean(why === '' ? head : `${head}: ${why}`).slice(0, columns)
+  const text = cutTo(columns, clean(why === '' ? head : `${head}: ${why}`))
   const address = chains.find((each) => each.name === name)?.addresses[0] ?? '0.0.0.0:3360'
   const about = `${chain} ${method} ${outcome}`
   return { text, tone: 'plain', about, opens: guid, curl: curlOf(call, address) }
@@ -225,7 +230,8 @@ function detailRows(
 ): readonly (readonly [title: string, text: string | number | null])[] {
   const { state, since, until, lagBlocks, lagSeconds, latencyMs, p50Seconds, p99Seconds } = each
   const spanTo = (to: string) => span(Math.abs(Date.parse(to) - Date.parse(at)))
-  const utc = (time: string) => `${time.slice(11, 19)} UTC`
+  const dayOf = (time: string) => (time.startsWith(at.slice(0, 10)) ? '' : `${time.slice(0, 10)} `)
+  const utc = (time: string) => `${dayOf(time)}${time.slice(11, 19)} UTC`
   const seconds = (value: number | null) => (value === null ? '-' : span(value * 1_000))
   const share = (value: number | null) => (value === null ? '-' : `${Math.round(value * 100)} %`)
   const failed = countsText(each.errors)

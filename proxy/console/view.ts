@@ -277,8 +277,8 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
     [failed, 'error-ratio-high', failures(chain, 'calls')],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
     ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
-    ['odd', 'finalized-mismatch', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
-    ['odd', 'upstream-disabled', onBackup],
+    ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
+    ['odd', 'no-endpoint-serving', onBackup],
   ]
 }
 
