@@ -123,7 +123,6 @@ test('details are sentences with units, without what is unknown', () => {
   const limit = { method: 'eth_getLogs', why: 'http-rate-limited', until: at(110) }
   const upstream = someUpstream('a', {
     ...{ cooldownLeftMs: 76_250.626, urlsInCooldown: 1, latencyMs: 12.3, score: 0.5 },
-    since: at(100 - 3 * 86_400),
     ...{ lagBlocks: 4, lagSeconds: 48, learnedPerSecond: 12.345, methodLimits: [limit] },
     urls: [
       { position: 1, url: 'https://a.example', why: null, since: null },
@@ -131,6 +130,7 @@ test('details are sentences with units, without what is unknown', () => {
     ],
     attempts: { first: { answer: 6, overtaken: 4 }, retry: { answer: 1 } },
     durations: took(7),
+    since: at(100 - 3 * 86_400),
   })
   const details = detailsOf(viewOf([someLook(someFacts(100, [someChain([upstream])]))]))
   expect(details.get('ETH1 jsonrpc a')?.split('\n').slice(1)).toEqual([
