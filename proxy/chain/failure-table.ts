@@ -38,13 +38,13 @@ export interface FailureClass {
 
 /** What a node limits in a range of blocks. */
 export interface RangeLimit {
-  /** The number of blocks, or the length of the result and the time to find it. */
+  /** The number of blocks, the length of the result, or the time or another measure of the work. */
   readonly limits: (typeof rangeLimits)[number]
   /** Blocks that the node names as acceptable; null if it names none. */
   readonly blocks: number | null
 }
 
-export const rangeLimits = ['blocks', 'results'] as const
+export const rangeLimits = ['blocks', 'results', 'work'] as const
 
 export const limitKinds = ['rate', 'quota', 'call', 'connection'] as const
 
