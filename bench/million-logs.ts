@@ -66,10 +66,16 @@ await using children = new ChildProcesses(directory)
 await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
 const { port } = node.address() as AddressInfo
 process.stdout.write('client | idle | peak above idle | seconds | logs\n')
-for (const isSlow of [false, true]) {
+const cases = [
+  { name: 'fast', isSlow: false, atOnce: 1 },
+  { name: 'slow', isSlow: true, atOnce: 1 },
+  { name: 'two fast', isSlow: false, atOnce: 2 },
+  { name: 'two slow', isSlow: true, atOnce: 2 },
+]
+for (const { name, isSlow, atOnce } of cases) {
   const router = await startRouter({
     ...{ children, directory, signal: AbortSignal.timeout(60_000) },
-    name: isSlow ? 'slow' : 'fast',
+    name: name.replace(' ', '-'),
     upstreams: [{ name: 'dense', url: `http://127.0.0.1:${port}` }],
     urlSettings: { 'skip-verifications': ['*'] },
   })
@@ -77,12 +83,13 @@ for (const isSlow of [false, true]) {
   await sleep(settleMs)
   const idleBytes = usageOf(pid).residentBytes
   const startedMs = performance.now()
-  const count = await readAll(router.url, isSlow)
+  const reads = Array.from({ length: atOnce }, () => readAll(router.url, isSlow))
+  const counts = await Promise.all(reads)
   const aboveMiB = inMiB(usageOf(pid).peakBytes - idleBytes)
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
-  const cells = [`${inMiB(idleBytes)} MiB`, `${aboveMiB} MiB`, seconds, count]
-  process.stdout.write(`${isSlow ? 'slow' : 'fast'} | ${cells.join(' | ')}\n`)
-  const isWhole = count === (lastBlock - firstBlock + 1) * perBlock
+  const cells = [`${inMiB(idleBytes)} MiB`, `${aboveMiB} MiB`, seconds, counts.join(' ')]
+  process.stdout.write(`${name} | ${cells.join(' | ')}\n`)
+  const isWhole = counts.every((count) => count === (lastBlock - firstBlock + 1) * perBlock)
   if (!isWhole || aboveMiB > targetMiB) process.exitCode = 1
 }
 node.close()

@@ -144,14 +144,14 @@ export function retentionOf(
 }
 
 /** Whether the relay accepted the answer rather than using it as a fallback. */
-function isAccepted({ journal }: Call, reply: Reply): boolean {
+export function isAccepted({ journal }: Pick<Call, 'journal'>, reply: Reply): boolean {
   const attempt = attemptOf(journal, reply)
   const expected = reply.refusal === null ? 'answer' : 'node-error'
   return attempt?.result === expected && !attempt.missedBlock && !attempt.isDoubted
 }
 
 /** Whether the answer violates a check, even if upstreams agree. It must not serve other calls. */
-export function isDoubtful({ journal }: Call, reply: Reply): boolean {
+export function isDoubtful({ journal }: Pick<Call, 'journal'>, reply: Reply): boolean {
   const attempt = attemptOf(journal, reply)
   return attempt !== undefined && (attempt.isDoubted || attempt.violation !== null)
 }

@@ -13,16 +13,17 @@ import { Refused, type SplitQuery } from './split-query.ts'
 type Parts = AsyncGenerator<LogList, void>
 
 /** The answer to a split query: in memory if it is short, otherwise a stream. */
-export async function answerOf(query: SplitQuery, parts: Parts): Promise<Reply> {
+export async function answerOf(query: SplitQuery): Promise<Reply> {
+  const parts = query.parts()
   const logs: LogList[] = []
   let length = 0
   let isWhole = false
   try {
     while (!isWhole && length <= nodeLimits.collectedBytes) {
       const part = await parts.next()
-      if (part.done) isWhole = true
-      else logs.push(part.value)
-      length += part.done ? 0 : lengthOf(part.value)
+      isWhole = part.done === true
+      logs.push(part.value ?? [])
+      length += lengthOf(part.value ?? [])
     }
   } catch (error) {
     if (error instanceof Refused) return error.reply
@@ -32,18 +33,13 @@ export async function answerOf(query: SplitQuery, parts: Parts): Promise<Reply> 
   const first = bytesOf(logs.flat())
   query.isStreaming = !isWhole
   const { upstream, latestBlock } = query
+  const body = isWhole
+    ? Buffer.concat([start, first, end])
+    : streamOf(query, bytesIn(query, parts, start, first, end))
+  const headers = ['content-type', 'application/json']
   return {
-    incoming: {
-      status: 200,
-      headers: ['content-type', 'application/json'],
-      body: isWhole
-        ? Buffer.concat([start, first, end])
-        : streamOf(query, parts, start, first, end),
-      trailers: () => [],
-    },
-    upstream,
-    refusal: null,
-    latestBlock: latestBlock === Infinity ? null : latestBlock,
+    incoming: { status: 200, headers, body, trailers: () => [] },
+    ...{ upstream, refusal: null, latestBlock: latestBlock === Infinity ? null : latestBlock },
   }
 }
 
@@ -56,35 +52,35 @@ function shellOf({ reader }: Call, isOwn: boolean): readonly [Uint8Array, Uint8A
   return [shell.subarray(0, -2), shell.subarray(-2)]
 }
 
-function streamOf(
+async function* bytesIn(
   query: SplitQuery,
   parts: Parts,
   ...[start, first, end]: readonly [Uint8Array, Uint8Array, Uint8Array]
-): BodyStream {
-  async function* bytes() {
-    try {
-      yield start
-      yield* chunksOf(first)
-      for await (const logs of parts) {
-        query.held.hold(-lengthOf(logs))
-        yield arrayBytes.comma
-        yield* chunksOf(bytesOf(logs))
-      }
-      yield end
-    } catch (cause) {
-      if (!(cause instanceof RelayError || cause instanceof Refused)) throw cause
-      throw new TransportError('truncated', cause.message, true, { cause })
-    } finally {
-      query.end()
+) {
+  try {
+    yield start
+    yield* chunksOf(first)
+    for await (const logs of parts) {
+      query.held.hold(-lengthOf(logs))
+      yield arrayBytes.comma
+      yield* chunksOf(bytesOf(logs))
     }
+    yield end
+  } catch (cause) {
+    if (!(cause instanceof RelayError || cause instanceof Refused)) throw cause
+    throw new TransportError('truncated', cause.message, true, { cause })
+  } finally {
+    query.end()
   }
-  const source = bytes()
+}
+
+function streamOf(query: SplitQuery, bytes: AsyncGenerator<Uint8Array, void>): BodyStream {
   const stop = () => {
     // A generator that never ran has no `finally`.
     query.end()
-    return source.return()
+    return bytes.return()
   }
-  return { head: [], [Symbol.asyncIterator]: () => ({ next: () => source.next(), return: stop }) }
+  return { head: [], [Symbol.asyncIterator]: () => ({ next: () => bytes.next(), return: stop }) }
 }
 
 function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {

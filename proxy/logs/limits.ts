@@ -1,23 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { RangeLimit as RangeRefusal } from '../chain/failure-table.ts'
 import type { AttemptRecord, Call } from '../relay/call.ts'
 import { addonsOf } from '../relay/needs.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { anyUpstream, isExcluded } from '../upstream/wanted.ts'
 
-/** Filters whose results were limited. */
+/** Filters whose density is known. */
 const maxFilters = 1_000
+/** Share of older answers in a density, after each answer. */
+const memory = 0.75
+/** Answers of the full size after which requests get twice as many blocks. */
+const winsToGrow = 16
+/** Share of a new request in the time of requests. */
+const weight = 0.1
+
+/** How many logs and bytes of logs a filter has per block, by its last answers. */
+export class Density {
+  /** Blocks that show it; older ones count less. */
+  blocks = 0
+  #logs = 0
+  #bytes = 0
+  /** Blocks of a request that nodes can serve. */
+  #most = Infinity
+  /** Answers of that size. */
+  #wins = 0
+
+  get isKnown(): boolean {
+    return this.blocks > 0
+  }
+
+  logsIn(blocks: number): number {
+    return this.isKnown ? (blocks * this.#logs) / this.blocks : 0
+  }
+
+  /** Blocks that have about this many logs, or bytes, if that is known. */
+  blocksOf({ logs = Infinity, bytes = Infinity }): number {
+    if (!this.isKnown) return this.#most
+    const fitting = Math.min(logs / this.#logs, bytes / this.#bytes) * this.blocks
+    return Math.min(this.#most, Math.floor(fitting))
+  }
+
+  answered(blocks: number, logs: number, bytes: number): void {
+    this.blocks = this.blocks * memory + blocks
+    this.#logs = this.#logs * memory + logs
+    this.#bytes = this.#bytes * memory + bytes
+    if (blocks < this.#most || ++this.#wins % winsToGrow > 0) return
+    this.#most *= 2
+  }
+
+  /** @returns blocks to request instead */
+  refused({ limits, blocks }: RangeRefusal, size: number): number {
+    const cutTo = blocks !== null && blocks < size ? blocks : Math.ceil(size / 2)
+    // Otherwise the limit of the URL and the density tell how many blocks it accepts.
+    if (limits === 'work' || (limits === 'results' && !this.isKnown))
+      this.#most = Math.min(this.#most, cutTo)
+    return cutTo
+  }
+}
 
 /** The ranges that the upstreams of a pool accept. */
 export class RangeLimits {
   readonly #pool: Pick<Pool, 'upstreams' | 'pick'>
-
-  /** Blocks per request that results allow, by filter; the first was set the longest ago. */
-  readonly #results = new Map<string, number>()
+  /** By filter; the first was used the longest ago. */
+  readonly #densities = new Map<string, Density>()
+  /** Time of a request. */
+  requestMs = 50
 
   constructor(pool: Pick<Pool, 'upstreams' | 'pick'>) {
     this.#pool = pool
+  }
+
+  /** @param filter null if it is unknown */
+  densityOf(filter: string | null): Density {
+    const density = (filter !== null && this.#densities.get(filter)) || new Density()
+    if (filter === null) return density
+    this.#densities.delete(filter)
+    this.#densities.set(filter, density)
+    const [oldest = ''] = this.#densities.keys()
+    if (this.#densities.size > maxFilters) this.#densities.delete(oldest)
+    return density
   }
 
   /** Upstreams that may get the call: those in service, or all while there is none. */
@@ -33,37 +96,37 @@ export class RangeLimits {
   }
 
   /** Whether each upstream that may get the call accepts this number of blocks. */
-  allow(call: Call, size: number): boolean {
-    const accepts = (each: Upstream) => this.of(each) >= size
+  allow(call: Call, size: number, density: Density): boolean {
+    const accepts = (each: Upstream) => this.of(each, density) >= size
     return this.#pool.upstreams.every(accepts) || this.serving(call).every(accepts)
   }
 
   /** Blocks that one request to the upstream may have. */
-  of({ urls }: Upstream): number {
-    return Math.max(...urls.map(({ logRange }) => logRange.blocks))
+  of({ urls }: Upstream, density: Density): number {
+    const all = urls.map(({ logRange: { blocks, logs } }) =>
+      Math.min(blocks, density.blocksOf({ logs })),
+    )
+    return Math.max(1, ...all)
   }
 
-  /** Blocks per request that results allow; Infinity if that is unknown. */
-  forResults(filter: string | null = null): number {
-    return this.#results.get(filter ?? '') ?? Infinity
+  /** Whether an upstream has returned about as many logs as so many blocks have. */
+  isProven(call: Call, size: number, density: Density): boolean {
+    const urls = this.serving(call).flatMap((each) => each.urls)
+    const logs = density.logsIn(size)
+    return density.isKnown && urls.some(({ logRange }) => logRange.provenLogs >= logs)
   }
 
-  limitResults(filter: string | null, blocks: number): void {
-    if (filter === null) return
-    this.#results.delete(filter)
-    this.#results.set(filter, blocks)
-    const [oldest = ''] = this.#results.keys()
-    if (this.#results.size > maxFilters) this.#results.delete(oldest)
-  }
-
-  /** Learns from the attempts of a request for this number of blocks. */
-  learn(attempts: readonly AttemptRecord[], size: number): void {
-    for (const { upstream, origin, result } of attempts) {
+  /** Learns from the attempts of a request. @param logs how many it returned; 0 if unknown */
+  learn(attempts: readonly AttemptRecord[], size: number, density: Density, logs: number): void {
+    for (const { upstream, origin, result, startedMs, endedMs } of attempts) {
       const urls = this.#pool.upstreams.find(({ name }) => name === upstream)?.urls ?? []
       const limit = urls.find(({ printable }) => printable === origin)?.logRange
-      if (result === 'answer') limit?.answered(size)
-      else if (typeof result === 'object' && result?.range?.limits === 'blocks')
-        limit?.refused(size, result.range.blocks)
+      const range = typeof result === 'object' ? result?.range : undefined
+      if (result === 'answer') {
+        limit?.answered(size, logs)
+        this.requestMs += weight * ((endedMs ?? startedMs) - startedMs - this.requestMs)
+      } else if (range?.limits === 'blocks') limit?.refused(size, range.blocks)
+      else if (range?.limits === 'results') limit?.refusedLogs(density.logsIn(size))
     }
   }
 }

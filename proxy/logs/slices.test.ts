@@ -117,15 +117,16 @@ describe('a slice', () => {
 
   it('is evicted when the memory is full', () => {
     const small = createSliceMemory(1_000_000)
-    const slices = new Slices(small, null, new VirtualClock(), '')
+    const store = { memory: small, shared: null, clock: new VirtualClock(), scope: '' }
+    const of = (filter: string) => new Slices({ ...store, pending: new Map() }, filter, 1_000)
     const logs = [{ block: 1, index: 0, text: 'x'.repeat(50_000) }]
     for (let each = 0; each < 100; each++)
-      slices.add(`filter ${each}`, { from: 1, to: 1_000 }, logs, 'a', 1_000)
+      of(`filter ${each}`).add({ from: 1, to: 1_000 }, logs, 'a')
     expect(small.calculatedSize).toBeLessThanOrEqual(1_000_000)
-    expect(slices.at('filter 0', { from: 1, to: 1_000 })).toBe(null)
+    expect(of('filter 0').at({ from: 1, to: 1_000 })).toBe(null)
     const dense = { from: 1, to: 10 }
-    expect(slices.add('dense', dense, logs, 'a', 1_000)).toBe(false)
-    expect(slices.at('filter 99', { from: 1, to: 1_000 })?.to).toBe(1_000)
+    expect(of('dense').add(dense, logs, 'a')).toBe(false)
+    expect(of('filter 99').at({ from: 1, to: 1_000 })?.to).toBe(1_000)
   })
 })
 

@@ -3,17 +3,20 @@
 import { LRUCache } from 'lru-cache'
 import type { AnswerSharing } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
-import { bytesOf, lengthOf, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
+import { bytesOf, byPosition, lengthOf, type LogList, type Range } from './log-list.ts'
+import { readLogs, sizeOf } from './log-list.ts'
 
 /** Blocks of a slice, the unit of eviction and of the shared store. */
 const sliceBlocks = 1_024
 /** Slices that a query loads from the shared store. */
 const maxLoaded = 64
-/** Memory of a segment and of a log in addition to their text. */
-const overheadBytes = { segment: 256, log: 64 } as const
+/** Memory of a log in addition to its text. */
+const logBytes = 64
 
-/** Blocks whose logs are cached. */
-export interface Segment extends Range {
+/** Some blocks of a slice. */
+interface Slice {
+  /** 1 for each block whose logs are cached. */
+  readonly covered: Uint8Array
   readonly logs: LogList
   /** The upstream that returned the last of them. */
   readonly upstream: string
@@ -21,142 +24,147 @@ export interface Segment extends Range {
   readonly expiresMs: number
 }
 
-/** Cached slices of all chains, by chain, filter and number: disjoint, ascending segments. */
-export type SliceMemory = LRUCache<string, readonly Segment[]>
+/** Cached slices of all chains, by chain, filter and number. */
+export type SliceMemory = LRUCache<string, Slice>
 
 export function createSliceMemory(maxBytes: number): SliceMemory {
   return new LRUCache({
     maxSize: Math.max(1, Math.floor(maxBytes)),
     // One slice must not evict most others.
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 16)),
-    sizeCalculation: (segments, key) => {
-      let size = key.length
-      for (const { logs } of segments)
-        size += lengthOf(logs) + overheadBytes.segment + overheadBytes.log * logs.length
-      return size
-    },
+    sizeCalculation: ({ covered, logs }, key) =>
+      key.length + covered.length + lengthOf(logs) + logBytes * logs.length,
   })
 }
 
+/** Where the logs of final blocks are cached. */
+export interface SliceStore {
+  readonly memory: SliceMemory
+  /** Null without a shared store. */
+  readonly shared: AnswerSharing | null
+  readonly clock: Clock
+  /** Equal for relays that may share answers. */
+  readonly scope: string
+  /** Requests in progress by filter. */
+  readonly pending: Map<string, Set<Range & { readonly over: Promise<void> }>>
+}
+
 /**
- * Logs of final blocks by filter, in aligned slices. A slice may be partly filled, so a query asks
- * upstreams for exactly the blocks that are missing.
+ * Logs of one filter in final blocks, in aligned slices. A slice may be partly filled, so a query
+ * asks upstreams for exactly the blocks that are missing.
  */
 export class Slices {
-  readonly #memory: SliceMemory
-  readonly #shared: AnswerSharing | null
-  readonly #clock: Clock
-  readonly #scope: string
-  readonly #pending = new Map<string, Set<Range & { readonly over: Promise<void> }>>()
+  readonly filter: string
+  readonly #store: SliceStore
+  readonly #ttlMs: number
 
-  /**
-   * @param shared null without a shared store
-   * @param scope equal for relays that may share answers
-   */
-  constructor(memory: SliceMemory, shared: AnswerSharing | null, clock: Clock, scope: string) {
-    this.#memory = memory
-    this.#shared = shared
-    this.#clock = clock
-    this.#scope = scope
+  constructor(store: SliceStore, filter: string, ttlMs: number) {
+    this.#store = store
+    this.filter = filter
+    this.#ttlMs = ttlMs
   }
 
-  /** The cached logs from a block on, up to the end of a segment; null if that block is missing. */
-  at(filter: string, { from, to }: Range): Segment | null {
-    const all = this.#segments(this.#keyOf(filter, sliceOf(from)))
-    const found = all.find((each) => each.from <= from && each.to >= from)
-    if (!found) return null
-    const part = { from, to: Math.min(found.to, to) }
-    return { ...found, ...part, logs: found.logs.filter(isIn(part)) }
+  /** The cached logs from a block on, within its slice; null if that block is missing. */
+  at({ from, to }: Range): { to: number; logs: LogList; upstream: string } | null {
+    const slice = this.#get(sliceOf(from))
+    let end = from
+    while (end <= to && slice?.covered[end - startOf(sliceOf(from))]) end++
+    if (!slice || end === from) return null
+    const logs = slice.logs.filter(({ block }) => block >= from && block < end)
+    return { to: end - 1, logs, upstream: slice.upstream }
   }
 
   /** The first cached block of a range; the block after it if none is. */
-  next(filter: string, { from, to }: Range): number {
-    for (let slice = sliceOf(from); slice <= sliceOf(to); slice++)
-      for (const each of this.#segments(this.#keyOf(filter, slice)))
-        if (each.to >= from && each.from <= to) return Math.max(each.from, from)
+  next({ from, to }: Range): number {
+    for (let at = sliceOf(from); at <= sliceOf(to); at++) {
+      const found = this.#get(at)?.covered.indexOf(1, Math.max(0, from - startOf(at))) ?? -1
+      if (found >= 0) return Math.min(startOf(at) + found, to + 1)
+    }
     return to + 1
   }
 
-  /** @returns false if a slice is too large to be cached, or would be once it is full */
-  add(filter: string, range: Range, logs: LogList, upstream: string, ttlMs: number): boolean {
+  /** @returns false if the logs are too dense to be cached */
+  add(range: Range, logs: LogList, upstream: string): boolean {
+    const { memory, clock } = this.#store
     const wholeBytes = (lengthOf(logs) / sizeOf(range)) * sliceBlocks
-    if (wholeBytes > this.#memory.maxEntrySize) return false
-    const expiresMs = this.#clock.nowMs() + ttlMs
+    if (wholeBytes > memory.maxEntrySize) return false
     const bySlice = Map.groupBy(logs, ({ block }) => sliceOf(block))
-    let isCached = true
-    for (let slice = sliceOf(range.from); slice <= sliceOf(range.to); slice++) {
-      const whole = blocksOf(slice)
-      const from = Math.max(range.from, whole.from)
-      const to = Math.min(range.to, whole.to)
-      const key = this.#keyOf(filter, slice)
-      const added = { from, to, logs: bySlice.get(slice) ?? [], upstream, expiresMs }
-      const merged = merge(this.#segments(key), added)
-      this.#memory.set(key, merged)
-      isCached &&= this.#memory.has(key)
-      const [first] = merged
-      if (first?.from === whole.from && first.to === whole.to) this.#share(key, first, ttlMs)
+    for (let at = sliceOf(range.from); at <= sliceOf(range.to); at++) {
+      const old = this.#get(at)
+      const covered = old ? old.covered.slice() : new Uint8Array(sliceBlocks)
+      covered.fill(1, Math.max(0, range.from - startOf(at)), range.to + 1 - startOf(at))
+      const others = old?.logs.filter(({ block }) => block < range.from || block > range.to) ?? []
+      const own = [...others, ...(bySlice.get(at) ?? [])].toSorted(byPosition)
+      const expiresMs = Math.min(old?.expiresMs ?? Infinity, clock.nowMs() + this.#ttlMs)
+      memory.set(this.#keyOf(at), { covered, logs: own, upstream, expiresMs })
+      if (!covered.includes(0)) this.#share(at, own, upstream)
     }
-    return isCached
+    return true
   }
 
   /** Loads whole slices that other replicas have stored. */
-  async load(filter: string, { from, to }: Range): Promise<void> {
-    if (!this.#shared) return
-    const last = Math.min(sliceOf(to), sliceOf(from) + maxLoaded - 1)
-    const slices = Array.from({ length: last - sliceOf(from) + 1 }, (_, i) => sliceOf(from) + i)
-    const loads = slices.map(async (slice) => {
-      const key = this.#keyOf(filter, slice)
-      const range = blocksOf(slice)
-      if (this.at(filter, range)?.to === range.to) return
-      // Others can write to the store, so the logs are read like an answer.
-      const found = await this.#shared?.lookUp(
-        key,
+  async load({ from, to }: Range): Promise<void> {
+    const { shared, clock, memory } = this.#store
+    if (!shared) return
+    const length = Math.min(sliceOf(to) - sliceOf(from) + 1, maxLoaded)
+    const loads = Array.from({ length }, async (_, index) => {
+      const at = sliceOf(from) + index
+      const range = { from: startOf(at), to: startOf(at + 1) - 1 }
+      if (this.at(range)?.to === range.to) return
+      const found = await shared.lookUp(
+        this.#keyOf(at),
         ({ body, upstream, ttlMs, storedWallMs }) => {
+          // Others can write to the store, so the logs are read like an answer.
           const logs = readLogs(Buffer.from(body as Uint8Array), range.from, range.to)
-          const expiresMs = this.#clock.nowMs() + ttlMs - (this.#clock.wallMs() - storedWallMs)
-          return logs && { ...range, logs, upstream, expiresMs }
+          const expiresMs = clock.nowMs() + ttlMs - (clock.wallMs() - storedWallMs)
+          const covered = new Uint8Array(sliceBlocks).fill(1)
+          return logs && { covered, logs, upstream, expiresMs }
         },
         false,
       )
-      if (found?.entry) this.#memory.set(key, [found.entry])
+      if (found.entry) memory.set(this.#keyOf(at), found.entry)
     })
     await Promise.all(loads)
   }
 
   /** Settles when a request for some of the blocks is over; null if there is none. */
-  pending(filter: string, { from, to }: Range): Promise<void> | null {
-    for (const each of this.#pending.get(filter) ?? [])
+  pending({ from, to }: Range): Promise<void> | null {
+    for (const each of this.#store.pending.get(this.filter) ?? [])
       if (each.from <= to && each.to >= from) return each.over
     return null
   }
 
   /** Lets other queries wait for a request. @returns ends the request */
-  begin(filter: string, range: Range): () => void {
+  begin(range: Range): () => void {
+    const { pending } = this.#store
     const { promise: over, resolve } = Promise.withResolvers<void>()
-    const all = this.#pending.getOrInsertComputed(filter, () => new Set())
+    const all = pending.getOrInsertComputed(this.filter, () => new Set())
     const own = { ...range, over }
     all.add(own)
     return () => {
       all.delete(own)
-      if (all.size === 0) this.#pending.delete(filter)
+      if (all.size === 0) pending.delete(this.filter)
       resolve()
     }
   }
 
-  #segments(key: string): readonly Segment[] {
-    const nowMs = this.#clock.nowMs()
-    return (this.#memory.get(key) ?? []).filter(({ expiresMs }) => expiresMs > nowMs)
+  #get(at: number): Slice | null {
+    const { memory, clock } = this.#store
+    const slice = memory.get(this.#keyOf(at))
+    return slice && slice.expiresMs > clock.nowMs() ? slice : null
   }
 
-  #keyOf(filter: string, slice: number): string {
-    return `${this.#scope} ${filter} ${slice}`
+  #keyOf(at: number): string {
+    return `${this.#store.scope} ${this.filter} ${at}`
   }
 
-  #share(key: string, { logs, upstream }: Segment, ttlMs: number): void {
+  #share(at: number, logs: LogList, upstream: string): void {
+    const { shared, clock } = this.#store
     const body = Buffer.from(`{"result":[${bytesOf(logs).toString('latin1')}]}`, 'latin1')
     const entry = { headers: [], trailers: [], upstream, latestBlock: null, isEmpty: false, body }
-    const times = { storedWallMs: this.#clock.wallMs(), ttlMs }
-    void this.#shared?.keep(key, { ...entry, ...times, ageClass: 'finalized', head: -1, reorgs: 0 })
+    const times = { storedWallMs: clock.wallMs(), ttlMs: this.#ttlMs }
+    const age = { ageClass: 'finalized', head: -1, reorgs: 0 } as const
+    void shared?.keep(this.#keyOf(at), { ...entry, ...times, ...age })
   }
 }
 
@@ -164,28 +172,6 @@ function sliceOf(block: number): number {
   return Math.floor(block / sliceBlocks)
 }
 
-function blocksOf(slice: number): Range {
-  return { from: slice * sliceBlocks, to: (slice + 1) * sliceBlocks - 1 }
-}
-
-function isIn({ from, to }: Range): (log: { readonly block: number }) => boolean {
-  return ({ block }) => block >= from && block <= to
-}
-
-/** Adds a segment. Joins it with those that it overlaps or touches. */
-function merge(segments: readonly Segment[], added: Segment): readonly Segment[] {
-  const isApart = (each: Segment) => each.to + 1 < added.from || each.from > added.to + 1
-  const joined = segments.filter((each) => !isApart(each)).reduce(join, added)
-  return [...segments.filter(isApart), joined].toSorted((a, b) => a.from - b.from)
-}
-
-function join(one: Segment, other: Segment): Segment {
-  const [first, second] = one.from <= other.from ? [one, other] : [other, one]
-  return {
-    from: first.from,
-    to: Math.max(first.to, second.to),
-    logs: [...first.logs, ...second.logs.filter(({ block }) => block > first.to)],
-    upstream: one.upstream,
-    expiresMs: Math.min(one.expiresMs, other.expiresMs),
-  }
+function startOf(slice: number): number {
+  return slice * sliceBlocks
 }

@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type ByteBudget, Reservation } from '../bytes/byte-budget.ts'
+import { Reservation } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
+import { isAccepted, isDoubtful } from '../cache/retention.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
-import type { Clock } from '../clock/clock.ts'
-import { Turns } from '../clock/turns.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toQuantity } from '../json/values.ts'
-import { Journal } from '../relay/call.ts'
+import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, errorKinds, isUnanswered, overloaded, RelayError } from '../relay/errors.ts'
+import { askElsewhere } from '../relay/own-call.ts'
+import { withRange } from '../relay/pin.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 import { lengthOf, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
-import { askNode, isSure, type LogsQuery, pieceOf, store } from './query.ts'
-import { type VerifyContext, verified } from './verify.ts'
+import type { LogsContext, LogsQuery } from './query.ts'
+import { verified } from './verify.ts'
 
 const MiB = 1024 * 1024
 /** Requests of one query in flight, and parts of its answer that wait to be read. */
 export const atOnce = 4
 /** Length of a part to aim at: larger while the whole answer is short enough for the memory. */
-const wanted = { untilBytes: 8 * MiB, bytes: MiB, thenBytes: MiB / 4 } as const
-/** Length at which an answer is dropped, and requested in smaller pieces. */
-const maxBytes = 4 * MiB
+const wanted = { untilBytes: 2 * MiB, bytes: MiB / 2, thenBytes: MiB / 4 } as const
+/** Blocks of a first request, and of the next ones as a multiple of those that show the density. */
+const sample = { blocks: 50, growth: 8 } as const
 /** Attempts that the journal of a query retains. */
 const maxAttempts = 100
-/** Requests of the size that results allow, after which the size grows, and its growth. */
-const growth = { afterRequests: 8, factor: 1.25 } as const
-
 /** How often the newest logs are read if the chain changes meanwhile. */
 const recentTries = 3
 
@@ -42,14 +40,6 @@ export class Refused extends Error {
   }
 }
 
-export interface SplitContext extends VerifyContext {
-  readonly clock: Clock
-  readonly budget: ByteBudget
-  /** Takes the time of a request. */
-  readonly timed: (ms: number) => void
-  readonly filter: string | null
-}
-
 /** The logs up to a block. */
 interface Part {
   readonly to: number
@@ -62,14 +52,10 @@ interface Begun {
   readonly part: Promise<Part>
 }
 
-interface Answer {
-  readonly logs: LogList
+interface Answer extends Part {
   readonly reply: Reply
   readonly journal: Journal
 }
-
-/** Either the logs of a range, or the size of the pieces that it must be cut into. */
-type Outcome = Answer | { readonly cutTo: number }
 
 /**
  * A query that is cut into requests which the upstreams accept. Parts arrive in order; at most four
@@ -84,46 +70,56 @@ export class SplitQuery {
   isStreaming = false
   readonly query: LogsQuery
   readonly held: Reservation
-  readonly #context: SplitContext
+  readonly #context: LogsContext
+  readonly #clientSignal: Call['signal']
   readonly #cancellation = new Cancellation()
   readonly #leave = () => this.#cancellation.abort()
-  readonly #turns = new Turns(atOnce)
-  /** Blocks per request that results allow; Infinity until an answer was refused. */
-  #limit: number
-  /** Answers of that size. */
-  #wins = 0
-  /** Blocks whose logs have the wanted length, according to the last answer. */
-  #fitting = Infinity
+  /** Upstreams that did not answer while others could. */
+  readonly #failed = new Set<string>()
   #readBytes = 0
 
-  constructor(query: LogsQuery, context: SplitContext) {
-    this.query = query
+  constructor(query: LogsQuery, context: LogsContext) {
+    const { signal } = query.call
+    if (signal.aborted) throw new CallAborted()
+    this.query = { ...query, call: { ...query.call, signal: this.#cancellation } }
     this.#context = context
-    this.#limit = context.limits.forResults(context.filter)
+    this.#clientSignal = signal
     this.held = new Reservation(context.budget)
-    const { call, range, finalTo, place, note } = query
-    note.isStored = place !== null && range.to <= finalTo
-    if (call.signal.aborted) throw new CallAborted()
-    call.signal.addEventListener('abort', this.#leave, { once: true })
+    signal.addEventListener('abort', this.#leave, { once: true })
+  }
+
+  /** Upstreams that may get a request, with the blocks that each accepts. */
+  #serving(only = this.query.call.directives.only) {
+    const { limits } = this.#context
+    const { call, density } = this.query
+    return limits
+      .serving(call, only)
+      .filter(({ name }) => !this.#failed.has(name))
+      .map((upstream) => ({ upstream, blocks: limits.of(upstream, density) }))
   }
 
   /** Blocks that the upstreams accept in one request. */
-  most(only = this.query.call.directives.only): number {
-    const { limits } = this.#context
-    const { call, range } = this.query
-    const most = Math.max(...limits.serving(call, only).map((each) => limits.of(each)))
+  most(only?: readonly string[] | null): number {
+    const most = Math.max(...this.#serving(only).map(({ blocks }) => blocks))
     // Without an upstream, the relay waits for one or fails.
-    return Number.isFinite(most) ? most : sizeOf(range)
+    return Number.isFinite(most) ? most : sizeOf(this.query.range)
   }
 
   /** Blocks that the next request may have. */
   #size(only?: readonly string[] | null): number {
-    return Math.max(1, Math.min(this.most(only), this.#fitting, this.#limit))
+    const { density, range } = this.query
+    const most = this.most(only)
+    const bytes = this.#readBytes < wanted.untilBytes ? wanted.bytes : wanted.thenBytes
+    // A query that is cut anyway shows the density by small requests first.
+    const isCut = most < sizeOf(range)
+    const shown = isCut ? Math.max(sample.blocks, density.blocks * sample.growth) : Infinity
+    return Math.max(1, Math.min(most, density.blocksOf({ bytes }), Math.ceil(shown)))
   }
 
-  /** Until the first answer shows how many logs a block has, one part at a time. */
+  /** One part at a time while a node may refuse it for the number of logs. */
   get #mostAhead(): number {
-    return this.#fitting === Infinity ? 1 : atOnce
+    const { call, density } = this.query
+    return this.#context.limits.isProven(call, this.#size(), density) ? atOnce : 1
   }
 
   /** The logs in order. Blocks that may still change are read in one view of the chain. */
@@ -140,10 +136,10 @@ export class SplitQuery {
         const first = ahead.shift()
         if (!first) return
         const { to, logs } = await first.part
-        const rest = { from: to + 1, to: first.to }
-        // Nothing after it was requested yet, so the rest is divided anew.
-        if (ahead.length === 0) at = rest.from
-        else if (to < first.to) ahead.unshift({ to: first.to, part: this.#begin(rest).part })
+        // If nothing after it was requested yet, the rest is divided anew.
+        if (ahead.length === 0) at = to + 1
+        else if (to < first.to)
+          ahead.unshift({ to: first.to, part: this.#begin({ from: to + 1, to: first.to }).part })
         if (logs.length > 0) yield logs
       }
     } finally {
@@ -153,30 +149,28 @@ export class SplitQuery {
 
   /** Stops all requests and releases all bytes. */
   end(): void {
-    this.query.call.signal.removeEventListener('abort', this.#leave)
+    this.#clientSignal.removeEventListener('abort', this.#leave)
     this.#cancellation.abort()
     this.held.finish()
   }
 
   #begin(range: Range): Begun {
-    const { finalTo } = this.query
-    if (range.from > finalTo)
-      return this.#held(range.to, async () => ({ to: range.to, logs: await this.#recent(range) }))
-    const { place, note } = this.query
+    const { finalTo, slices, note } = this.query
+    if (range.from > finalTo) return this.#held(range.to, this.#recent(range))
     const final = { from: range.from, to: Math.min(range.to, finalTo) }
-    const cached = place?.slices.at(place.filter, final)
+    const cached = slices?.at(final)
     if (cached) {
-      note.cachedBlocks += sizeOf(cached)
+      note.cachedBlocks += cached.to - final.from + 1
       this.upstream ||= cached.upstream
-      return this.#held(cached.to, () => Promise.resolve(cached))
+      return this.#held(cached.to, Promise.resolve(cached))
     }
-    const next = place?.slices.next(place.filter, final) ?? Infinity
+    const next = slices?.next(final) ?? Infinity
     const to = Math.min(final.from + this.#size() - 1, final.to, next - 1)
-    return this.#held(to, () => this.#missing({ from: final.from, to }))
+    return this.#held(to, this.#missing({ from: final.from, to }))
   }
 
-  #held(to: number, read: () => Promise<Part>): Begun {
-    const part = read().then((each) => {
+  #held(to: number, read: Promise<Part>): Begun {
+    const part = read.then((each) => {
       this.held.hold(lengthOf(each.logs))
       return each
     })
@@ -185,126 +179,110 @@ export class SplitQuery {
     return { to, part }
   }
 
-  /** The first blocks of a range, as many as one answer has. */
-  async #missing({ from, to }: Range): Promise<Part> {
-    const { place, call } = this.query
-    const pending = place?.slices.pending(place.filter, { from, to })
+  /** Final logs, which are verified and cached. */
+  async #missing(range: Range): Promise<Part> {
+    const { query } = this
+    const { slices, note } = query
+    const pending = slices?.pending(range)
     if (pending) {
       // Another query has asked for some of the blocks.
       await unlessAborted(pending, this.#cancellation, () => new CallAborted())
-      return { to: from - 1, logs: [] }
+      return { to: range.from - 1, logs: [] }
     }
-    const end = place?.slices.begin(place.filter, { from, to })
+    const end = slices?.begin(range)
     try {
-      for (let last = to; ;) {
-        const range = { from, to: last }
-        const outcome = await this.#ask(range, call.directives.only)
-        if ('logs' in outcome) return { to: last, logs: await this.#accept(range, outcome) }
-        last = from + Math.min(outcome.cutTo, sizeOf(range) - 1) - 1
-      }
+      const { to, logs, reply, journal } = await this.#first(range)
+      const own = { from: range.from, to }
+      const { upstream } = reply
+      const ask = (second: string) => this.#fetch(own, second).catch(noLogs)
+      const right = query.isVerified
+        ? await verified(query, own, { logs, by: upstream }, ask, this.#context)
+        : logs
+      this.upstream = upstream
+      if (right && isSure(own, reply, journal))
+        note.isStored &&= slices?.add(own, right, upstream) === true
+      return { to, logs: right ?? logs }
     } finally {
       end?.()
     }
   }
 
   /** Repeats the requests if the chain changed between them, which the hash of the end shows. */
-  async #recent(range: Range): Promise<LogList> {
-    const { limits } = this.#context
-    const { call } = this.query
-    const whole = await this.#ask(range, call.directives.only)
-    if ('logs' in whole) return this.#accept(range, whole)
+  async #recent(range: Range): Promise<Part> {
+    const { to } = range
+    const whole = this.#size() < sizeOf(range) ? null : await this.#first(range)
+    if (whole?.to === to) return whole
     for (let each = 0; each < recentTries; each++) {
-      const best = limits.serving(call).filter((upstream) => limits.of(upstream) >= this.most())
-      const names = best.map(({ name }) => name)
-      const before = await this.#hashOf(range.to, names)
+      const most = this.most()
+      const best = this.#serving().filter(({ blocks }) => blocks >= most)
+      const names = best.map(({ upstream }) => upstream.name)
+      const before = await this.#hashOf(to, names)
       const logs = before && (await this.#fetch(range, before.upstream).catch(noLogs))
-      const after = logs && (await this.#hashOf(range.to, [before.upstream]))
-      if (after && after.hash === before.hash) return logs
+      const after = logs && (await this.#hashOf(to, [before.upstream]))
+      if (after && after.hash === before.hash) return { to, logs }
     }
     const message = 'the newest logs changed each time they were read; retry'
     throw new RelayError(errorKinds.upstreamFailed, message)
   }
 
   async #hashOf(block: number, only: readonly string[]) {
-    const context = { ...this.#context, signal: this.#cancellation }
     const params = [toQuantity(block), false]
-    const reply = await askNode(this.query.call, context, 'eth_getBlockByNumber', params, only)
+    const question = { method: 'eth_getBlockByNumber', params, only }
+    const reply = await askElsewhere(this.query.call, this.#context, question)
     return reply && { upstream: reply.upstream, hash: toHash(valueAt(reply.result, ['hash'])) }
   }
 
   /** The logs of one upstream, in as many requests as it needs. */
   async #fetch(range: Range, upstream: string): Promise<LogList> {
-    const outcome = await this.#ask(range, [upstream])
-    const isFinal = range.to <= this.query.finalTo
-    if ('logs' in outcome) return isFinal ? outcome.logs : this.#accept(range, outcome)
-    const pieces = piecesOf(range, Math.min(outcome.cutTo, sizeOf(range) - 1))
-    // Newest blocks are read as fast as possible, before the chain changes.
-    if (!isFinal)
-      return (await Promise.all(pieces.map((each) => this.#fetch(each, upstream)))).flat()
     const all: LogList[] = []
-    for (const each of pieces) all.push(await this.#fetch(each, upstream))
+    for (let { from } = range; from <= range.to;) {
+      const { to, logs } = await this.#first({ from, to: range.to }, [upstream])
+      all.push(logs)
+      from = to + 1
+    }
     return all.flat()
   }
 
-  /** Verifies and caches logs of final blocks. */
-  async #accept(range: Range, { logs, reply, journal }: Answer): Promise<LogList> {
-    const { query } = this
-    const { latestBlock, upstream } = reply
-    this.upstream = upstream
-    const known = this.latestBlock
-    this.latestBlock = known === null || latestBlock === null ? null : Math.min(known, latestBlock)
-    if (range.to > query.finalTo) return logs
-    const context = { ...this.#context, signal: this.#cancellation }
-    const ask = (second: string) => this.#fetch(range, second).catch(noLogs)
-    const right = query.isVerified
-      ? await verified(query, range, logs, upstream, ask, context)
-      : logs
-    const isKept = right !== null && isSure(range, reply, journal)
-    query.note.isStored &&= isKept && store(query, range, right, upstream)
-    return right ?? logs
-  }
-
-  /** Sends a request in its turn, unless the upstreams do not accept the range. */
-  #ask(range: Range, only: readonly string[] | null): Promise<Outcome> {
-    return this.#turns.run(async () => {
-      if (this.#cancellation.aborted) throw new CallAborted()
+  /** The logs of the first blocks of a range, as many as one answer has. */
+  async #first({ from, to }: Range, only = this.query.call.directives.only): Promise<Answer> {
+    for (let blocks = to - from + 1; ;) {
       // A refusal may have lowered the limit since.
-      const cutTo = this.#size(only)
-      return cutTo < sizeOf(range) ? { cutTo } : this.#request(range, only)
-    })
+      const size = Math.min(blocks, this.#size(only))
+      const outcome = await this.#request({ from, to: from + size - 1 }, only)
+      if (typeof outcome !== 'number') return outcome
+      blocks = outcome
+    }
   }
 
-  /** @param failed upstreams that could not answer */
-  async #request(
-    range: Range,
-    only: readonly string[] | null,
-    failed: readonly string[] = [],
-  ): Promise<Outcome> {
-    const { limits, clock, relay, timed } = this.#context
-    const { call, note } = this.query
+  /** @returns blocks to request instead if the range is refused */
+  async #request(range: Range, only: readonly string[] | null): Promise<Answer | number> {
+    const { limits, clock, relay } = this.#context
+    const { call, note, density } = this.query
     const size = sizeOf(range)
-    const serving = limits.serving(call, only).filter(({ name }) => !failed.includes(name))
-    const able = serving.filter((each) => limits.of(each) >= size).map(({ name }) => name)
-    const isChoice = able.length > 0 && able.length < serving.length + failed.length
-    const startedMs = clock.nowMs()
-    const journal = new Journal(startedMs)
+    const able = this.#serving(only)
+      .filter(({ blocks }) => blocks >= size)
+      .map(({ upstream }) => upstream.name)
+    const isChoice = able.length > 0 && able.length < limits.serving(call, only).length
+    const journal = new Journal(clock.nowMs())
     journal.clientDeadlineMs = call.journal[this.isStreaming ? 'clientDeadlineMs' : 'deadlineMs']
-    const own = { only: isChoice ? able : only, journal, signal: this.#cancellation }
+    journal.isCuttable = size > 1
     note.requests += 1
     note.requestedBlocks += size
+    let outcome: Answer | number = size
     try {
-      const reply = await relay(pieceOf(call, range, own))
-      timed(clock.nowMs() - startedMs)
-      return await this.#outcomeOf(reply, range, journal)
+      const piece = withRange(call, range.from, range.to, journal)
+      const directives = { ...call.directives, only: isChoice ? able : only }
+      const reply = await relay({ ...piece, directives })
+      outcome = await this.#outcomeOf(reply, range, journal)
     } catch (error) {
-      const others = serving.filter(({ name }) => !able.includes(name))
-      if (!isChoice || others.length === 0 || !isUnanswered(error)) throw error
-      const most = Math.max(...others.map((each) => limits.of(each)))
-      return most >= size ? await this.#request(range, only, [...failed, ...able]) : { cutTo: most }
+      if (!isChoice || !isUnanswered(error)) throw error
+      for (const name of able) this.#failed.add(name)
     } finally {
-      limits.learn(journal.attempts, size)
+      const count = typeof outcome === 'number' ? 0 : outcome.logs.length
+      limits.learn(journal.attempts, size, density, count)
       this.#record(journal, range)
     }
+    return outcome
   }
 
   /** Shows the attempts in the journal of the whole query, each with its range. */
@@ -316,49 +294,38 @@ export class SplitQuery {
     }
   }
 
-  async #outcomeOf(reply: Reply, range: Range, journal: Journal): Promise<Outcome> {
-    const { incoming, refusal } = reply
+  async #outcomeOf(reply: Reply, range: Range, journal: Journal): Promise<Answer | number> {
+    const { density } = this.query
+    const { budget } = this.#context
+    const { incoming, refusal, latestBlock } = reply
     const size = sizeOf(range)
     if (refusal?.range && size > 1) {
       release(incoming.body)
-      const { limits, blocks } = refusal.range
-      const cutTo = blocks !== null && blocks < size ? blocks : Math.ceil(size / 2)
-      if (limits === 'results' && cutTo < this.#limit) this.#setLimit(cutTo)
-      return { cutTo }
+      return density.refused(refusal.range, size)
     }
     if (refusal) throw new Refused(reply)
-    const { budget } = this.#context
-    const most = size > 1 ? maxBytes : nodeLimits.wholeBytes
-    const body = await wholeBody(incoming.body, most, budget, overloaded).catch(broken)
+    const { wholeBytes } = nodeLimits
+    const body = await wholeBody(incoming.body, wholeBytes, budget, overloaded).catch(broken)
     if (body === null) {
-      const message = `over ${most} bytes of logs in block ${range.from}`
+      const message = `over ${wholeBytes} bytes of logs in block ${range.from}`
       if (size === 1) throw new RelayError(errorKinds.upstreamFailed, message)
-      const cutTo = Math.max(1, Math.floor((size * wanted.bytes) / most))
-      this.#setLimit(Math.min(this.#limit, cutTo))
-      return { cutTo }
+      return Math.max(1, Math.floor((size * wanted.bytes) / wholeBytes))
     }
     const logs = readLogs(body, range.from, range.to)
     if (!logs) throw new Refused({ ...reply, incoming: { ...incoming, body } })
     this.#readBytes += body.length
-    const bytes = this.#readBytes < wanted.untilBytes ? wanted.bytes : wanted.thenBytes
-    this.#fitting = Math.floor((size * bytes) / body.length)
-    // Later blocks may have fewer logs.
-    if (size === this.#limit && ++this.#wins % growth.afterRequests === 0)
-      this.#setLimit(Math.ceil(size * growth.factor))
-    return { logs, reply, journal }
-  }
-
-  #setLimit(blocks: number): void {
-    this.#limit = blocks
-    this.#context.limits.limitResults(this.#context.filter, blocks)
+    density.answered(size, logs.length, body.length)
+    const known = this.latestBlock
+    this.latestBlock = known === null || latestBlock === null ? null : Math.min(known, latestBlock)
+    this.upstream = reply.upstream
+    return { to: range.to, logs, reply, journal }
   }
 }
 
-function piecesOf({ from, to }: Range, size: number): readonly Range[] {
-  return Array.from({ length: Math.ceil((to - from + 1) / size) }, (_, i) => {
-    const start = from + i * size
-    return { from: start, to: Math.min(to, start + size - 1) }
-  })
+/** Whether the upstream had all of the blocks, and its answer passed every check. */
+export function isSure({ to }: Range, reply: Reply, journal: Journal): boolean {
+  const isValid = isAccepted({ journal }, reply) && !isDoubtful({ journal }, reply)
+  return isValid && (reply.latestBlock ?? -1) >= to
 }
 
 function noLogs(error: unknown): null {

@@ -70,8 +70,10 @@ describe('a node that omits logs of final blocks', () => {
       a: { alter: forgetful, hasReceipts: false },
       b: { hasReceipts: false },
     })
-    const { result } = await fixture.ask(1, 2_000, filter)
-    expect(result.call.journal.logs).toMatchObject({ wrong: [], isStored: false })
+    for (let each = 0; each < 2; each++) {
+      const { result } = await fixture.ask(1, 2_000, filter)
+      expect(result.call.journal.logs).toMatchObject({ wrong: [], cachedBlocks: 0 })
+    }
   })
 })
 

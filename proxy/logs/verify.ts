@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain } from '../chain/types.ts'
 import { checkLogs } from '../integrity/logs.ts'
 import { parseJson } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toNumber, toQuantity } from '../json/values.ts'
-import type { Call, RelayObserver } from '../relay/call.ts'
-import type { Relay } from '../relay/relay.ts'
+import { askElsewhere } from '../relay/own-call.ts'
 import { settle } from '../upstream/outcome.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { byPosition, type Log, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
-import type { RangeLimits } from './limits.ts'
-import { askNode, type LogsQuery } from './query.ts'
+import { byPosition, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
+import type { LogsContext, LogsQuery } from './query.ts'
 
 /** How long an upstream counts as wrong after it returned wrong logs. */
 const wrongMs = 300_000
 /** Blocks to decide by their receipts. With more, the upstream that was wrong is known. */
 const maxDisputed = 16
-
-export interface VerifyContext {
-  readonly relay: Relay
-  readonly limits: RangeLimits
-  readonly chain: Chain
-  readonly observer: Pick<RelayObserver, 'logsMismatched'>
-}
 
 /** An upstream and its logs. */
 interface Witness {
@@ -40,87 +30,93 @@ interface Witness {
 export async function verified(
   query: LogsQuery,
   range: Range,
-  logs: LogList,
-  by: string,
+  { logs, by }: { readonly logs: LogList; readonly by: string },
   ask: (upstream: string) => Promise<LogList | null>,
-  context: VerifyContext & Pick<Call, 'signal'>,
+  context: LogsContext,
 ): Promise<LogList | null> {
-  const { limits, observer, chain } = context
+  const { limits } = context
   const serving = limits.serving(query.call)
   const upstream = serving.find(({ name }) => name === by)
   if (!upstream || serving.length === 1) return logs
-  const rankOf = (each: Upstream) => (each.group === upstream.group ? 0 : 1e12) + limits.of(each)
-  const others = serving.filter((each) => each !== upstream)
-  let other = upstream
-  let second: LogList | null = null
-  for (other of others.toSorted((a, b) => rankOf(b) - rankOf(a))) {
-    second = await ask(other.name)
-    if (second) break
+  const rankOf = (each: Upstream) =>
+    (each.group === upstream.group ? 0 : 1e12) + limits.of(each, query.density)
+  for (const other of serving.toSorted((a, b) => rankOf(b) - rankOf(a))) {
+    const second = other === upstream ? null : await ask(other.name)
+    if (!second) continue
+    query.note.verifiedBlocks += sizeOf(range)
+    const witnesses = [
+      { upstream, logs },
+      { upstream: other, logs: second },
+    ]
+    return decided(query, witnesses, context)
   }
-  if (!second) return null
-  query.note.verifiedBlocks += sizeOf(range)
-  const witnesses: readonly Witness[] = [
-    { upstream, logs },
-    { upstream: other, logs: second },
-  ]
-  const disputed = differing(logs, second)
-  if (disputed.length === 0) return logs
+  return null
+}
+
+/** The right logs of two witnesses; reports the wrong one. */
+async function decided(
+  query: LogsQuery,
+  witnesses: readonly Witness[],
+  context: LogsContext,
+): Promise<LogList | null> {
+  const [first = [], second = []] = witnesses.map(({ logs }) => logs)
+  const disputed = differing(first, second)
+  const right = new Map<number, LogList>()
   const wrong = new Set<Upstream>()
-  const proven = new Map<number, LogList>()
   for (const block of disputed.slice(0, maxDisputed)) {
     const truth = await provenLogs(block, query, witnesses, context)
     if (truth === null) return null
-    const own = witnesses.map((each) => ({
-      ...each,
-      logs: each.logs.filter((log) => log.block === block),
-    }))
-    const isRight = ({ logs: each }: Witness) => differing(each, truth).length === 0
-    proven.set(block, own.find(isRight)?.logs ?? truth)
-    for (const each of own) if (!isRight(each)) wrong.add(each.upstream)
+    right.set(block, truth)
+    for (const { upstream, logs } of witnesses) {
+      const own = logs.filter((log) => log.block === block)
+      if (differing(own, truth).length > 0) wrong.add(upstream)
+      // A node may write more in a log than in a receipt.
+      else right.set(block, own)
+    }
   }
-  for (const each of wrong) {
-    each.faulted('omitted or invented logs of final blocks (answers: #)', wrongMs)
-    const [url] = each.urlsFor([])
-    const failure = chain.failures.ofAnswer('violated')
-    if (url) settle('failed', each, url, { failure, needsProbe: true })
-    if (!query.note.wrong.includes(each.name)) query.note.wrong.push(each.name)
-    observer.logsMismatched?.(query.call, each.name)
-  }
-  const base = witnesses.find((each) => !wrong.has(each.upstream))
+  for (const each of wrong) report(each, query, context)
+  const base = witnesses.find(({ upstream }) => !wrong.has(upstream))
   if (base) return base.logs
   if (disputed.length > maxDisputed) return null
-  const isOpen = ({ block }: Log) => !proven.has(block)
-  return [...logs.filter(isOpen), ...proven.values()].flat().toSorted(byPosition)
+  const others = first.filter(({ block }) => !right.has(block))
+  return [...others, ...right.values()].flat().toSorted(byPosition)
+}
+
+function report(wrong: Upstream, { call, note }: LogsQuery, { chain, observer }: LogsContext) {
+  wrong.faulted('omitted or invented logs of final blocks (answers: #)', wrongMs)
+  const [url] = wrong.urlsFor([])
+  const failure = chain.failures.ofAnswer('violated')
+  if (url) settle('failed', wrong, url, { failure, needsProbe: true })
+  if (!note.wrong.includes(wrong.name)) note.wrong.push(wrong.name)
+  observer.logsMismatched?.(call, wrong.name)
 }
 
 /** Blocks in which two lists differ, ascending. */
 function differing(one: LogList, other: LogList): readonly number[] {
   const [ours, theirs] = [one, other].map((logs) => Map.groupBy(logs, ({ block }) => block))
-  const blocks = new Set([...(ours?.keys() ?? []), ...(theirs?.keys() ?? [])])
-  const textOf = (logs: LogList | undefined) => (logs ?? []).map(identityOf).join('\n')
+  const blocks = new Set([...one, ...other].map(({ block }) => block))
+  const textOf = (logs: LogList = []) => logs.map(identityOf).join('\n')
   return [...blocks]
     .filter((block) => textOf(ours?.get(block)) !== textOf(theirs?.get(block)))
     .toSorted((a, b) => a - b)
 }
 
 /** What all nodes show alike in a log. */
-function identityOf({ text }: Log): string {
-  const { logIndex, transactionHash, address, topics, data } = JSON.parse(text) as Record<
-    string,
-    unknown
-  >
+function identityOf({ text }: { readonly text: string }): string {
+  const log = JSON.parse(text) as Record<string, unknown>
+  const { logIndex, transactionHash, address, topics, data } = log
   return JSON.stringify([toNumber(logIndex), transactionHash, address, topics, data]).toLowerCase()
 }
 
 /** The logs in receipts that match the header on which both upstreams agree; null without those. */
 async function provenLogs(
   block: number,
-  { call }: LogsQuery,
+  query: LogsQuery,
   witnesses: readonly Witness[],
-  context: VerifyContext & Pick<Call, 'signal'>,
+  context: LogsContext,
 ): Promise<LogList | null> {
   const ask = async (method: string, params: readonly unknown[], { upstream }: Witness) =>
-    (await askNode(call, context, method, params, [upstream.name]))?.result
+    (await askElsewhere(query.call, context, { method, params, only: [upstream.name] }))?.result
   const headers = await Promise.all(
     witnesses.map((each) => ask('eth_getBlockByNumber', [toQuantity(block), false], each)),
   )
@@ -131,7 +127,8 @@ async function provenLogs(
   for (const each of witnesses) {
     const receipts = await ask('eth_getBlockReceipts', [toQuantity(block)], each)
     if (!Array.isArray(receipts) || toHash(receiptsRoot(receipts)) !== root) continue
-    const [filter] = (parseJson(call.request.body as Uint8Array) as { params: [unknown] }).params
+    const { body } = query.call.request
+    const [filter] = (parseJson(body as Uint8Array) as { params: [unknown] }).params
     const logs = receipts.flatMap((receipt) => valueAt(receipt, ['logs']) as unknown[])
     const fitting = logs.filter((log) => checkLogs([log], filter, { kind: 'none' }) === null)
     return readLogs(Buffer.from(JSON.stringify({ result: fitting })), block, block)

@@ -268,6 +268,8 @@ export class Journal {
   mayStream = false
   /** Its connection has other calls in flight, or it is part of a batch. */
   isOneOfMany = false
+  /** A refusal of its range of blocks ends it: smaller ranges follow. */
+  isCuttable = false
   /** Upstream whose empty answer needs confirmation by another one; it is tried last. */
   unconfirmed: string | null = null
   /** ID of the exported trace, for the log; null without one, undefined until it is known. */

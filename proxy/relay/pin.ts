@@ -4,7 +4,7 @@ import { toQuantity } from '../json/values.ts'
 import type { ValuePlace } from '../chain/native/schema.ts'
 import type { BlockPoint, BlockRef, BlockTag } from '../chain/types.ts'
 import { bufferOf } from '../json/scanner.ts'
-import type { Call } from './call.ts'
+import type { Call, Journal } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { Reply } from './reply.ts'
 import { shownBlock } from './shown-block.ts'
@@ -78,13 +78,32 @@ export function atLeastTip(
   return { ...reply, incoming: { ...incoming, body }, latestBlock: least }
 }
 
+/** The call for a part of its range of blocks, with its own journal. */
+export function withRange(call: Call, from: number, to: number, journal: Journal): Call {
+  const { method } = call
+  const { batch: _, ...request } = call.request
+  const [first = {}, last = {}] = method.blockPlaces?.places ?? []
+  const begun = withHeight(request, first, toQuantity(from)) ?? request
+  const number = (block: number) => ({ kind: 'number', number: block }) as const
+  return {
+    ...{ ...call, journal, payload: undefined },
+    request: withHeight(begun, last, toQuantity(to)) ?? request,
+    method: {
+      ...method,
+      block: { kind: 'range', from: number(from), to: number(to) },
+      // A node without the last block may return fewer items instead of an error.
+      floor: { block: Math.max(method.floor?.block ?? 0, to), shown: null },
+    },
+  }
+}
+
 function pointsOf(block: BlockRef): readonly BlockPoint[] {
   if (block.kind === 'range') return [block.from, block.to]
   return block.kind === 'none' || block.kind === 'invalid' ? [] : [block]
 }
 
 /** The request with this height at the given place; null if it has no such place. */
-export function withHeight(
+function withHeight(
   request: Outgoing,
   place: ValuePlace,
   height: string | number,

@@ -217,8 +217,10 @@ class FailoverAttempts implements AttemptOwner {
 
   #mayRetry(failed: Exchange, nowMs: number): boolean {
     const { retryLimit } = this.#context.config.now
-    const mayHelp = failed.failure === null || failed.failure.retry
-    if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    const { range, retry = true } = failed.failure ?? {}
+    // Other upstreams may have the same limit, and each refusal costs as much as an answer.
+    const isCut = this.#call.journal.isCuttable && range && range.limits !== 'work'
+    if (!retry || isCut || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
     return mayBeExecuted(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }

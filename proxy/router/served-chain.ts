@@ -27,7 +27,7 @@ import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { RangeLimits } from '../logs/limits.ts'
 import { withLogs } from '../logs/logs.ts'
-import { type SliceMemory, Slices } from '../logs/slices.ts'
+import type { SliceMemory } from '../logs/slices.ts'
 import { KnownTransactions, type SentStore } from '../relay/known-transactions.ts'
 import { createRelay, type Relay, withWake } from '../relay/relay.ts'
 import type { TraceHeaders } from '../relay/traced-request.ts'
@@ -243,7 +243,7 @@ function serveChain(
     const scope = `${chainId} ${apiInterface} logs ${integrity}`
     const { slices: memory, shared } = cache
     const store = shared?.share(scope, clock, () => {}) ?? null
-    return new Slices(memory, store, clock, scope)
+    return { memory, shared: store, clock, scope, pending: new Map() }
   }
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
     const observer = observers.relayObserver(chainId, apiInterface)

@@ -6,10 +6,17 @@ import type { Clock } from '../clock/clock.ts'
 const firstBlocks = 2_000
 /** Answers of the full size after which a URL gets twice as many blocks. */
 const winsToGrow = 8
+/** Logs per request that every provider accepts. */
+const firstLogs = 100
+/** Share of a limit of logs that a request aims at, since blocks differ. */
+const fill = 0.8
 /** A learned limit is probed again after this time, because a plan may change. */
 const learnedMs = 60 * 60_000
 
-/** Blocks that a URL accepts in one request for logs: configured, or learned from its answers. */
+/**
+ * Blocks that a URL accepts in one request for logs, configured or learned from its answers, and
+ * logs that it returns for one.
+ */
 export class RangeLimit {
   readonly #clock: Clock
   readonly #isConfigured: boolean
@@ -18,6 +25,11 @@ export class RangeLimit {
   #wins = 0
   /** Until when the limit does not grow, since the node named or showed it; null if it did not. */
   #fixedUntilMs: number | null = null
+  /** Most logs of an answer. */
+  #returned = 0
+  /** Logs that were not too many for it; Infinity while none were too many. */
+  #maxLogs = Infinity
+  #maxLogsUntilMs = 0
 
   constructor(configured: number | null, clock: Clock) {
     this.#clock = clock
@@ -35,7 +47,21 @@ export class RangeLimit {
     return this.#fixedUntilMs === null ? null : this.#blocks
   }
 
-  answered(size: number): void {
+  /** Logs to aim at with one request: up to twice as many as it has returned before. */
+  get logs(): number {
+    if (this.#clock.nowMs() < this.#maxLogsUntilMs) return this.#maxLogs * fill
+    return 2 * Math.max(firstLogs, this.#returned)
+  }
+
+  /** Logs that it surely returns for one request. */
+  get provenLogs(): number {
+    return Math.max(firstLogs, this.#returned)
+  }
+
+  /** @param logs how many it returned; 0 if that is unknown */
+  answered(size: number, logs: number): void {
+    this.#returned = Math.max(this.#returned, logs)
+    this.#maxLogs = Math.max(this.#maxLogs, logs)
     if (this.#isConfigured) return
     // An answer disproves a smaller limit.
     this.#blocks = Math.max(this.#blocks, size)
@@ -54,5 +80,11 @@ export class RangeLimit {
     this.#blocks = Math.min(this.#blocks, fits)
     this.#wins = 0
     this.#fixedUntilMs = this.#clock.nowMs() + learnedMs
+  }
+  /** @param logs expected from the refused request; more in fact if blocks differ a lot */
+  refusedLogs(logs: number): void {
+    if (logs <= this.#returned) return
+    this.#maxLogs = Math.max(this.#returned, logs / 2)
+    this.#maxLogsUntilMs = this.#clock.nowMs() + learnedMs
   }
 }

@@ -31,6 +31,8 @@ export interface Limits {
   readonly results?: number
   /** Error for a range that is too long. */
   readonly tooMany?: (blocks: number, from: number) => string
+  /** Its code. */
+  readonly code?: number
   readonly afterMs?: number
   /** Whether it serves receipts and headers. Default: true. */
   readonly hasReceipts?: boolean
@@ -136,7 +138,7 @@ export class LogChain {
     const { tooMany = (blocks: number) => `exceed maximum block range: ${blocks}` } = limits
     const refuse = (message: string) => {
       this.refused.push({ node, from, to })
-      return nodeError(-32602, message, { afterMs })
+      return nodeError(limits.code ?? -32602, message, { afterMs })
     }
     if (size > most) return refuse(tooMany(most, from))
     const logs = this.logs(from, to, params[0])

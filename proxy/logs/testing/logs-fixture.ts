@@ -13,7 +13,7 @@ import {
 import { wholeBody } from '../../upstream/wire.ts'
 import { RangeLimits } from '../limits.ts'
 import { withLogs } from '../logs.ts'
-import { type SliceMemory, Slices } from '../slices.ts'
+import type { SliceMemory } from '../slices.ts'
 import { type Filter, type Limits, type Log, LogChain } from './log-chain.ts'
 
 const { chain, iface } = await ethereum()
@@ -63,7 +63,7 @@ export class LogsFixture {
         logsMismatched: (_call, upstream) => this.mismatches.push(upstream),
       },
       limits: new RangeLimits(pool),
-      slices: memory && new Slices(memory, shared, clock, 'test'),
+      slices: memory && { memory, shared, clock, scope: 'test', pending: new Map() },
     })
     this.see()
   }
