@@ -9,8 +9,9 @@ import { usageOf } from './process-usage.ts'
 import { scratchDirectory } from './scratch-directory.ts'
 
 /*
- * The router's memory for one query of a million logs, over 10,000 blocks of a node that accepts
- * 1,000, with default settings. Fails when the limit is exceeded or a log is missing.
+ * The router's memory for one query of a million logs, and for two at once, over 10,000 blocks of a
+ * node that accepts 1,000, with default settings. Fails when the limit of a query is exceeded or a
+ * log is missing.
  *
  *   node bench/million-logs.ts
  */
@@ -90,11 +91,11 @@ for (const { name, isSlow, atOnce } of cases) {
   const cells = [`${inMiB(idleBytes)} MiB`, `${aboveMiB} MiB`, seconds, counts.join(' ')]
   process.stdout.write(`${name} | ${cells.join(' | ')}\n`)
   const isWhole = counts.every((count) => count === (lastBlock - firstBlock + 1) * perBlock)
-  if (!isWhole || aboveMiB > targetMiB) process.exitCode = 1
+  if (!isWhole || aboveMiB > targetMiB * atOnce) process.exitCode = 1
 }
 node.close()
 node.closeAllConnections()
-process.stdout.write(`\ntarget: at most ${targetMiB} MiB above idle, no log missing: `)
+process.stdout.write(`\ntarget: at most ${targetMiB} MiB above idle per query, no log missing: `)
 process.stdout.write(process.exitCode ? 'MISSED\n' : 'met\n')
 
 function inMiB(bytes: number): number {

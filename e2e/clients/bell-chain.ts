@@ -8,6 +8,7 @@ import { ChildProcesses } from '../processes/child-processes.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'
 import { createWorkspace } from '../program/workspace.ts'
+import { serveRouter } from '../served/served-router.ts'
 
 export const rung = parseAbiItem('event Rung(uint256 indexed bell, uint256 value)')
 const topic = toEventSelector(rung)
@@ -17,7 +18,7 @@ const code = '0x60403560005260203560003560206000a200'
 const word = (number: number) => number.toString(16).padStart(64, '0')
 
 /** A range that a provider accepts, and how it refuses a longer one. */
-export interface Provider {
+interface Provider {
   readonly blocks: number
   readonly words: (blocks: number) => string
 }
@@ -29,7 +30,7 @@ const providers: Readonly<Record<string, Provider>> = {
 }
 
 /** A real node whose contracts emit numbered events, behind providers that limit ranges. */
-export async function startBellChain(
+async function startBellChain(
   stack: AsyncDisposableStack,
   all: Readonly<Record<string, Provider>> = providers,
 ) {
@@ -92,4 +93,22 @@ export async function startBellChain(
     return { name, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
   }
   return { chain, nodes: await Promise.all(Object.entries(all).map(serve)) }
+}
+
+/** A router before providers with limits, whose final blocks are compared. */
+export async function serveBells(
+  stack: AsyncDisposableStack,
+  all?: Readonly<Record<string, Provider>>,
+) {
+  const { chain, nodes } = await startBellChain(stack, all)
+  const own = { 'skip-verifications': ['*'], 'max-batch': 1 }
+  const serve = async () =>
+    stack.use(
+      await serveRouter({
+        primaries: nodes,
+        urlSettings: Object.fromEntries(nodes.map(({ name }) => [name, own])),
+        settings: { logs: { verify: 'always' } },
+      }),
+    )
+  return { chain, serve }
 }

@@ -7,8 +7,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { eventually } from '../processes/eventually.ts'
 import { askRpc } from '../processes/rpc-client.ts'
-import { serveRouter } from '../served/served-router.ts'
-import { bells, type Provider, rung, startBellChain } from './bell-chain.ts'
+import { bells, rung, serveBells } from './bell-chain.ts'
 
 interface Log {
   readonly address: string
@@ -17,21 +16,6 @@ interface Log {
 }
 
 const hex = (number: number) => `0x${number.toString(16)}`
-const own = { 'skip-verifications': ['*'], 'max-batch': 1 }
-
-/** A router before providers with limits, whose final blocks are compared. */
-async function serveBells(stack: AsyncDisposableStack, all?: Readonly<Record<string, Provider>>) {
-  const { chain, nodes } = await startBellChain(stack, all)
-  const serve = async () =>
-    stack.use(
-      await serveRouter({
-        primaries: nodes,
-        urlSettings: Object.fromEntries(nodes.map(({ name }) => [name, own])),
-        settings: { logs: { verify: 'always' } },
-      }),
-    )
-  return { chain, serve }
-}
 
 test('1,000 random queries are equal to one full scan of a real node', async () => {
   await using stack = new AsyncDisposableStack()

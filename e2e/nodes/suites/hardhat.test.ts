@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { toHex } from 'viem'
@@ -10,6 +8,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { untilItServes } from '../../processes/child-processes.ts'
 import { freePort } from '../../processes/free-ports.ts'
+import { installProject } from '../../processes/install-project.ts'
 import { askRpc } from '../../processes/rpc-client.ts'
 import { type AnvilNode, anvilKey, foundryProgram, startAnvil } from '../anvil.ts'
 import { openGround } from './ground.ts'
@@ -21,17 +20,7 @@ const project = join(import.meta.dirname, '../hardhat-project')
 const hardhat = join(project, 'node_modules/hardhat/dist/src/cli.js')
 const account = privateKeyToAddress(anvilKey)
 
-beforeAll(installProject)
-
-/** Installs the packages of the project unless those of its lockfile exist. */
-async function installProject(): Promise<void> {
-  const lockfile = await readFile(join(project, 'package-lock.json'), 'utf8')
-  const stamp = join(project, 'node_modules/.installed')
-  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === lockfile) return
-  process.stderr.write('Installing the packages of e2e/nodes/hardhat-project (npm ci) ...\n')
-  await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: project })
-  await writeFile(stamp, lockfile)
-}
+beforeAll(() => installProject(project))
 
 /** Runs the project's tests on a node. Returns the names of passed tests. Rejects on a failure. */
 async function passedOn(url: string): Promise<string[]> {
