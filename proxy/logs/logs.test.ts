@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { addresses, type Filter, type Limits, topics } from './testing/log-chain.ts'
 import { LogsFixture } from './testing/logs-fixture.ts'
 
+const dense = { address: addresses[0]! }
 const sparse = { address: addresses[0]!, topics: [null, topics[1]!] }
 const three = { a: { blocks: 10_000 }, b: { blocks: 5_000 }, c: { blocks: 2_000 } }
 
@@ -102,9 +103,14 @@ describe('a range that no upstream accepts at once', () => {
 
   const named = (blocks: number) => `block range exceeds ${blocks}`
   it.each<readonly [string, Record<string, Limits>, Filter, number]>([
-    ['1,000 results', { a: { results: 1_000 }, b: { results: 1_000 } }, {}, 1.1],
+    ['1,000 results', { a: { results: 1_000 }, b: { results: 1_000 } }, dense, 1.1],
     ['300 and 2,000 results', { a: { results: 300 }, b: { results: 2_000 } }, sparse, 1.1],
-    ['results and blocks', { a: { results: 500 }, b: { blocks: 3_000, tooMany: named } }, {}, 1.1],
+    [
+      'results and blocks',
+      { a: { results: 500 }, b: { blocks: 3_000, tooMany: named } },
+      dense,
+      1.1,
+    ],
     [
       'unnamed blocks',
       { a: { blocks: 900, tooMany: () => 'block range is too wide' } },
@@ -130,6 +136,17 @@ describe('a range that no upstream accepts at once', () => {
     const { answered, refused } = fixture.chain
     const asked = [...answered, ...refused].reduce((sum, { from, to }) => sum + to - from + 1, 0)
     expect(asked / 60_000).toBeLessThanOrEqual(most)
+  })
+
+  it('learns that a node returns fewer logs than before', async () => {
+    const node = { results: 2_000 }
+    const fixture = new LogsFixture({ a: node })
+    await fixture.ask(1, 20_000, dense)
+    node.results = 150
+    const before = fixture.chain.refused.length
+    const { logs } = await fixture.ask(20_001, 30_000, dense)
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(20_001, 30_000, dense)))
+    expect(fixture.chain.refused.length - before).toBeLessThan(20)
   })
 
   it('returns the error of a node that refuses a single block', async () => {

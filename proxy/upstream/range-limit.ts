@@ -83,8 +83,11 @@ export class RangeLimit {
   }
   /** @param logs expected from the refused request; more in fact if blocks differ a lot */
   refusedLogs(logs: number): void {
-    if (logs <= this.#returned) return
-    this.#maxLogs = Math.max(this.#returned, logs / 2)
-    this.#maxLogsUntilMs = this.#clock.nowMs() + learnedMs
+    // Either these blocks have many more logs, or the node accepts fewer than before.
+    if (logs <= this.#returned) this.#returned /= 2
+    else {
+      this.#maxLogs = Math.max(this.#returned, logs / 2)
+      this.#maxLogsUntilMs = this.#clock.nowMs() + learnedMs
+    }
   }
 }
