@@ -47,7 +47,7 @@ const cases: Readonly<Record<string, Case>> = {
   otherChain: {
     node: { chain: sepolia, earliestState: 1e9 },
     advice: says(
-      'this answers SEP1, not ETH1 (expected 0x1, the node reported 0xaa36a7): correct the URL, or the chain-id of the upstream',
+      'this answers Ethereum Sepolia (SEP1), not Ethereum Mainnet (ETH1) (expected 0x1, the node reported 0xaa36a7): correct the URL, or the chain-id of the upstream',
     ),
   },
   refused: {

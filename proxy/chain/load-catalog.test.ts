@@ -87,7 +87,7 @@ interfaces:
     [
       'an own id wins over a bundled alias',
       [[named('SOLANA', 'own')]],
-      { solana: 'own', SLOTCHAIN: 'Slot-based Chain Mainnet' },
+      { solana: 'own', SLOTCHAIN: 'Solana' },
     ],
     [
       'an own alias wins over a bundled id',

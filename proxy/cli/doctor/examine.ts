@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { toQuantity } from '../../json/values.ts'
+import { titleOf } from '../../chain/title.ts'
 import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
 import { time } from '../../telemetry/format.ts'
@@ -117,7 +118,8 @@ export async function examine(
       if (severity === 'warn') notes.push(`${name}: ${why}`)
       else {
         const other = name === 'chain-id' ? await chainOf(context.catalog, ask) : null
-        const words = other === null ? 'wrong chain' : `this answers ${other}, not ${chain.id}`
+        const words =
+          other === null ? 'wrong chain' : `this answers ${other}, not ${titleOf(chain)}`
         const remedy = 'correct the URL, or the chain-id of the upstream'
         changes.push(other || isOfChain ? `${words} (${why}): ${remedy}` : `${name}: ${why}`)
       }

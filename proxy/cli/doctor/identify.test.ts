@@ -24,8 +24,13 @@ function nodeOf(id: string) {
   }
 }
 
-test.each(['SLOTCHAIN', 'BTC', 'POLYGON', 'ETH1'])('a node of %s is recognised', async (id) => {
-  expect(await chainOf(catalog, nodeOf(id))).toBe(id)
+test.each([
+  ['SLOTCHAIN', 'Solana (SLOTCHAIN)'],
+  ['BTC', 'Bitcoin Mainnet (BTC)'],
+  ['POLYGON', 'Polygon PoS (POLYGON)'],
+  ['ETH1', 'Ethereum Mainnet (ETH1)'],
+])('a node of %s is recognised', async (id, title) => {
+  expect(await chainOf(catalog, nodeOf(id))).toBe(title)
 })
 
 test('a node of no known chain is not recognised', async () => {

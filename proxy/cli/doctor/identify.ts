@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
+import { titleOf } from '../../chain/title.ts'
 import type { ChainCatalog, ProbeCall } from '../../chain/types.ts'
 import { mismatchOf, type ProbeAnswer } from '../../upstream/probe.ts'
 
@@ -10,7 +11,7 @@ const askable = ['jsonrpc', 'tendermintrpc'] as const
 
 /**
  * Identifies the chain of a node by the verifications of all chains.
- * @returns the first one that passes, such as `SOLANA`; null if none does
+ * @returns the first one that passes, such as `Solana (SLOTCHAIN)`; null if none does
  */
 export async function chainOf(
   catalog: ChainCatalog,
@@ -18,15 +19,16 @@ export async function chainOf(
 ): Promise<string | null> {
   const answers = new Map<string, ProbeAnswer>()
   for (const id of catalog.ids) {
-    const interfaces = catalog.find(id)?.interfaces
+    const chain = catalog.find(id)
     for (const name of askable)
-      for (const verification of interfaces?.get(name)?.verifications ?? []) {
+      for (const verification of chain?.interfaces.get(name)?.verifications ?? []) {
         if (verification.name !== 'chain-id' || verification.expected === null) continue
         const { path, body, result } = verification.call
         const key = JSON.stringify([path, body, result])
         const answer = answers.get(key) ?? (await ask(verification.call))
         answers.set(key, answer)
-        if (answer.kind === 'value' && mismatchOf(verification, answer.value) === null) return id
+        if (chain && answer.kind === 'value' && mismatchOf(verification, answer.value) === null)
+          return titleOf(chain)
       }
   }
   return null
