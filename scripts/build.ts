@@ -13,7 +13,7 @@ const undiciPool: Plugin = {
     bundle.onLoad({ filter: /^/, namespace: 'pool' }, () => ({
       contents: `const Pool = require('undici/lib/dispatcher/pool.js')
         Pool.prototype.request = require('undici/lib/api/api-request.js')
-        module.exports = { Pool }`,
+        module.exports = { Pool, buildConnector: require('undici/lib/core/connect.js') }`,
       resolveDir: process.cwd(),
     }))
   },

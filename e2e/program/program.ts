@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly cwd?: string
   /** Entry file of the program. Default: that of this checkout. */
   readonly entry?: string
+  /** Limit of open files. Default: that of this process. */
+  readonly maxFiles?: number
 }
 
 /** Runs a command line of the program to its end. */
@@ -70,11 +72,14 @@ export class Program implements AsyncDisposable {
   readonly #over = new AbortController()
 
   constructor(args: readonly string[], surroundings: Surroundings, adminAddress = '') {
-    const { env = {}, cwd, entry = usualEntry } = surroundings
+    const { env = {}, cwd, entry = usualEntry, maxFiles } = surroundings
     this.adminUrl = `http://${adminAddress}`
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
     // Like bin/router.mjs: without "--" Node would parse --env-file as its own flag.
-    const child = spawn(process.execPath, ['--', entry, ...args], {
+    const run = [process.execPath, '--', entry, ...args]
+    const limited = ['sh', '-c', `ulimit -n ${maxFiles} && exec "$@"`, 'sh', ...run]
+    const [command = '', ...rest] = maxFiles === undefined ? run : limited
+    const child = spawn(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...Object.fromEntries(inherited), ...env },
       ...(cwd === undefined ? {} : { cwd }),

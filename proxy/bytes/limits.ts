@@ -21,6 +21,13 @@ export const budgetLimits = {
   waitingShare: 1 / 2, // bytes that wait for clients; the rest is for active work
 }
 
+/** Open files, of those that are free when the process listens. */
+export const fileLimits = {
+  share: 1 / 2, // that clients leave to connections to nodes and everything else,
+  most: 8_192, // but at most this many
+  nodes: 7 / 8, // of which connections to nodes take no more than this
+}
+
 /** Heap cost of an object, in addition to its bytes. */
 export const objectCosts = {
   requestBytes: 4 * KiB,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createServer, type AddressInfo, type ListenOptions, Server } from 'node:net'
+import { createServer, type AddressInfo, type ListenOptions, Server, type Socket } from 'node:net'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { isForClients } from '../bytes/open-files.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -124,6 +125,12 @@ export class ReusePortListeners {
       createServer({ noDelay: true, allowHalfOpen }, (socket) => server.emit('connection', socket)),
     )
     this.#servers = [server, ...others]
+    // It precedes the listeners of the protocol, which ignore a destroyed socket.
+    server.prependListener('connection', (socket: Socket) => {
+      if (isForClients(socket)) return
+      socket.destroy()
+      observer.acceptFailed?.('EMFILE')
+    })
   }
 
   /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import type { Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { maxFiles, openFiles, readAt } from '../bytes/open-files.ts'
 import {
   isOnBackup,
   isServing,
@@ -170,35 +170,6 @@ function eventLoopDelays(): readonly object[] {
   lastDelays = { untilMs: nowMs + leastPeriodMs, values }
   return values
 }
-
-const isLinux = process.platform === 'linux'
-/** Read at the start, since reading opens a file descriptor. */
-export const maxFiles = readMaxFiles()
-
-/** Null if unknown: elsewhere than on Linux, and in a sandbox without the file. */
-function readMaxFiles(): number | null {
-  try {
-    const limits = readFileSync('/proc/self/limits', 'utf8')
-    const soft = /^Max open files +(\d+)/m.exec(limits)?.[1]
-    return soft === undefined ? null : Number(soft)
-  } catch {
-    return null
-  }
-}
-
-/** Reads a value, which may open a file descriptor. @param atLimit the value if none is left */
-function readAt(read: () => number | null, atLimit: number | null = null): number | null {
-  try {
-    return read()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EMFILE') return atLimit
-    throw error
-  }
-}
-
-/** Null if unknown. Without a file left, reading them fails. */
-export const openFiles = () =>
-  readAt(() => (isLinux ? readdirSync('/proc/self/fd').length : null), maxFiles)
 
 let collectedMs = 0
 const collections = new PerformanceObserver((list) => {

@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { performance } from 'node:perf_hooks'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { maxFiles, openFiles } from '../bytes/open-files.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import type { Resources } from './resources.ts'
-import { gcSeconds, maxFiles, openFiles, turnedMs } from './gauges.ts'
+import { gcSeconds, turnedMs } from './gauges.ts'
 
 const everyMs = 2_000
 /** Listing the open files takes a microsecond for each. */

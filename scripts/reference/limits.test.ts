@@ -20,6 +20,7 @@ const words = new Map([
   [1 / 4, 'a quarter'],
   [1 / 2, 'half'],
   [3 / 4, 'three quarters'],
+  [7 / 8, 'seven eighths'],
   [4, 'four'],
 ])
 
@@ -85,6 +86,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'fragments of a WebSocket': ['clientLimits.fragments.count', 'clientLimits.fragments.bytes'],
   'nesting of JSON': ['clientLimits.nesting'],
   'values in one member': ['clientLimits.values'],
+  'open files that clients leave': ['fileLimits.share', 'fileLimits.most'],
+  'of these, connections over HTTP': ['fileLimits.nodes'],
   'pipelined requests': ['clientLimits.waitingRequests'],
   'items of a batch': ['clientLimits.batchItems', 'clientLimits.waveItems'],
   'bytes of long requests': [

@@ -7,8 +7,9 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib'
-import { Pool, type Dispatcher } from 'undici'
+import { buildConnector, Pool, type Dispatcher } from 'undici'
 import { nodeLimits } from '../../../bytes/limits.ts'
+import { takeFile } from '../../../bytes/open-files.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { faultOf } from '../wire-fault.ts'
 import { header, type Transport, TransportError } from '../../wire.ts'
@@ -42,7 +43,7 @@ export function createHttpTransport(config: WireConfig, options: WireOptions): T
     'accept-encoding': config.compression ? 'gzip' : undefined,
   })
   const pool = new Pool(target.origin, {
-    connect: { ...target.tls, timeout: connectTimeoutMs },
+    connect: boundedConnector({ ...target.tls, timeout: connectTimeoutMs, allowH2: false }),
     // Aborting a request while it sends its body would hang the process: decision 0027.
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
@@ -66,6 +67,25 @@ export function createHttpTransport(config: WireConfig, options: WireOptions): T
         )
       }),
     close: (isGentle) => (isGentle ? pool.close() : pool.destroy()),
+  }
+}
+
+/** Connects while the process has files for more connections to nodes. */
+function boundedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options)
+  return (to, connected) => {
+    const free = takeFile()
+    if (free === null) {
+      const details = { code: 'EMFILE', syscall: 'connect' }
+      const error = Object.assign(new Error('no file is left for a connection'), details)
+      return queueMicrotask(() => connected(error, null))
+    }
+    connect(to, (...result) => {
+      const [, socket] = result
+      if (socket) socket.once('close', free)
+      else free()
+      connected(...result)
+    })
   }
 }
 
