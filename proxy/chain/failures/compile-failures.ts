@@ -49,6 +49,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const limits = rows.filter(({ failure, codes, message, isOf }) => {
     return (failure.cooldown || failure.busy) && codes === null && message !== null && isOf === null
   })
+  const ofMethod = limits.find(({ failure: { limit } }) => limit === 'call')?.failure
   const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
   const hints = files.flatMap((file) => file['retry-after'] ?? [])
   const waits = hints.map((each) => new RegExp(each, 'i'))
@@ -93,12 +94,23 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
         if (!matches(row, error, method)) continue
         // The code or the status may classify the error more precisely.
         if (isQuoting && row.ifQuoted !== null) byWords ??= row.ifQuoted
-        else return hinted((isOdd && row.ifOdd) || row.failure, error.message, error.details)
+        else {
+          const { cooldown, limit } = row.failure
+          const isOfMethod = cooldown && limit !== 'call' && namesMethod(error.message, method)
+          const failure = (isOfMethod && ofMethod) || (isOdd && row.ifOdd) || row.failure
+          return hinted(failure, error.message, error.details)
+        }
       }
       return byWords ?? unknownError
     },
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
+}
+
+/** Whether a limit is that of the called method. A name such as `block` may be an ordinary word. */
+function namesMethod(message: string, method: string | null): boolean {
+  const at = method !== null && /_|[a-z][A-Z]/.test(method) ? message.indexOf(method) : -1
+  return at >= 0 && !/\w/.test(message.charAt(at + (method?.length ?? 0)))
 }
 
 /** Blocks that a node names as acceptable, such as `10,000`, `2K` or `[0x1, 0x64]`. */

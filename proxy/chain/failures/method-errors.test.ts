@@ -29,6 +29,22 @@ function classOf(chain: keyof typeof chains, method: string, error: readonly [nu
   return chains[chain].chain.failures.ofNodeError({ status: 200, code, message }, method)
 }
 
+describe('a limit whose words name a method is that of this method', () => {
+  const perSecond = 'eth_getLogs is limited to 10 requests per second'
+  const perDay = 'daily request count exceeded for getProgramAccounts'
+  test.each<[string, keyof typeof chains, string, readonly [number, string], string | null]>([
+    ['the called one', 'evm', 'eth_getLogs', [-32005, perSecond], 'call'],
+    ['in a quota', 'slot', 'getProgramAccounts', [-32000, perDay], 'call'],
+    ['another one', 'evm', 'eth_call', [-32005, perSecond], 'rate'],
+    ['a longer one', 'evm', 'eth_getLog', [-32005, perSecond], 'rate'],
+    ['an ordinary word', 'hub', 'block', [-32000, 'block rate limit exceeded'], 'rate'],
+    ['none', 'evm', 'eth_getLogs', [-32005, 'Too many requests'], 'rate'],
+    ['without a limit', 'evm', 'eth_call', [3, 'execution reverted: eth_call'], null],
+  ])('%s', (_case, chain, method, error, limit) => {
+    expect(classOf(chain, method, error).limit).toBe(limit)
+  })
+})
+
 describe('an error of one method', () => {
   test.each<[keyof typeof chains, string, readonly [number, string], string]>([
     ['evm', 'eth_call', revert, 'execution-reverted'],
