@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Counts, growthOf } from '../telemetry/recent-counts.ts'
+import { type Counts, growthOf } from '../telemetry/trouble.ts'
 import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
 import type { Look } from './view.ts'
 
@@ -51,6 +51,7 @@ export function someFacts(
     counts: Object.fromEntries(counts) as Facts['counts'],
     clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
     minute: { seconds, counts: growthOf(Object.fromEntries(counts) as Facts['counts'], {}) },
+    recent: growthOf(Object.fromEntries(counts) as Facts['counts'], {}),
     ...more,
   }
 }
@@ -67,6 +68,7 @@ export function someLook(now: Facts | string, before = someFacts(0, []), name = 
             seconds: (Date.parse(now.at) - Date.parse(before.at)) / 1_000,
             counts: growthOf(now.counts, before.counts),
           },
+          recent: growthOf(now.counts, before.counts),
         },
       }
 }
@@ -92,10 +94,10 @@ export function someChain(
 }
 type Some = Partial<Record<'outcomes' | 'durations' | 'cache' | 'refused', Counts>>
 
-/** @param more also its counters: `attempts` by kind, `durations`, `disputes` */
+/** @param more also its counters: `attempts` by kind, `byUrl`, `durations`, `disputes` */
 export function someUpstream(
   name: string,
-  { attempts = {}, durations = took(0), disputes = {}, ...more }: Own = {},
+  { attempts = {}, byUrl = {}, durations = took(0), disputes = {}, ...more }: Own = {},
 ): SomeUpstream {
   const byWord = Object.entries(attempts).flatMap(([kind, results]) =>
     Object.entries(results).map(([result, count]) => [`${kind} ${result}`, count]),
@@ -104,15 +106,19 @@ export function someUpstream(
     ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
     ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, oldestBlocks: {}, cooldownLeftMs: null },
     ...{ sessions: 0, urls: [], urlsInCooldown: 0, latencyMs: null, score: null, fault: null },
+    ...{ verifications: [], qualities: null },
     ...{ isDayUsed: false, methodLimits: [], learnedPerSecond: null, learnedLogBlocks: null },
     ...more,
   } as UpstreamFacts
-  return { ...known, counts: { attempts: Object.fromEntries(byWord), durations, disputes } }
+  const counts = { attempts: Object.fromEntries(byWord), urls: byUrl, durations, disputes }
+  return { ...known, counts }
 }
 interface Own extends Partial<Omit<UpstreamFacts, 'state' | 'tier'>> {
   readonly state?: string
   readonly tier?: string
   readonly attempts?: Tables
+  /** By position and result, such as `2 failed`. */
+  readonly byUrl?: Counts
   readonly durations?: Counts
   readonly disputes?: Counts
 }

@@ -123,6 +123,7 @@ test('details are sentences with units, without what is unknown', () => {
   const limit = { method: 'eth_getLogs', why: 'http-rate-limited', until: at(110) }
   const upstream = someUpstream('a', {
     ...{ cooldownLeftMs: 76_250.626, urlsInCooldown: 1, latencyMs: 12.3, score: 0.5 },
+    qualities: { availability: 0.98, latency: 0.4, sync: 1, earned: 1 },
     ...{ lagBlocks: 4, lagSeconds: 48, learnedPerSecond: 12.345, methodLimits: [limit] },
     urls: [
       { position: 1, url: 'https://a.example', why: null, since: null },
@@ -140,7 +141,7 @@ test('details are sentences with units, without what is unknown', () => {
     'Retries     1 retry, 0 of 0 hedges won',
     'Latency     12 ms on average; half within 50 ms, 99 % within 99 ms',
     'Block       100, 4 blocks behind (48 s)',
-    'Weight      50 % of that of the best upstream',
+    'Weight      50 % of that of the best upstream: availability 0.98, latency 0.40, sync 1.00',
     'Limit       12.3 requests per second, learned',
     'Cooldown    1 min 16 s left, 1 URL',
     'Method      limits eth_getLogs until 03:01:50 UTC: http-rate-limited',

@@ -223,6 +223,14 @@ export function detailsOf({ at, chains, problems }: View): ReadonlyMap<string, s
   )
 }
 
+/** The parts of a score, for example `: availability 0.98, latency 0.40, sync 1.00`. */
+function partsOf(qualities: UpstreamView['qualities']): string {
+  const { earned = 1, ...parts } = qualities ?? {}
+  const shown = Object.entries(earned < 1 ? { ...parts, 'slow start': earned } : parts)
+  const texts = shown.map(([name, value]) => `${name} ${value.toFixed(2)}`)
+  return texts.length === 0 ? '' : `: ${texts.join(', ')}`
+}
+
 /** Rows without a text say nothing. */
 function detailRows(
   each: UpstreamView,
@@ -269,7 +277,10 @@ function detailRows(
     ['Latency', latencyMs === null ? null : `${span(latencyMs)} on average; ${quantiles}`],
     ['Block', each.latestBlock === null ? null : `${each.latestBlock}, ${lag}${lagTime}`],
     ['Data', data.join(', ')],
-    ['Weight', each.score && `${share(each.score)} of that of the best upstream`],
+    [
+      'Weight',
+      each.score && `${share(each.score)} of that of the best upstream${partsOf(each.qualities)}`,
+    ],
     ['Doubts', countsText(each.disputes)],
     [
       'Limit',

@@ -52,12 +52,30 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['bad | a | its limit of 20 requests a day is reached until 00:00 UTC'],
   ],
-  ['one failure is no problem', first({ answer: 1, 'attempt-timeout': 1 }), {}, []],
+  ['two failures are bad luck', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
   [
     'failing in a tenth of few calls',
-    first({ answer: 18, 'attempt-timeout': 2 }),
+    first({ answer: 36, 'attempt-timeout': 4 }),
     {},
-    ['odd | a | 10 % of attempts fail: attempt-timeout 2'],
+    ['odd | a | 10 % of attempts fail: attempt-timeout 4'],
+  ],
+  [
+    'one URL of two failing',
+    {
+      ...first({ answer: 39, 'http-server-error': 41 }),
+      byUrl: { '1 answered': 0, '2 answered': 39, '2 failed': 41 },
+    },
+    {},
+    ['odd | a | 51 % of attempts fail: http-server-error 41; URL 2 of 2 failed 41 of 80 calls'],
+  ],
+  [
+    'a URL that hangs in half of few calls, beside one that serves most',
+    {
+      ...first({ answer: 95, overtaken: 5 }),
+      byUrl: { '1 answered': 90, '2 answered': 5, '2 overtaken': 5 },
+    },
+    {},
+    ['odd | a | URL 2 of 2 hung in 5 of 10 calls'],
   ],
   ['seldom failing', first({ answer: 96, 'attempt-timeout': 4 }), {}, []],
   [
@@ -217,6 +235,16 @@ test('a state is everywhere only if every replica has the upstream', () => {
   const { problems } = viewOf([someLook(bad), someLook(other, undefined, 'two:7779')])
   const found = problems.find(({ upstream }) => upstream === 'a')
   expect(found?.what).toBe('disabled at one:7779 only')
+})
+
+test.each<[string, Upstream, Chain, string]>([
+  ['reorgs', {}, { reorgs: '5 reorgs in 5 minutes' }, 'reorgs'],
+  ['the backup tier', {}, { isOnBackup: true }, 'no-endpoint-serving'],
+  ['a part that fails', first({ answer: 7, 'attempt-timeout': 3 }), {}, 'upstream-unreliable'],
+  ['a limit', { state: 'cooldown', why: 'rate limited' }, {}, 'upstream-in-cooldown'],
+])('%s: the line links its runbook', (_name, a, chain, runbook) => {
+  const now = someFacts(100, [someChain([someUpstream('a', a)], chain)])
+  expect(viewOf([someLook(now)]).problems.map((each) => each.runbook)).toContain(runbook)
 })
 
 test('the backup tier serves', () => {

@@ -99,20 +99,27 @@ test('replicas add up; a state is the worst over all replicas', () => {
   ])
 })
 
-test('a resource that the router lacks is a problem of the replica, and of no upstream', () => {
-  const shortages = [
-    { resource: 'files', isStrain: false, why: 'no files left (EMFILE)', since: at(90) },
-  ] as const
-  const upstream = someUpstream('a', { attempts: { first: { answer: 10, aborted: 30 } } })
-  const facts = someFacts(100, [someChain([upstream])], { shortages })
-  expect(viewOf([someLook(facts)]).problems).toEqual([
-    {
-      ...{ severity: 'bad', where: 'one:7779', upstream: null, since: at(90) },
-      runbook: 'out-of-resources',
-      what: 'the router has no files left (EMFILE)',
-    },
-  ])
-})
+test.each([
+  ['files', false, 'out-of-resources'],
+  ['files', true, 'files-near-limit'],
+  ['cpu', true, 'event-loop-delayed'],
+  ['memory', true, 'event-loop-delayed'],
+  ['buffered-bytes', true, 'out-of-resources'],
+] as const)(
+  'lack of %s (short: %s) is a problem of the replica alone',
+  (resource, isStrain, runbook) => {
+    const shortages = [{ resource, isStrain, why: 'no files left (EMFILE)', since: at(90) }]
+    const upstream = someUpstream('a', { attempts: { first: { answer: 10, aborted: 30 } } })
+    const facts = someFacts(100, [someChain([upstream])], { shortages })
+    expect(viewOf([someLook(facts)]).problems).toEqual([
+      {
+        ...{ severity: 'bad', where: 'one:7779', upstream: null, since: at(90) },
+        runbook,
+        what: 'the router has no files left (EMFILE)',
+      },
+    ])
+  },
+)
 
 test('failed calls of all replicas are listed, newest first', () => {
   const call = (guid: string, second: number) => ({

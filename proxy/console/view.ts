@@ -3,7 +3,7 @@
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
 import { clientsOf } from './clients.ts'
-import { type Counts, failuresOf, totalOf } from '../telemetry/recent-counts.ts'
+import { type Counts, failuresOf, totalOf, troubles, troublesOf } from '../telemetry/trouble.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
 /** The latest answer of one replica. */
@@ -34,13 +34,8 @@ type Problem = readonly [
   since?: string | null,
 ]
 
-/** Thresholds for the last minute: a minimum count, and a minimum share of the total. */
-const failing = {
-  calls: { count: 3, share: 0.02 },
-  attempts: { count: 2, share: 0.05 },
-  overtaken: { count: 3, share: 0.1 },
-  isDown: 0.9,
-} as const
+/** Thresholds for calls in the last minute: a minimum count, and minimum shares of the total. */
+const failing = { count: 3, share: 0.02, isDown: 0.9 } as const
 /** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
 const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
@@ -79,8 +74,8 @@ export function viewOf(looks: readonly Look[]) {
     }),
     ...found('replicas', null, [['odd', 'replicas-differ', differences(all)]]),
     ...all.flatMap(({ replica, shortages }) =>
-      shortages.flatMap(({ why, since }) =>
-        found(replica, null, [['bad', 'out-of-resources', `the router has ${why}`, since]]),
+      shortages.flatMap((each) =>
+        found(replica, null, [['bad', runbookOf(each), `the router has ${each.why}`, each.since]]),
       ),
     ),
     ...byName(all.flatMap(({ stores }) => stores)).flatMap((same) => {
@@ -140,7 +135,7 @@ function byName<T extends { readonly name: string }>(all: readonly T[]): readonl
 type Growth = ReturnType<typeof growthOf>
 
 /** Counters of all replicas, and their growth within the last minute. */
-function growthOf(all: readonly Pick<Facts, 'counts' | 'minute'>[]) {
+function growthOf(all: readonly Pick<Facts, 'counts' | 'minute' | 'recent'>[]) {
   const sum = (table: string, tables: readonly Facts['counts'][]): Counts => {
     const counts: Record<string, number> = {}
     for (const each of tables)
@@ -148,14 +143,21 @@ function growthOf(all: readonly Pick<Facts, 'counts' | 'minute'>[]) {
         counts[word] = (counts[word] ?? 0) + count
     return counts
   }
-  const [growths, totals] = [
-    all.map(({ minute }) => minute.counts),
-    all.map(({ counts }) => counts),
-  ]
+  const growths = all.map(({ minute }) => minute.counts)
   return {
     seconds: Math.max(0, ...all.map(({ minute }) => minute.seconds)),
     of: (table: string) => sum(table, growths),
-    total: (table: string) => sum(table, totals),
+    total: (table: string) =>
+      sum(
+        table,
+        all.map(({ counts }) => counts),
+      ),
+    /** Attempts that show whether an upstream works only in part. */
+    recent: (table: string) =>
+      sum(
+        table,
+        all.map(({ recent }) => recent),
+      ),
   }
 }
 
@@ -218,6 +220,8 @@ function upstreamView(
     /** First attempts that another upstream overtook, and their share. */
     overtaken: attempts['first overtaken'] ?? 0,
     overtakenRatio: ratio(attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')),
+    /** Why it works only in part. */
+    troubles: troublesOf(growth.recent(`${key} attempts`), growth.recent(`${key} urls`)),
     /** Counts of disputed answers. */
     disputes: growth.of(`${key} disputes`),
   }
@@ -256,6 +260,11 @@ function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
 }
 
+function runbookOf({ resource, isStrain }: Facts['shortages'][number]): string {
+  if (!isStrain || resource === 'buffered-bytes') return 'out-of-resources'
+  return resource === 'files' ? 'files-near-limit' : 'event-loop-delayed'
+}
+
 function ofChain(chain: ChainView, at: string): readonly Problem[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
   const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
@@ -274,7 +283,7 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
   const pause = `no new block after ${tip}, usually every ${time(blockTimeMs / 1_000)}`
   return [
     ['down', 'no-endpoint-serving', serving === 0 && dark, lastChange],
-    [failed, 'error-ratio-high', failures(chain, 'calls')],
+    [failed, 'error-ratio-high', failures(chain)],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
     ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
     ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
@@ -303,12 +312,8 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
   const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
   const disputes = countsText(each.disputes)
-  const share = each.overtakenRatio ?? 0
   const byMethod = Map.groupBy(each.methodLimits, ({ method }) => method)
   const limits = [...byMethod].map(([method, [limit]]) => `limits ${method}: ${limit?.why}`)
-  const { overtaken: most } = failing
-  const isHanging = each.overtaken >= most.count && share >= most.share
-  const overtaken = `hangs: another upstream overtook ${percent(share)} of its first attempts`
   return [
     ['bad', unreliable, fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     [isDayUsed ? 'bad' : 'odd', isDayUsed ? runbooks.cooldown : unreliable, isEligible && why],
@@ -319,8 +324,9 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
       since,
     ],
     // The state of an upstream out of service already says so.
-    ['odd', unreliable, isServing(state) && failures(each, 'attempts')],
-    ['odd', unreliable, isServing(state) && isHanging && overtaken],
+    ...troubles.map((kind): Problem => {
+      return ['odd', unreliable, isServing(state) && each.troubles[kind]]
+    }),
     ['odd', unreliable, isSlow && count >= slow.attempts && fault === null && slowness],
     ['odd', doubtful, fault === null && disputes && `its answers are doubtful: ${disputes}`],
     ...limits.map((limit): Problem => ['odd', runbooks.cooldown, limit]),
@@ -334,8 +340,7 @@ function only(some: readonly Replica[], all: readonly Replica[]): string {
 }
 
 /** Clause such as `12 % of calls fail: timeout 8, no-upstream 3`; null below the threshold. */
-function failures({ errors, errorRatio }: Traffic, what: 'calls' | 'attempts') {
-  const { count, share } = failing[what]
-  if (totalOf(errors) < count || (errorRatio ?? 0) < share) return null
-  return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${countsText(errors)}`
+function failures({ errors, errorRatio }: Traffic) {
+  if (totalOf(errors) < failing.count || (errorRatio ?? 0) < failing.share) return null
+  return `${Math.round((errorRatio ?? 0) * 100)} % of calls fail: ${countsText(errors)}`
 }

@@ -145,6 +145,8 @@ export interface AttemptRecord {
   readonly upstream: string
   /** The URL as written in the config file: safe to print. */
   readonly origin: string
+  /** Position of the URL in the config, from 1. */
+  readonly position: number
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
@@ -285,10 +287,17 @@ export class Journal {
     return Math.min(this.clientDeadlineMs, relayDeadlineMs)
   }
 
-  begin(upstream: string, kind: AttemptKind, nowMs: number, origin = ''): AttemptRecord {
+  begin(
+    upstream: string,
+    kind: AttemptKind,
+    nowMs: number,
+    origin = '',
+    position = 1,
+  ): AttemptRecord {
     const attempt: AttemptRecord = {
       upstream,
       origin,
+      position,
       kind,
       startedMs: nowMs,
       budgetMs: null,

@@ -55,7 +55,8 @@ export class Exchange {
     this.#call = call
     this.upstream = upstream
     this.url = url
-    this.record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
+    const { printable, position } = url
+    this.record = call.journal.begin(upstream.name, kind, nowMs, printable, position)
     url.limit?.begin()
   }
 

@@ -153,7 +153,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       pool.onCooldown = (upstream, url, last) =>
         worker.cooldownBegan({ chain: chainId, interface: apiInterface, upstream, url, last })
   }
-  const counts = new RecentCounts(metrics, clock)
+  const counts = new RecentCounts(metrics, clock, (recent) => log.sampled(recent, health.look()))
   health.counts = counts
   const load = new Load(clock, health.resources, budget)
   const facts = createFacts({

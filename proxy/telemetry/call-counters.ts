@@ -10,6 +10,7 @@ import {
   type RelayObserver,
 } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
+import type { UrlRecord } from '../upstream/observer.ts'
 import { isBlamed } from '../upstream/outcome.ts'
 import type { Exemplar } from './metrics-page.ts'
 import { type Series, series } from './series.ts'
@@ -50,25 +51,42 @@ export function callCounter(
 /** Results that are no fault of the upstream. */
 const faultless = ['answer', 'node-error', 'overtaken', 'aborted'] as const
 
-/** Counts attempts at upstreams. */
+/** Results of attempts at one URL. */
+const urlResults = ['answered', 'failed', 'overtaken'] as const
+
+/** The result for the counter of a URL; null if it says nothing about the URL. */
+function urlResultOf(result: string, kind: string): (typeof urlResults)[number] | null {
+  if (result === 'answer' || result === 'node-error') return 'answered'
+  if (result === 'aborted' || result === 'running') return null
+  // An overtaken hedge has just begun.
+  return result !== 'overtaken' ? 'failed' : kind === 'hedge' ? null : result
+}
+
+/** Counts attempts at upstreams and their URLs. */
 export function attemptCounter(registry: Registry) {
   const total = counterCells(registry, series.attempts)
+  const byUrl = counterCells(registry, series.urlAttempts)
   const duration = histogramCells(registry, series.attemptDuration)
-  /** Starts the counters of an upstream at 0. Failures appear with the first one of their class. */
-  const start = (upstream: Labels) => {
+  /** Starts the counters of an upstream at 0, but for failure classes: those of URLs count all. */
+  const start = (upstream: Labels, urls: readonly UrlRecord[]) => {
     for (const kind of attemptKinds)
       for (const result of faultless) total({ ...upstream, kind, result })
+    for (const { position } of urls)
+      for (const result of urlResults) byUrl({ ...upstream, url: String(position), result })
   }
   const countOf = (listener: Labels): RelayObserver['attemptEnded'] => {
     const cellsOf = memo((upstream) => ({
       ofKind: memo((kind) => memo((result) => total({ ...listener, upstream, kind, result }))),
+      ofUrl: memo((url) => memo((result) => byUrl({ ...listener, upstream, url, result }))),
       duration: duration({ ...listener, upstream }),
     }))
     return (call, attempt) => {
-      const { upstream, kind, startedMs, endedMs } = attempt
+      const { upstream, position, kind, startedMs, endedMs } = attempt
       const cells = cellsOf(upstream)
       const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
+      const ofUrl = urlResultOf(result, kind)
+      if (ofUrl !== null) cells.ofUrl(String(position))(ofUrl).count += 1
       // An overtaken attempt took at least this long. An overtaken hedge has just begun.
       const isKnown = result !== 'aborted' && (result !== 'overtaken' || kind !== 'hedge')
       if (isKnown && endedMs !== null)

@@ -126,7 +126,7 @@ export function anUpstream(
     lagBlocks: null,
     lagSeconds: null,
     oldestBlocks: {},
-    ...{ urls: [], urlsInCooldown: 0, methodLimits: [] },
+    ...{ urls: [], verifications: [], urlsInCooldown: 0, methodLimits: [], qualities: null },
     ...{ isDayUsed: false, learnedPerSecond: null, learnedLogBlocks: null },
     cooldownLeftMs: null,
     latencyMs: null,

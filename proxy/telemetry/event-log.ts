@@ -9,16 +9,27 @@ import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
-import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
+import {
+  isServing,
+  type PoolObserver,
+  type PoolSnapshot,
+  type UpstreamState,
+} from '../upstream/observer.ts'
 import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.ts'
 import { timeOf } from './config-state.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener } from './observers.ts'
 import { clientFields } from './shown-client.ts'
+import { type Tables, troubles, troublesOf } from './trouble.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
   readonly clock: Clock
+}
+
+/** The pool of a chain and interface, named `ETH1 jsonrpc`. */
+type SeenPool = Readonly<Record<'name' | 'chain' | 'interface', string>> & {
+  readonly pool: PoolSnapshot
 }
 
 /** Per listener. Failures come in floods, and a client may always send `rpc-debug-relay`. */
@@ -45,11 +56,39 @@ export function createEventLog({ logger, clock }: EventLogOptions) {
       const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
+    /** Logs upstreams that begin or end to work in part, from their recent attempts. */
+    sampled: troubleLog(logger),
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
     poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
     subscriptionObserver: perListener((labels) => subscriptionLog(logger, clock, labels)),
     crossValidationObserver: perListener((labels) => validationLog(logger, clock, labels)),
     listenerObserver: perListener((labels) => listenerLog(logger, clock, labels)),
+  }
+}
+
+/** An upstream that no longer serves has lines about its state instead. */
+function troubleLog(logger: Logger) {
+  const named = new Set<string>()
+  return (recent: Tables, pools: readonly SeenPool[]) => {
+    for (const { name, chain, interface: iface, pool } of pools)
+      for (const { name: upstream, state } of pool.upstreams)
+        for (const kind of troubles) {
+          const id = `${name} ${upstream}`
+          const key = `${id} ${kind}`
+          const wasNamed = named.has(key)
+          const [attempts = {}, urls = {}] = [recent[`${id} attempts`], recent[`${id} urls`]]
+          const ease = wasNamed ? 0.5 : 1
+          const why = isServing(state) ? troublesOf(attempts, urls, ease)[kind] : null
+          if (wasNamed === (why !== null)) continue
+          const fields = { chain, interface: iface, upstream, trouble: kind }
+          if (why !== null) {
+            named.add(key)
+            logger.warn('upstream works only in part', { ...fields, why })
+          } else {
+            named.delete(key)
+            if (isServing(state)) logger.info('upstream works again', fields)
+          }
+        }
   }
 }
 

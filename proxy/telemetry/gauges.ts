@@ -99,6 +99,13 @@ export class PoolGauges {
         ]),
       ),
     )
+    gauge(series.urlServing, () =>
+      this.#upstreams().flatMap(([labels, { urls }]) =>
+        urls.map(({ position, why }): Sample => {
+          return [{ ...labels, url: String(position) }, Number(why === null)]
+        }),
+      ),
+    )
     for (const [one, value] of ofUpstream)
       gauge(one, () => this.#upstreams().map(([labels, upstream]) => [labels, value(upstream)]))
   }
@@ -114,10 +121,10 @@ export class PoolGauges {
   }
 
   /** Calls `start` once for each upstream, also for those that a reload adds. */
-  eachNew(start: (upstream: Labels) => void): void {
-    for (const [{ tier: _, ...labels }] of this.#upstreams()) {
+  eachNew(start: (upstream: Labels, snapshot: UpstreamSnapshot) => void): void {
+    for (const [{ tier: _, ...labels }, snapshot] of this.#upstreams()) {
       const key = labelsKey(labels)
-      if (!this.#started.has(key)) start(labels)
+      if (!this.#started.has(key)) start(labels, snapshot)
       this.#started.add(key)
     }
   }

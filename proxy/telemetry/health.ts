@@ -10,10 +10,11 @@ import {
   takesCalls,
 } from '../upstream/observer.ts'
 import { clean, stateText } from './format.ts'
-import { failuresOf, type RecentCounts, totalOf } from './recent-counts.ts'
+import type { RecentCounts } from './recent-counts.ts'
 import { perListener } from './observers.ts'
 import { Resources } from './resources.ts'
 import { TopClients } from './top-clients.ts'
+import { failuresOf, totalOf } from './trouble.ts'
 import { counted } from '../words/counted.ts'
 
 /**

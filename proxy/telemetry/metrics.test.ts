@@ -214,6 +214,10 @@ test('attempts are counted by upstream, kind and result; aborted ones have no du
     [`{${on},upstream="node-c",kind="hedge",result="aborted"}`]: 1,
     [`{${on},upstream="node-d",kind="first",result="aborted"}`]: 1,
   })
+  expect(await valuesOf(metrics, 'router_upstream_url_attempts_total')).toEqual({
+    [`{${on},upstream="node-a",url="1",result="failed"}`]: 1,
+    [`{${on},upstream="node-b",url="1",result="answered"}`]: 1,
+  })
   const count = await valuesOf(metrics, 'router_attempt_duration_seconds_count')
   expect(count[`{${on},upstream="node-b"}`]).toBe(1)
   expect(count[`{${on},upstream="node-c"}`]).toBe(0)
@@ -247,6 +251,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
         lagBlocks: 2,
         lagSeconds: 24.5,
         urlsInCooldown: 2,
+        verifications: ['chain-id'],
         urls: [1, 2, 3].map((position) => {
           return { position, url: '', why: position === 2 ? 'down' : null, since: null }
         }),
@@ -266,6 +271,13 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_urls{${ofA}}`)).toBe(3)
   expect(samples.get(`router_upstream_urls_serving{${ofA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_url_serving{${ofA},url="1"}`)).toBe(1)
+  expect(samples.get(`router_upstream_url_serving{${ofA},url="2"}`)).toBe(0)
+  const one = `${on},upstream="node-a"`
+  const failed = `router_upstream_url_attempts_total{${one},url="3",result="failed"}`
+  expect(samples.get(failed)).toBe(0)
+  const never = `router_upstream_verification_failures_total{${one},verification="chain-id"}`
+  expect(samples.get(never)).toBe(0)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_learned_limit_per_second{${ofA}}`)).toBe(40)
   expect(samples.get(`router_upstream_learned_log_blocks{${ofA}}`)).toBe(500)

@@ -9,7 +9,12 @@ import type { RelayObserver } from '../relay/call.ts'
 import { checkNames } from '../integrity/violation.ts'
 import { callersKinds, type RelayError } from '../relay/errors.ts'
 import { hasStalled, type SubscriptionObserver } from '../subscription/subscriptions.ts'
-import { type PoolObserver, type PoolSnapshot, upstreamStates } from '../upstream/observer.ts'
+import {
+  type PoolObserver,
+  type PoolSnapshot,
+  type UpstreamSnapshot,
+  upstreamStates,
+} from '../upstream/observer.ts'
 import type { ConfigState } from './config-state.ts'
 import {
   attemptCounter,
@@ -95,23 +100,28 @@ export function createMetrics(options: MetricsOptions) {
   const ended = counter(series.subscriptionsEnded)
   const storeDuration = histogramCells(registry, series.storeDuration)
   /** Starts event counters at 0: `increase` misses the first event of a series that starts at 1. */
-  const startUpstream = (upstream: Labels) => {
+  const startUpstream = (upstream: Labels, { urls, verifications }: UpstreamSnapshot) => {
     const events = [missingBlocks, logsMismatches, finalizedMismatches, cooldowns, probes]
     for (const one of events) one.inc(upstream, 0)
     for (const check of checkNames) violations.inc({ ...upstream, check }, 0)
     for (const to of upstreamStates) stateChanges.inc({ ...upstream, to }, 0)
-    attempts.start(upstream)
+    for (const verification of verifications)
+      verificationFailures.inc({ ...upstream, verification }, 0)
+    attempts.start(upstream, urls)
   }
+  const startNew = () => pools.eachNew(startUpstream)
   const page = (accept?: string) => {
-    pools.eachNew(startUpstream)
+    startNew()
     return metricsPage(registry, accept)
   }
 
   return {
     page,
+    /** Starts the counters of new upstreams at 0, as each page does. */
+    startNew,
     /** The series as JSON, for the aggregate of several processes. */
     json() {
-      pools.eachNew(startUpstream)
+      startNew()
       return registry.getMetricsAsJSON()
     },
     /** The page's samples of one series, if any. Histogram lines have their bound as `le`. */

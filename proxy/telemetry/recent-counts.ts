@@ -2,13 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Cancel, type Clock } from '../clock/clock.ts'
 import type { Metrics } from './metrics.ts'
-import { isFailure } from './call-counters.ts'
 import { type Series, series } from './series.ts'
-
-/** Keyed by a router term, such as an outcome. */
-export type Counts = Readonly<Record<string, number>>
-/** Tables such as `ETH1 jsonrpc node-a attempts`, keyed by phrases such as `hedge answer`. */
-export type Tables = Readonly<Record<string, Counts>>
+import { growthOf, type Tables, totalOf, troublesOf } from './trouble.ts'
 
 interface Counted {
   readonly atMs: number
@@ -16,8 +11,11 @@ interface Counted {
 }
 
 const everyMs = 10_000
-/** Number of samples, so that the oldest one is about a minute old. */
-const samples = 6
+/** Number of samples in a minute, and those of attempts in five. */
+const samples = { minute: 6, attempts: 30 } as const
+/** With fewer attempts in the last minute, earlier ones of an upstream count too. */
+const enough = 60
+const ofAttempts = / (attempts|urls)$/
 
 /** Each table with its series, and the labels that form its keys. Other words are literal. */
 const counted: readonly (readonly [string, Series, ...string[]])[] = [
@@ -26,6 +24,7 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['refused', series.refused, 'reason'],
   ['cache', series.cacheLookups, 'verdict'],
   ['attempts', series.attempts, 'kind', 'result'],
+  ['urls', series.urlAttempts, 'url', 'result'],
   ['durations', series.attemptDuration, 'le'],
   ['disputes', series.integrityViolations, 'check'],
   ['disputes', series.finalizedMismatches, 'mismatches'],
@@ -34,14 +33,21 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
 
 /** Counters since the start and over the last minute. Sampling them costs calls nothing. */
 export class RecentCounts {
-  readonly #metrics: Pick<Metrics, 'samples'>
+  readonly #metrics: Pick<Metrics, 'samples' | 'startNew'>
   readonly #clock: Clock
+  readonly #sampled: (recent: Tables) => void
   #past: readonly Counted[]
   #cancel: Cancel = () => {}
 
-  constructor(metrics: Pick<Metrics, 'samples'>, clock: Clock) {
+  /** @param sampled called at each sample with the `recent` of `read` */
+  constructor(
+    metrics: Pick<Metrics, 'samples' | 'startNew'>,
+    clock: Clock,
+    sampled: (recent: Tables) => void = () => {},
+  ) {
     this.#metrics = metrics
     this.#clock = clock
+    this.#sampled = sampled
     this.#past = [{ atMs: clock.nowMs(), counts: {} }]
   }
 
@@ -50,7 +56,9 @@ export class RecentCounts {
     this.#cancel = this.#clock.after(everyMs, () => {
       this.start()
       void this.#tables().then((counts) => {
-        this.#past = [...this.#past, { atMs: this.#clock.nowMs(), counts }].slice(-samples)
+        this.#sampled(this.#recent(counts))
+        const past = this.#past.with(this.#minuteAt, trimmed(this.#past[this.#minuteAt] as Counted))
+        this.#past = [...past, { atMs: this.#clock.nowMs(), counts }].slice(-samples.attempts)
       })
     })
   }
@@ -59,16 +67,42 @@ export class RecentCounts {
     this.#cancel()
   }
 
-  /** `minute` has the growth over the last 50 to 60 s, or since the start. */
+  /**
+   * `minute` has the growth over the last 50 to 60 s, or since the start. `recent` has the attempts
+   * that show trouble: those of the minute or, if they are few, of up to five minutes.
+   */
   async read() {
     const counts = await this.#tables()
-    const before = this.#past[0] as Counted
+    const before = this.#past[this.#minuteAt] as Counted
     const seconds = (this.#clock.nowMs() - before.atMs) / 1_000
-    return { counts, minute: { seconds, counts: growthOf(counts, before.counts) } }
+    const minute = { seconds, counts: growthOf(counts, before.counts) }
+    return { counts, minute, recent: this.#recent(counts) }
+  }
+
+  get #minuteAt(): number {
+    return Math.max(0, this.#past.length - samples.minute)
+  }
+
+  #recent(counts: Tables): Tables {
+    const found: Record<string, Tables[string]> = {}
+    for (const table of Object.keys(counts).filter((each) => each.endsWith(' attempts'))) {
+      const urls = table.replace(ofAttempts, ' urls')
+      const of = (all: Tables) => ({ attempts: all[table] ?? {}, urls: all[urls] ?? {} })
+      const since = (at: number) => growthOf(of(counts), of(this.#past[at]?.counts ?? {}))
+      let at = this.#minuteAt
+      let grown = since(at)
+      const isOpen = ({ attempts = {}, urls: byUrl = {} }: Tables) =>
+        totalOf(attempts) < enough &&
+        Object.values(troublesOf(attempts, byUrl)).every((one) => !one)
+      while (at > 0 && isOpen(grown)) grown = since((at -= 1))
+      Object.assign(found, { [table]: grown['attempts'] ?? {}, [urls]: grown['urls'] ?? {} })
+    }
+    return found
   }
 
   async #tables(): Promise<Tables> {
     const all: Record<string, Record<string, number>> = {}
+    this.#metrics.startNew()
     for (const [table, one, ...by] of counted)
       for (const { labels, value } of await this.#metrics.samples(one)) {
         // Histogram lines without a bound are its sum and its count.
@@ -82,33 +116,8 @@ export class RecentCounts {
   }
 }
 
-/** Growth of counters, without tables that did not grow. */
-export function growthOf(now: Tables, before: Tables): Tables {
-  const tables = Object.entries(now).map(([table, counts]) => {
-    const grown = Object.entries(counts).map(
-      ([word, count]) => [word, count - (before[table]?.[word] ?? 0)] as const,
-    )
-    return [table, Object.fromEntries(grown)] as const
-  })
-  return Object.fromEntries(tables.filter(([, counts]) => totalOf(counts) > 0))
-}
-
-const notFailed = ['answer', 'overtaken', 'aborted', 'running']
-
-/** Failures by class. @param counts of calls or attempts; the last word of a key is the result */
-export function failuresOf(counts: Counts): Counts {
-  const failures: Record<string, number> = {}
-  for (const [word, count] of Object.entries(counts)) {
-    const result = word.split(' ').at(-1) ?? word
-    if (count > 0 && isFailure(result) && !notFailed.includes(result))
-      failures[result] = (failures[result] ?? 0) + count
-  }
-  return failures
-}
-
-/** @param begin prefix of the keys to sum */
-export function totalOf(counts: Counts, begin = ''): number {
-  let total = 0
-  for (const [word, count] of Object.entries(counts)) if (word.startsWith(begin)) total += count
-  return total
+/** A sample older than a minute retains only its attempts. */
+function trimmed({ atMs, counts }: Counted): Counted {
+  const tables = Object.entries(counts).filter(([table]) => ofAttempts.test(table))
+  return { atMs, counts: Object.fromEntries(tables) }
 }

@@ -126,6 +126,11 @@ export const series = {
       help: 'Time of attempts, including failed ones, and those that a hedge overtook until then. Aborted attempts and overtaken hedges are excluded.',
       buckets: latencyBuckets,
     },
+    urlAttempts: {
+      name: 'router_upstream_url_attempts_total',
+      and: ['url', 'result'],
+      help: 'Attempts of calls by the URL of the upstream: `answered`, `failed` or `overtaken`, whose hedge answered first. `url` is the position in the config, from 1.',
+    },
     integrityViolations: {
       name: 'router_integrity_violations_total',
       and: ['check'],
@@ -207,6 +212,12 @@ export const series = {
       name: 'router_upstream_urls_serving',
       workers: 'min',
       help: 'URLs of the upstream that serve: verified, not in cooldown, and without repeated failures. Fewer than `router_upstream_urls` means that redundancy is lost.',
+    },
+    urlServing: {
+      name: 'router_upstream_url_serving',
+      workers: 'min',
+      and: ['url'],
+      help: '1 while the URL of the upstream serves, else 0. `url` is its position in the config, from 1.',
     },
     urlsInCooldown: {
       name: 'router_upstream_urls_in_cooldown',

@@ -69,6 +69,15 @@ export interface MethodLimit {
   readonly until: string
 }
 
+/** The qualities of an upstream, each in [0, 1] and 1 for the best. */
+export interface Qualities {
+  readonly availability: number
+  readonly latency: number
+  readonly sync: number
+  /** Below 1 during the slow start. */
+  readonly earned: number
+}
+
 /** Snapshot of one upstream. */
 export interface UpstreamSnapshot extends StateRecord {
   readonly name: string
@@ -92,6 +101,8 @@ export interface UpstreamSnapshot extends StateRecord {
   readonly lagSeconds: number | null
   /** Its oldest block per kind of data; unknown kinds are absent. */
   readonly oldestBlocks: Readonly<Partial<Record<DataKind, number>>>
+  /** Names of the checks that its URLs may fail. */
+  readonly verifications: readonly string[]
   /** Its URLs, WebSocket URLs last. */
   readonly urls: readonly UrlRecord[]
   /** Number of its URLs in cooldown, including those for subscriptions. */
@@ -102,6 +113,8 @@ export interface UpstreamSnapshot extends StateRecord {
   readonly latencyMs: number | null
   /** Relative weight in the selection, in [0, 1]; null before the upstream may serve. */
   readonly score: number | null
+  /** The parts of the score, each in [0, 1]; null without one. */
+  readonly qualities: Qualities | null
 }
 
 /** Snapshot of the pool of one chain and interface, for health checks and metrics. */

@@ -11,9 +11,15 @@ import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import type { ChosenUrl } from './candidates.ts'
+import { verificationsOf } from './probe.ts'
 import { Availability, Cooldown, rateLimited } from './health.ts'
 import { type Members, Upstream } from './upstream.ts'
-import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
+import {
+  isServing,
+  type PoolObserver,
+  type PoolSnapshot,
+  type UpstreamSnapshot,
+} from './observer.ts'
 import { Picker } from './pick.ts'
 import { isExcluded, isPermitted, reaches, type Wanted } from './wanted.ts'
 import type { SocketTransport, Transport } from './wire.ts'
@@ -286,10 +292,11 @@ export class Pool implements Members {
         lagBlocks: each.latest && each.lagBlocks,
         oldestBlocks: each.oldestBlocks,
         lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
+        verifications: verificationsOf(each.allUrls, this.#options.iface),
         urls: each.allUrls.map(({ record }) => record),
         ...cooldownsOf(each),
         latencyMs: each.score.latencyMs(clock.nowMs()),
-        score: scores.get(each) ?? null,
+        ...(scores.get(each) ?? { score: null, qualities: null }),
       })),
     }
   }
@@ -336,7 +343,7 @@ export class Pool implements Members {
   }
 
   /** Weights relative to the best upstream, of all that may serve. */
-  #scores(): ReadonlyMap<Upstream, number> {
+  #scores(): ReadonlyMap<Upstream, Pick<UpstreamSnapshot, 'score' | 'qualities'>> {
     const weights = this.pick.weights(this.#options.config.now.strategy)
     const known = this.upstreams.filter(({ availability: { standing } }) =>
       ['eligible', 'disabled'].includes(standing),
@@ -344,7 +351,13 @@ export class Pool implements Members {
     const raw = known.map((each) => weights.get(each)?.weight ?? 0)
     const floor = floorOf(raw)
     const best = Math.max(floor, ...raw)
-    return new Map(known.map((each, at) => [each, Math.max(raw[at] ?? 0, floor) / best]))
+    return new Map(
+      known.map((each, at) => {
+        const { availability = 1, latency = 1, sync = 1, earned = 1 } = weights.get(each) ?? {}
+        const qualities = { availability, latency, sync, earned }
+        return [each, { score: Math.max(raw[at] ?? 0, floor) / best, qualities }]
+      }),
+    )
   }
 }
 

@@ -274,6 +274,15 @@ function isNeeded({ severity, addon }: Verification): boolean {
   return severity === 'fail' && addon === null
 }
 
+/** Names of the verifications that the URLs of an upstream may fail. */
+export function verificationsOf(
+  urls: readonly NodeUrl[],
+  { verifications }: ChainInterface,
+): readonly string[] {
+  const own = verifications.filter((each) => urls.some((url) => isApplicable(url, each)))
+  return [...new Set(['reach', 'head', ...own.map(({ name }) => name)])]
+}
+
 function isApplicable(url: NodeUrl, { name, addon }: Verification): boolean {
   const isSkipped = url.skipVerifications.includes('*') || url.skipVerifications.includes(name)
   return !isSkipped && (addon === null || url.declaredAddons.includes(addon))

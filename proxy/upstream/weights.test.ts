@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { strategies, type Strategy } from '../config/types.ts'
-import { draw, floorOf, weightOf, type Qualities } from './weights.ts'
+import type { Qualities } from './observer.ts'
+import { draw, floorOf, weightOf } from './weights.ts'
 
 /** Weights as the draw receives them. */
 function weigh(strategy: Strategy, candidates: readonly Qualities[]): readonly number[] {

@@ -2,16 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
+import type { Qualities } from './observer.ts'
 import type { Upstream } from './upstream.ts'
-
-/** The qualities of an upstream, each in [0, 1] and 1 for the best. */
-export interface Qualities {
-  readonly availability: number
-  readonly latency: number
-  readonly sync: number
-  /** Below 1 during the slow start. */
-  readonly earned: number
-}
 
 /** Minimum weight of each candidate, as a share of the best. */
 const minShare = 0.05

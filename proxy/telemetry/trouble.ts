@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isFailure } from './call-counters.ts'
+import { countsText, percent } from './format.ts'
+
+/*
+ * Finds upstreams that work only in part, from counters, for log, console and page alike.
+ */
+
+/** Keyed by a router term, such as an outcome. */
+export type Counts = Readonly<Record<string, number>>
+/** Tables such as `ETH1 jsonrpc node-a attempts`, keyed by phrases such as `hedge answer`. */
+export type Tables = Readonly<Record<string, Counts>>
+
+/** Growth of counters, without tables that did not grow. */
+export function growthOf(now: Tables, before: Tables): Tables {
+  const tables = Object.entries(now).map(([table, counts]) => {
+    const grown = Object.entries(counts).map(
+      ([word, count]) => [word, count - (before[table]?.[word] ?? 0)] as const,
+    )
+    return [table, Object.fromEntries(grown)] as const
+  })
+  return Object.fromEntries(tables.filter(([, counts]) => totalOf(counts) > 0))
+}
+
+const notFailed = ['answer', 'overtaken', 'aborted', 'running']
+
+/** Failures by class. @param counts of calls or attempts; the last word of a key is the result */
+export function failuresOf(counts: Counts): Counts {
+  const failures: Record<string, number> = {}
+  for (const [word, count] of Object.entries(counts)) {
+    const result = word.split(' ').at(-1) ?? word
+    if (count > 0 && isFailure(result) && !notFailed.includes(result))
+      failures[result] = (failures[result] ?? 0) + count
+  }
+  return failures
+}
+
+/** @param begin prefix of the keys to sum */
+export function totalOf(counts: Counts, begin = ''): number {
+  let total = 0
+  for (const [word, count] of Object.entries(counts)) if (word.startsWith(begin)) total += count
+  return total
+}
+
+/** Bad attempts that are bad luck. */
+const luck = 2
+/** Shares from which further bad attempts are more than that. Hedges overtake healthy nodes too. */
+const shares = { failed: 0.05, overtaken: 0.1 } as const
+const clauses = { failed: 'failed', overtaken: 'hung in' } as const
+export type Trouble = keyof typeof shares
+export const troubles = Object.keys(shares) as Trouble[]
+
+/**
+ * What is wrong with an upstream that works in part, in words; null: nothing.
+ * @param attempts counts by `kind result` @param urls counts by `position result`
+ * @param ease factor of the shares: an upstream in trouble is not well again at the same share
+ */
+export function troublesOf(
+  attempts: Counts,
+  urls: Counts,
+  ease = 1,
+): Readonly<Record<Trouble, string | null>> {
+  const isTrouble = (kind: Trouble, bad: number, all: number) =>
+    bad > luck && bad - luck >= ease * shares[kind] * all
+  const positions = [...new Set(Object.keys(urls).map((word) => word.split(' ')[0]))]
+  const ofUrls = (kind: Trouble) =>
+    positions.flatMap((position) => {
+      const [bad, all] = [urls[`${position} ${kind}`] ?? 0, totalOf(urls, `${position} `)]
+      if (positions.length < 2 || !isTrouble(kind, bad, all)) return []
+      return `URL ${position} of ${positions.length} ${clauses[kind]} ${bad} of ${all} calls`
+    })
+  const words = (kind: Trouble, bad: number, all: number, text: string) =>
+    [...(isTrouble(kind, bad, all) ? [text] : []), ...ofUrls(kind)].join('; ') || null
+  const errors = failuresOf(attempts)
+  const [failed, all] = [totalOf(errors), totalOf(attempts)]
+  const [overtaken, firsts] = [attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')]
+  const failing = `${Math.round((failed / all) * 100)} % of attempts fail: ${countsText(errors)}`
+  const share = percent(overtaken / firsts)
+  const hanging = `hangs: another upstream overtook ${share} of its first attempts`
+  return {
+    failed: words('failed', failed, all, failing),
+    overtaken: words('overtaken', overtaken, firsts, hanging),
+  }
+}
