@@ -66,7 +66,7 @@ test.each<[string, Upstream, Chain, string[]]>([
       byUrl: { '1 answered': 0, '2 answered': 39, '2 failed': 41 },
     },
     {},
-    ['odd | a | 51 % of attempts fail: http-server-error 41; URL 2 of 2 failed 41 of 80 calls'],
+    ['odd | a | 51 % of attempts fail: http-server-error 41; URL 2 of 2 failed 41 of 80 requests'],
   ],
   [
     'a URL that hangs in half of few calls, beside one that serves most',
@@ -75,7 +75,7 @@ test.each<[string, Upstream, Chain, string[]]>([
       byUrl: { '1 answered': 90, '2 answered': 5, '2 overtaken': 5 },
     },
     {},
-    ['odd | a | URL 2 of 2 hung in 5 of 10 calls'],
+    ['odd | a | URL 2 of 2 hung in 5 of 10 requests'],
   ],
   ['seldom failing', first({ answer: 96, 'attempt-timeout': 4 }), {}, []],
   [

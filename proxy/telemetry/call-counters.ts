@@ -65,7 +65,7 @@ function urlResultOf(result: string, kind: string): (typeof urlResults)[number] 
 /** Counts attempts at upstreams and their URLs. */
 export function attemptCounter(registry: Registry) {
   const total = counterCells(registry, series.attempts)
-  const byUrl = counterCells(registry, series.urlAttempts)
+  const byUrl = counterCells(registry, series.urlRequests)
   const duration = histogramCells(registry, series.attemptDuration)
   /** Starts the counters of an upstream at 0, but for failure classes: those of URLs count all. */
   const start = (upstream: Labels, urls: readonly UrlRecord[]) => {
@@ -93,7 +93,11 @@ export function attemptCounter(registry: Registry) {
         cells.duration.observe((endedMs - startedMs) / 1_000, call.journal.traceId)
     }
   }
-  return { start, countOf }
+  const countProbe = (upstream: Labels, position: number, isFailed: boolean) => {
+    const result = isFailed ? 'failed' : 'answered'
+    byUrl({ ...upstream, url: String(position), result }).count += 1
+  }
+  return { start, countOf, countProbe }
 }
 
 /** The outcome of a call, for its label (see `docs/reference/metrics.md`) and for the log. */

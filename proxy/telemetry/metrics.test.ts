@@ -214,7 +214,7 @@ test('attempts are counted by upstream, kind and result; aborted ones have no du
     [`{${on},upstream="node-c",kind="hedge",result="aborted"}`]: 1,
     [`{${on},upstream="node-d",kind="first",result="aborted"}`]: 1,
   })
-  expect(await valuesOf(metrics, 'router_upstream_url_attempts_total')).toEqual({
+  expect(await valuesOf(metrics, 'router_upstream_url_requests_total')).toEqual({
     [`{${on},upstream="node-a",url="1",result="failed"}`]: 1,
     [`{${on},upstream="node-b",url="1",result="answered"}`]: 1,
   })
@@ -274,7 +274,7 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_url_serving{${ofA},url="1"}`)).toBe(1)
   expect(samples.get(`router_upstream_url_serving{${ofA},url="2"}`)).toBe(0)
   const one = `${on},upstream="node-a"`
-  const failed = `router_upstream_url_attempts_total{${one},url="3",result="failed"}`
+  const failed = `router_upstream_url_requests_total{${one},url="3",result="failed"}`
   expect(samples.get(failed)).toBe(0)
   const never = `router_upstream_verification_failures_total{${one},verification="chain-id"}`
   expect(samples.get(never)).toBe(0)

@@ -181,6 +181,8 @@ export function createMetrics(options: MetricsOptions) {
           stateChanges.inc({ ...listener, upstream, to }),
         cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
         probeSent: (upstream) => probes.inc({ ...listener, upstream }),
+        probeEnded: (upstream, ...result) =>
+          attempts.countProbe({ ...listener, upstream }, ...result),
         verificationFailed: (upstream, _url, verification) =>
           verificationFailures.inc({ ...listener, upstream, verification }),
         reorged: ({ depth }) => {

@@ -44,6 +44,7 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
     'urlChanged',
     'dayUsed',
     'probeSent',
+    'probeEnded',
     'exhausted',
     'verificationFailed',
     'reorged',

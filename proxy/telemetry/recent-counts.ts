@@ -24,7 +24,7 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['refused', series.refused, 'reason'],
   ['cache', series.cacheLookups, 'verdict'],
   ['attempts', series.attempts, 'kind', 'result'],
-  ['urls', series.urlAttempts, 'url', 'result'],
+  ['urls', series.urlRequests, 'url', 'result'],
   ['durations', series.attemptDuration, 'le'],
   ['disputes', series.integrityViolations, 'check'],
   ['disputes', series.finalizedMismatches, 'mismatches'],

@@ -126,10 +126,10 @@ export const series = {
       help: 'Time of attempts, including failed ones, and those that a hedge overtook until then. Aborted attempts and overtaken hedges are excluded.',
       buckets: latencyBuckets,
     },
-    urlAttempts: {
-      name: 'router_upstream_url_attempts_total',
+    urlRequests: {
+      name: 'router_upstream_url_requests_total',
       and: ['url', 'result'],
-      help: 'Attempts of calls by the URL of the upstream: `answered`, `failed` or `overtaken`, whose hedge answered first. `url` is the position in the config, from 1.',
+      help: 'Requests of calls and probes to the URL of the upstream: `answered`, `failed` or `overtaken`, whose hedge answered first. `url` is the position in the config, from 1.',
     },
     integrityViolations: {
       name: 'router_integrity_violations_total',

@@ -30,7 +30,29 @@ describe('an upstream works only in part if this many of its attempts', () => {
   })
 })
 
-/** Attempts at `node-a` every 3 seconds, such as `x` for one that hangs; `.` for an answer. */
+describe('requests to a URL, probes included', () => {
+  const answered = { 'first answer': 10 }
+  test.each<[string, Record<string, number>, string | null]>([
+    [
+      'hung and failed',
+      { '1 answered': 6, '1 failed': 2, '1 overtaken': 2 },
+      'failed or hung in 4 of 10 requests',
+    ],
+    ['failed', { '1 answered': 6, '1 failed': 3 }, 'failed 3 of 9 requests'],
+    ['two failed', { '1 answered': 6, '1 failed': 2 }, null],
+    ['the only failures', { '1 answered': 0, '1 failed': 9 }, null],
+    [
+      'one of two',
+      { '1 answered': 9, '2 answered': 6, '2 failed': 3 },
+      'URL 2 of 2 failed 3 of 9 requests',
+    ],
+  ])('%s', (_case, urls, expected) => {
+    const { failed, overtaken } = troublesOf(answered, urls)
+    expect(failed ?? overtaken).toBe(expected)
+  })
+})
+
+/** Attempts every 3 seconds: `.` and `s` are answered by URL 1 and 2, `x` hangs, `f` fails. */
 async function linesOf(attempts: string, state = 'eligible'): Promise<readonly string[]> {
   const clock = new VirtualClock()
   const lines: string[] = []
@@ -52,7 +74,7 @@ async function linesOf(attempts: string, state = 'eligible'): Promise<readonly s
     const call = aCall()
     const result = { x: 'overtaken', f: aFailure('http-server-error') }[each] ?? 'answer'
     const attempt = anAttempt(call, 'node-a', result as 'answer')
-    attemptEnded(call, Object.assign(attempt, { position: each === 'f' ? 2 : 1 }))
+    attemptEnded(call, Object.assign(attempt, { position: /[fs]/.test(each) ? 2 : 1 }))
     await clock.advance(3_000)
   }
   counts.stop()
@@ -72,14 +94,14 @@ describe('the log of an upstream', () => {
       'that hangs in half of its calls and recovers',
       `${well}${'x.'.repeat(10)}${well}${well}`,
       [
-        `${began} | overtaken | hangs: another upstream overtook 20% of its first attempts; URL 1 of 2 hung in 4 of 20 calls`,
+        `${began} | overtaken | hangs: another upstream overtook 20% of its first attempts; URL 1 of 2 hung in 4 of 20 requests`,
         'upstream works again | overtaken',
       ],
     ],
     [
       'that fails by its second URL',
-      `${well}${'.f'.repeat(8)}`,
-      [new RegExp(`^${began} \\| failed \\| .*URL 2 of 2 failed \\d of \\d calls$`)],
+      `${well}s${'.f'.repeat(8)}`,
+      [new RegExp(`^${began} \\| failed \\| .*URL 2 of 2 failed \\d of \\d requests$`)],
     ],
   ])('%s', async (_case, attempts, expected) => {
     const lines = await linesOf(attempts)

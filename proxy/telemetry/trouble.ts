@@ -47,13 +47,12 @@ export function totalOf(counts: Counts, begin = ''): number {
 const luck = 2
 /** Shares from which further bad attempts are more than that. Hedges overtake healthy nodes too. */
 const shares = { failed: 0.05, overtaken: 0.1 } as const
-const clauses = { failed: 'failed', overtaken: 'hung in' } as const
 export type Trouble = keyof typeof shares
 export const troubles = Object.keys(shares) as Trouble[]
 
 /**
  * What is wrong with an upstream that works in part, in words; null: nothing.
- * @param attempts counts by `kind result` @param urls counts by `position result`
+ * @param attempts counts by `kind result` @param urls counts by `position result`, probes included
  * @param ease factor of the shares: an upstream in trouble is not well again at the same share
  */
 export function troublesOf(
@@ -64,14 +63,28 @@ export function troublesOf(
   const isTrouble = (kind: Trouble, bad: number, all: number) =>
     bad > luck && bad - luck >= ease * shares[kind] * all
   const positions = [...new Set(Object.keys(urls).map((word) => word.split(' ')[0]))]
-  const ofUrls = (kind: Trouble) =>
-    positions.flatMap((position) => {
-      const [bad, all] = [urls[`${position} ${kind}`] ?? 0, totalOf(urls, `${position} `)]
-      if (positions.length < 2 || !isTrouble(kind, bad, all)) return []
-      return `URL ${position} of ${positions.length} ${clauses[kind]} ${bad} of ${all} calls`
+  const ofUrl = (kind: Trouble, position = '') => {
+    const [failed, hung] = [urls[`${position} failed`] ?? 0, urls[`${position} overtaken`] ?? 0]
+    const all = totalOf(urls, `${position} `)
+    // The state of a URL that answers nothing says so.
+    if (all === failed + hung) return null
+    const isFailing = isTrouble('failed', failed, all)
+    if (kind === 'failed') return isFailing ? `failed ${failed} of ${all} requests` : null
+    if (isTrouble(kind, hung, all)) return `hung in ${hung} of ${all} requests`
+    const isBoth = hung > 0 && !isFailing && isTrouble(kind, failed + hung, all)
+    return isBoth ? `failed or hung in ${failed + hung} of ${all} requests` : null
+  }
+  const words = (kind: Trouble, bad: number, of: number, text: string) => {
+    const whole = isTrouble(kind, bad, of) ? [text] : []
+    const parts = positions.flatMap((position) => {
+      const part = ofUrl(kind, position)
+      if (part === null) return []
+      return positions.length > 1 ? `URL ${position} of ${positions.length} ${part}` : part
     })
-  const words = (kind: Trouble, bad: number, all: number, text: string) =>
-    [...(isTrouble(kind, bad, all) ? [text] : []), ...ofUrls(kind)].join('; ') || null
+    const all = [...whole, ...parts]
+    // The clause of the only URL would say the same again.
+    return all.slice(0, positions.length > 1 ? Infinity : 1).join('; ') || null
+  }
   const errors = failuresOf(attempts)
   const [failed, all] = [totalOf(errors), totalOf(attempts)]
   const [overtaken, firsts] = [attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')]

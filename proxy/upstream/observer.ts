@@ -148,6 +148,8 @@ export interface PoolObserver {
   dayUsed?(upstream: string, url: string, why: string): void
   /** The router sent a probe. */
   probeSent?(upstream: string): void
+  /** A URL answered a probe, or failed. @param position in the config, from 1 */
+  probeEnded?(upstream: string, position: number, isFailed: boolean): void
   /** The router had no file, port or buffer left for a probe. @param code such as `EMFILE` */
   exhausted?(code: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void

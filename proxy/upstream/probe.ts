@@ -48,6 +48,8 @@ export interface ProbeOptions {
   readonly signal: AbortSignal
   /** Called per request. */
   readonly sent?: () => void
+  /** Called with the result, unless the node limits requests. */
+  readonly ended?: (position: number, isFailed: boolean) => void
   /** Called with the code of the error if the router itself had no means to send it. */
   readonly exhausted?: (code: string) => void
 }
@@ -58,6 +60,17 @@ export interface ProbeOptions {
  * @returns the answer, or the result of the first path if none answers
  */
 export async function probe(
+  url: NodeUrl,
+  call: ProbeCall,
+  options: ProbeOptions,
+): Promise<ProbeAnswer> {
+  const answer = await probePaths(url, call, options)
+  const isFailed = answer.kind === 'failed' && answer.failure.weight > 0
+  if (answer.kind !== 'limited') options.ended?.(url.position, isFailed)
+  return answer
+}
+
+async function probePaths(
   url: NodeUrl,
   call: ProbeCall,
   options: ProbeOptions,

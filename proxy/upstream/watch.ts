@@ -355,9 +355,11 @@ export class Watch {
   #probing(upstream: Upstream): ProbeOptions {
     const { dialect, clock, chain, observer } = this.#options
     const sent = () => observer.probeSent?.(upstream.name)
+    const ended = (position: number, isFailed: boolean) =>
+      observer.probeEnded?.(upstream.name, position, isFailed)
     const exhausted = (code: string) => observer.exhausted?.(code)
     const { failures } = chain
-    return { dialect, clock, failures, signal: this.#signal(upstream), sent, exhausted }
+    return { dialect, clock, failures, signal: this.#signal(upstream), sent, ended, exhausted }
   }
 
   #sleep(ms: number, upstream: Upstream | null = null): Promise<void> {
