@@ -137,7 +137,7 @@ test('details are sentences with units, without what is unknown', () => {
   expect(details.get('ETH1 jsonrpc a')?.split('\n').slice(1)).toEqual([
     'State       eligible for 3 d, since 2026-01-28 03:01:40 UTC',
     'Attempts    11 attempts in the last minute, 100 % of all; 0 in flight',
-    'Hanging     another upstream overtook 40 % of its first attempts',
+    'Trouble     hangs: another upstream overtook 40% of its first attempts',
     'Retries     1 retry, 0 of 0 hedges won',
     'Latency     12 ms on average; half within 50 ms, 99 % within 99 ms',
     'Block       100, 4 blocks behind (48 s)',

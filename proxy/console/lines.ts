@@ -248,6 +248,7 @@ function detailRows(
   const lag = lagBlocks ? `${counted(lagBlocks, 'block')} behind` : 'at the tip'
   const lagTime = lagBlocks && lagSeconds ? ` (${span(lagSeconds * 1_000)})` : ''
   const hedges = `${each.hedgesWon} of ${counted(each.hedges, 'hedge')} won`
+  const troubles = Object.values(each.troubles).filter((what) => what !== null)
   const data = Object.entries(each.oldestBlocks).map(
     ([kind, block]) => `no ${kind} before ${block}`,
   )
@@ -262,12 +263,7 @@ function detailRows(
       `${attempts} in the last minute, ${share(each.share)} of all; ${each.sessions} in flight`,
     ],
     ['Failures', failed && `${share(each.errorRatio)} of attempts: ${failed}`],
-    [
-      'Hanging',
-      each.overtaken
-        ? `another upstream overtook ${share(each.overtakenRatio)} of its first attempts`
-        : null,
-    ],
+    ['Trouble', isServing(state) ? troubles.join('; ') : null],
     [
       'Retries',
       each.retries + each.hedges > 0

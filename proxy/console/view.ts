@@ -3,7 +3,7 @@
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
 import { clientsOf } from './clients.ts'
-import { type Counts, failuresOf, totalOf, troubles, troublesOf } from '../telemetry/trouble.ts'
+import { type Counts, failuresOf, totalOf, troublesOf } from '../telemetry/trouble.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 
 /** The latest answer of one replica. */
@@ -217,9 +217,6 @@ function upstreamView(
     hedges: totalOf(attempts, 'hedge'),
     /** Hedges that answered before the first request. */
     hedgesWon: totalOf(attempts, 'hedge answer') + totalOf(attempts, 'hedge node-error'),
-    /** First attempts that another upstream overtook, and their share. */
-    overtaken: attempts['first overtaken'] ?? 0,
-    overtakenRatio: ratio(attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')),
     /** Why it works only in part. */
     troubles: troublesOf(growth.recent(`${key} attempts`), growth.recent(`${key} urls`)),
     /** Counts of disputed answers. */
@@ -324,8 +321,8 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
       since,
     ],
     // The state of an upstream out of service already says so.
-    ...troubles.map((kind): Problem => {
-      return ['odd', unreliable, isServing(state) && each.troubles[kind]]
+    ...Object.values(each.troubles).map((what): Problem => {
+      return ['odd', unreliable, isServing(state) && what]
     }),
     ['odd', unreliable, isSlow && count >= slow.attempts && fault === null && slowness],
     ['odd', doubtful, fault === null && disputes && `its answers are doubtful: ${disputes}`],

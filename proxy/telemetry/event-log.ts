@@ -20,7 +20,7 @@ import { timeOf } from './config-state.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener } from './observers.ts'
 import { clientFields } from './shown-client.ts'
-import { type Tables, troubles, troublesOf } from './trouble.ts'
+import { type Tables, troublesOf } from './trouble.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
@@ -71,24 +71,20 @@ function troubleLog(logger: Logger) {
   const named = new Set<string>()
   return (recent: Tables, pools: readonly SeenPool[]) => {
     for (const { name, chain, interface: iface, pool } of pools)
-      for (const { name: upstream, state } of pool.upstreams)
-        for (const kind of troubles) {
-          const id = `${name} ${upstream}`
-          const key = `${id} ${kind}`
-          const wasNamed = named.has(key)
-          const [attempts = {}, urls = {}] = [recent[`${id} attempts`], recent[`${id} urls`]]
-          const ease = wasNamed ? 0.5 : 1
-          const why = isServing(state) ? troublesOf(attempts, urls, ease)[kind] : null
-          if (wasNamed === (why !== null)) continue
-          const fields = { chain, interface: iface, upstream, trouble: kind }
-          if (why !== null) {
-            named.add(key)
-            logger.warn('upstream works only in part', { ...fields, why })
-          } else {
-            named.delete(key)
-            if (isServing(state)) logger.info('upstream works again', fields)
-          }
-        }
+      for (const { name: upstream, state } of pool.upstreams) {
+        const key = `${name} ${upstream}`
+        const wasNamed = named.has(key)
+        const [attempts = {}, urls = {}] = [recent[`${key} attempts`], recent[`${key} urls`]]
+        const found = Object.values(troublesOf(attempts, urls, wasNamed ? 0.5 : 1))
+        const whys = isServing(state) ? found.filter((each) => each !== null) : []
+        if (wasNamed === whys.length > 0) continue
+        const fields = { chain, interface: iface, upstream }
+        if (wasNamed) named.delete(key)
+        else named.add(key)
+        if (!wasNamed)
+          logger.warn('upstream works only in part', { ...fields, why: whys.join('; ') })
+        else if (isServing(state)) logger.info('upstream works again', fields)
+      }
   }
 }
 

@@ -47,8 +47,7 @@ export function totalOf(counts: Counts, begin = ''): number {
 const luck = 2
 /** Shares from which further bad attempts are more than that. Hedges overtake healthy nodes too. */
 const shares = { failed: 0.05, overtaken: 0.1 } as const
-export type Trouble = keyof typeof shares
-export const troubles = Object.keys(shares) as Trouble[]
+type Trouble = keyof typeof shares
 
 /**
  * What is wrong with an upstream that works in part, in words; null: nothing.
