@@ -157,6 +157,9 @@ describe('the program itself', () => {
         expect(code).toBe(1)
         expect(stdout).toContain(address)
         expect(stdout).toContain('address already in use')
+        expect(stdout).toMatch(
+          /stop it, or change (?:network-address, in the file or as --network-address|the port)/,
+        )
       }
     } finally {
       taken.close()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { defaultPort } from '../../proxy/config/schema.ts'
+import { defaultPort } from '../../proxy/config/settings.ts'
 import { networkPolicy, proxyFields, serviceSettings } from './exposure.ts'
 import { described } from './described.ts'
 import { at, boolean, integer, list, object, oneOf, text, kindSchema } from './field.ts'

@@ -65,6 +65,12 @@ const ownCache = 'An RpcRouter has no cache policies.'
 
 const rows: readonly Row[] = [
   {
+    of: 'config/parse.ts',
+    says: /no effect beside endpoints/,
+    file: { 'network-address': ':1' },
+    never: 'It writes the addresses of endpoints.',
+  },
+  {
     of: 'config/checks/checks.ts',
     says: /"eth_\*" is in allowed-methods too/,
     file: {

@@ -8,6 +8,7 @@ import { settingSources } from './router-settings.ts'
 const otherSources: Readonly<Record<string, string>> = {
   'use-static-spec': 'spec.specSources',
   'shared-state': 'spec.sharedState',
+  'network-address': 'the endpoints of the spec',
   'env-file': 'the environment of the pods',
   'allowed-origins': 'the edge, where clients come in',
   'max-calls-per-connection': 'the default of the router',

@@ -155,6 +155,12 @@ test.each<[words: string, candidates: readonly string[]]>([
   ['help rep', ['replay']],
   ['validate ', []],
   ['--env-file ', []],
+  ['doctor --chain sol', ['solana', 'sol']],
+  ['--chain BA', ['BASE']],
 ])('completing %j offers %j', (words, candidates) => {
-  expect(completions(words.split(' '))).toEqual(candidates)
+  const chains = [
+    { id: 'SLOTCHAIN', aliases: ['SOLANA', 'SOL'], name: 'Solana' },
+    { id: 'BASE', aliases: [], name: 'Base' },
+  ]
+  expect(completions(words.split(' '), chains)).toEqual(candidates)
 })

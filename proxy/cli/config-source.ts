@@ -8,7 +8,8 @@ import type { CommandLine } from './command-line.ts'
 import { chainAt, type FoundChain } from './find-chain.ts'
 import type { CommandIo } from './validate.ts'
 
-const usualFile = 'config.yml'
+/** The config file of a command that names none. */
+export const usualFile = 'config.yml'
 
 /** Where a command finds its config, or why there is none. */
 export type ConfigSource =
@@ -48,11 +49,7 @@ async function configOfFlags(line: CommandLine, io: CommandIo): Promise<ConfigSo
     ...{ name, 'chain-id': chainId, ...(iface && { 'api-interface': iface }) },
     'node-urls': own,
   }))
-  const config = {
-    'direct-rpc': upstreams,
-    ...(!urls.some(isSocket) && { 'skip-websocket-verification': true }),
-  }
-  return { configPath: 'router', text: JSON.stringify(config), flagOf }
+  return { configPath: 'router', text: JSON.stringify({ 'direct-rpc': upstreams }), flagOf }
 }
 
 /** The flag that a path of the config comes from. */

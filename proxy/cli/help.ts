@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainNames } from '../chain/types.ts'
 import { type SettingName, settingGroups, settingNames, settings } from '../config/settings.ts'
 import {
   type Command,
@@ -94,23 +95,35 @@ function flagLines(name: SettingName | OwnFlagName): readonly string[] {
   return [head, ...wrapped(plain([text, ...notes].join(' ')), '      ')]
 }
 
-/** Completes the last of the words behind `router`. Without a candidate, shells offer files. */
-export function completions(words: readonly string[]): readonly string[] {
+/**
+ * Completes the last of the words behind `router`. Without a candidate, shells offer files.
+ * @param chains the values of `--chain`
+ */
+export function completions(
+  words: readonly string[],
+  chains: readonly ChainNames[],
+): readonly string[] {
   const [typed = '', before = ''] = words.toReversed()
   const first = words.find((word) => !word.startsWith('-')) ?? ''
   const command = Object.hasOwn(commandRows, first) && words.length > 1 ? (first as Command) : 'run'
   const flags = [...ownFlagsOf(command), ...settingsOf(command)]
   const flag = before.replace(/^--/, '')
   const value = before.startsWith('--') && flags.includes(flag) && valueNameOf(flag as SettingName)
-  const candidates = value
-    ? value.split('|').slice(value.includes('|') ? 0 : 1)
-    : typed.startsWith('-')
-      ? [...flags, 'help'].map((name) => `--${name}`)
-      : words.length === 1 || before === 'help'
-        ? allCommands
-        : command === 'completion'
-          ? Object.keys(scripts)
-          : []
+  const names = chains.flatMap(({ id, aliases }) => [id, ...aliases])
+  const candidates =
+    flag === 'chain' && value
+      ? /^[A-Z]/.test(typed)
+        ? names
+        : names.map((name) => name.toLowerCase())
+      : value
+        ? value.split('|').slice(value.includes('|') ? 0 : 1)
+        : typed.startsWith('-')
+          ? [...flags, 'help'].map((name) => `--${name}`)
+          : words.length === 1 || before === 'help'
+            ? allCommands
+            : command === 'completion'
+              ? Object.keys(scripts)
+              : []
   return candidates.filter((each) => each.startsWith(typed))
 }
 

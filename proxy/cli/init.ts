@@ -11,14 +11,13 @@ import { knownChains, validateConfig } from '../validation/validate-config.ts'
 import { type Problem, problemAt, whyUnwritable } from '../config/problem.ts'
 import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from '../router/checked-config.ts'
-import { flagOf, isSocket, upstreamsOf } from './config-source.ts'
+import { flagOf, isSocket, upstreamsOf, usualFile } from './config-source.ts'
 import { testNodeOf } from './doctor/test-node.ts'
 import { chainAt } from './find-chain.ts'
 import type { CommandIo } from './validate.ts'
 
 const nothing = 'nothing was written: the URL of a node is missing'
 const example = 'Such as router init --url https://eth.example.com/v2/${KEY}'
-const usualFile = 'config.yml'
 
 /**
  * Writes a first config to a new file, and a file for its keys. On a terminal, it prompts for

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import packageJson from '../../package.json' with { type: 'json' }
+import { loadCatalog } from '../chain/load-catalog.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
 import { parseFlags } from './command-line.ts'
 import { isCommand } from './commands.ts'
@@ -12,7 +13,10 @@ import { run } from './run.ts'
 
 /** Runs one command line to completion. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
-  if (argv[0] === 'completion' && argv[1] === '--') return print(completions(argv.slice(2)), io)
+  if (argv[0] === 'completion' && argv[1] === '--') {
+    const { names } = await loadCatalog([])
+    return print(completions(argv.slice(2), names), io)
+  }
   const line = parseFlags(argv)
   const { command, positionals, flags, output, own, problems } = line
   if (problems.length > 0) return refuse(problems, io)

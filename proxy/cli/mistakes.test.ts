@@ -27,6 +27,7 @@ function url(text: string): string {
 skip-websocket-verification: true
 `
 }
+const chain = (id: string) => url('https://h.example').replace('ETH1', id)
 const good = url('http://127.0.0.1:8545')
 
 type Mistake = [
@@ -254,6 +255,37 @@ const mistakes: Mistake[] = [
     ],
   ],
   [
+    'a network without its chain',
+    'validate FILE',
+    chain('mainnet'),
+    [
+      'FILE:3:15: error: direct-rpc[0].chain-id: No chain spec has the id "mainnet". Did you mean ETH1 (Ethereum Mainnet), BTC (Bitcoin Mainnet), BASE (Base), OPTM (OP Mainnet), or SLOTCHAIN (Solana)?',
+    ],
+  ],
+  [
+    'a test network without its chain',
+    'validate FILE',
+    chain('testnet'),
+    [
+      'FILE:3:15: error: direct-rpc[0].chain-id: No chain spec has the id "testnet". Did you mean SEP1 (Ethereum Sepolia), HOODI (Ethereum Hoodi), BSCT (BNB Smart Chain Testnet), BTCT (Bitcoin Testnet 3), XLMT (Stellar Testnet), or SUIT (Sui Testnet)?',
+    ],
+  ],
+  ...(
+    [
+      ['eth-mainnet', 'ETH1 (Ethereum Mainnet)'],
+      ['polygon-mainnet', 'POLYGON (Polygon PoS)'],
+      ['arb1', 'ARBITRUM (Arbitrum One)'],
+      ['bitcoin-testnet', 'BTCT (Bitcoin Testnet 3) or BTC-TESTNET4 (Bitcoin Testnet 4)'],
+      ['solana-mainnet', 'SLOTCHAIN (Solana)'],
+      ['cosmoshub-4', 'HUBCHAIN (Cosmos Hub)'],
+      ['near-mainnet', 'NEAR'],
+      ['zksync-mainnet', 'ZKSYNC (ZKsync Era)'],
+    ] as const
+  ).map(([id, meant]): Mistake => {
+    const what = `FILE:3:15: error: direct-rpc[0].chain-id: No chain spec has the id "${id}".`
+    return [`the chain ${id}`, 'validate FILE', chain(id), [`${what} Did you mean ${meant}?`]]
+  }),
+  [
     'a chain that nobody knows',
     'validate FILE',
     'direct-rpc:\n  - name: a\n    chain-id: zzz\n    node-urls:\n      - https://h.example\nskip-websocket-verification: true\n',
@@ -290,7 +322,6 @@ const mistakes: Mistake[] = [
     'validate FILE',
     'direct-rpc:\n  - name: a\n    chain-id: ETH1\n    node-urls:\n      - https://h.example\n    api-interface: rest\nskip-websocket-verification: true\n',
     [
-      'FILE: error: endpoints[0].api-interface: ETH1 is not served through rest. ETH1 has: jsonrpc.',
       'FILE:6:20: error: direct-rpc[0].api-interface: ETH1 is not served through rest. ETH1 has: jsonrpc.',
     ],
   ],
@@ -299,7 +330,7 @@ const mistakes: Mistake[] = [
     'validate FILE',
     'direct-rpc:\n  - name: a\n    chain-id: HUBCHAIN\n    node-urls:\n      - https://h.example\nskip-websocket-verification: true\n',
     [
-      'FILE:2:5: error: direct-rpc[0]: "api-interface" is missing. Interface of the upstream. Allowed: jsonrpc, rest, tendermintrpc, grpc.',
+      'FILE:2:5: error: direct-rpc[0]: "api-interface" is missing. Interface of the upstream. Allowed: rest, tendermintrpc, grpc.',
     ],
   ],
   [
@@ -435,11 +466,51 @@ const mistakes: Mistake[] = [
     ],
   ],
   [
-    'subscriptions without a WebSocket',
+    'subscriptions without a WebSocket, behind a listener of the file',
     'validate FILE',
-    'direct-rpc:\n  - name: a\n    chain-id: ETH1\n    node-urls:\n      - url: http://127.0.0.1:8545\n',
+    'endpoints: [{ chain-id: ETH1 }]\ndirect-rpc: [{ name: a, chain-id: ETH1, node-urls: ["http://127.0.0.1:8545"] }]\n',
+    [
+      'FILE:1:13: error: endpoints[0]: ETH1 jsonrpc has subscriptions, and none of its upstreams (a) has a WebSocket URL. To serve without subscriptions add the line "skip-websocket-verification: true" to the file, or start with --skip-websocket-verification. To serve them add a ws or wss URL to one of the upstreams.',
+    ],
+  ],
+  [
+    'subscriptions without a WebSocket, in a short file',
+    'validate FILE',
+    'direct-rpc: [{ name: a, chain-id: ETH1, node-urls: ["http://127.0.0.1:8545"] }]\n',
+    [
+      'FILE:1:41: warning: direct-rpc[0].node-urls: subscriptions to ETH1 jsonrpc are off: none of its upstreams (a) has a WebSocket URL. Add a ws or wss URL for them, or accept it with "skip-websocket-verification: true" or --skip-websocket-verification.',
+    ],
+  ],
+  [
+    'subscriptions without a WebSocket, that a short file demands',
+    'validate FILE',
+    'direct-rpc: [{ name: a, chain-id: ETH1, node-urls: ["http://127.0.0.1:8545"] }]\nskip-websocket-verification: false\n',
     [
       'FILE: error: endpoints[0]: ETH1 jsonrpc has subscriptions, and none of its upstreams (a) has a WebSocket URL. To serve without subscriptions add the line "skip-websocket-verification: true" to the file, or start with --skip-websocket-verification. To serve them add a ws or wss URL to one of the upstreams.',
+    ],
+  ],
+  [
+    'subscriptions without a WebSocket, in flags',
+    'validate --chain ETH1 --url https://h.example',
+    null,
+    [
+      'router: warning: --url: subscriptions to ETH1 jsonrpc are off: none of its upstreams (h-1) has a WebSocket URL. Add a ws or wss URL for them, or accept it with "skip-websocket-verification: true" or --skip-websocket-verification.',
+    ],
+  ],
+  [
+    'an address beside endpoints',
+    'validate FILE --network-address :3361',
+    'endpoints: [{ chain-id: ETH1 }]\n' + good,
+    [
+      'router: error: --network-address: it has no effect beside endpoints. Write the address there.',
+    ],
+  ],
+  [
+    'an address without brackets',
+    'validate --chain btc --url https://h.example --network-address ::1',
+    null,
+    [
+      'router: error: --network-address: "::1" needs brackets. Write "[::1]:3360", in YAML with the quotes.',
     ],
   ],
   [
@@ -572,7 +643,7 @@ const mistakes: Mistake[] = [
     'validate --chain cosmos --url https://h.example',
     null,
     [
-      'router: error: --interface: "api-interface" is missing. Interface of the upstream. Allowed: jsonrpc, rest, tendermintrpc, grpc.',
+      'router: error: --interface: "api-interface" is missing. Interface of the upstream. Allowed: rest, tendermintrpc, grpc.',
     ],
   ],
   [

@@ -48,8 +48,11 @@ export async function run(
   if (config === null || catalog === null) {
     for (const problem of problems)
       io.stderr.write(`${first.redact(problemLine(configPath, problem))}\n`)
-    // The operator reads this hash from the log of a pod: it identifies the refused config.
-    io.stderr.write(`${configPath}: error: this config is refused; its sha256: ${first.sha256}.\n`)
+    // The operator reads this hash from the log of a pod: it identifies the refused file.
+    if (request.text === undefined)
+      io.stderr.write(
+        `${configPath}: error: this config is refused; its sha256: ${first.sha256}.\n`,
+      )
     return exitCodes.invalid
   }
   let redact = (text: string) => first.redact(text)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChain, KnownChains } from './checks/check-chains.ts'
+import { formatAddress, parseAddress } from './fields/address.ts'
 import type { ApiInterface } from './fields/fields.ts'
-import { defaultPort } from './schema.ts'
+import { defaultPort } from './settings.ts'
 import { child, isList, isMap, Scalar, type Tree, type TreeMap } from './yaml/scalar.ts'
 
 /**
@@ -32,7 +33,7 @@ export function completeTree(file: TreeMap, chains: KnownChains | null): TreeMap
   }
   tree['endpoints'] =
     tree['endpoints'] === undefined
-      ? listenersOf(upstreams, chains)
+      ? listenersOf(upstreams, textAt(tree, 'network-address'), chains)
       : (eachMap(tree['endpoints'], complete) ?? tree['endpoints'])
   const policies = eachMap(child(tree['cross-validation'], 'policies'), complete)
   if (policies) tree['cross-validation'] = { ...(tree['cross-validation'] as TreeMap), policies }
@@ -40,16 +41,23 @@ export function completeTree(file: TreeMap, chains: KnownChains | null): TreeMap
 }
 
 const interfaceKey = 'api-interface'
+const loopback = { host: '127.0.0.1', port: defaultPort }
 
-/** One listener per chain and interface, on loopback, on ports from 3360. */
-function listenersOf(upstreams: readonly TreeMap[], chains: KnownChains): Tree {
+/** One listener per chain and interface: the first on this address, each other on the next port. */
+function listenersOf(upstreams: readonly TreeMap[], first: string, chains: KnownChains): Tree {
+  const reading = parseAddress(first, defaultPort)
+  // The check of the setting reports a wrong address.
+  const { host, port } = first && 'value' in reading ? reading.value : loopback
   const served = new Map<string, TreeMap>()
   for (const entry of upstreams) {
     const { 'chain-id': chainId = null, [interfaceKey]: apiInterface = null } = entry
-    const id = idOf(entry, chains)
-    if (chains.find(id) === null || apiInterface === null) continue
-    const address = new Scalar(`127.0.0.1:${defaultPort + served.size}`)
-    served.getOrInsert(`${id} ${textAt(entry, interfaceKey)}`, {
+    const [id, iface] = [idOf(entry, chains), textAt(entry, interfaceKey)]
+    const chain = chains.find(id)
+    if (chain === null || apiInterface === null) continue
+    // The check of the upstream reports an interface that the chain lacks.
+    if (chain.interfaces?.has(iface as ApiInterface) === false) continue
+    const address = new Scalar(formatAddress({ host, port: port && port + served.size }))
+    served.getOrInsert(`${id} ${iface}`, {
       ...{ 'network-address': address, 'chain-id': chainId, [interfaceKey]: apiInterface },
     })
   }
@@ -86,6 +94,12 @@ function withInterface(entry: TreeMap, apiInterface: string | null): TreeMap {
   const pairs = Object.entries(entry)
   const after = pairs.findIndex(([key]) => key === 'chain-id') + 1
   return Object.fromEntries(pairs.toSpliced(after, 0, [interfaceKey, new Scalar(apiInterface)]))
+}
+
+/** The interfaces of an entry's chain; null if the chain is unknown. */
+export function interfacesOf(entry: Tree, chains: KnownChains): readonly string[] | null {
+  const interfaces = isMap(entry) ? chains.find(textAt(entry, 'chain-id'))?.interfaces : null
+  return interfaces ? [...interfaces.keys()] : null
 }
 
 function eachMap(

@@ -16,6 +16,7 @@ type Issue = z.core.$ZodIssue
 /**
  * Explains zod issues: what is wrong, where, and how to fix it.
  *
+ * @param interfacesOf those of the chain that an entry names
  * @param sourceOf the flag or variable that set a top-level key; undefined when the file did
  */
 export function explainIssues(
@@ -23,6 +24,7 @@ export function explainIssues(
   tree: Tree,
   locate: Locate,
   sourceOf: (key: unknown) => string | undefined,
+  interfacesOf: (entry: Tree) => readonly string[] | null,
 ): readonly Problem[] {
   const schema = annotatedSchema()
   const issues = all.slice(0, maxExplained)
@@ -57,7 +59,9 @@ export function explainIssues(
     const place = formatPath(known)
     if (known.length < path.length && single.has(place)) return []
     if (single.has(`${place}[0]`)) return []
-    const [message, hint] = explainIssue(issue, valueAt(tree, known) ?? null, known, schema)
+    const actual = valueAt(tree, known) ?? null
+    const own = path.at(-1) === 'api-interface' ? interfacesOf(actual) : null
+    const [message, hint] = explainIssue(issue, actual, known, schema, own)
     const source = sourceOf(path[0])
     return source === undefined
       ? problemAt(place, locate(place), message, hint)
@@ -79,6 +83,7 @@ function explainIssue(
   actual: Tree,
   known: Path,
   schema: JsonSchema,
+  interfaces: readonly string[] | null,
 ): readonly [message: string, hint?: string | null | undefined] {
   // Custom issues carry their own message and hint.
   if (issue.code === 'custom' && issue.params) return [issue.message, issue.params['hint']]
@@ -86,7 +91,7 @@ function explainIssue(
   if (known.length < path.length && (isMap(actual) || isList(actual))) {
     const missing = formatPath(path.slice(known.length))
     const { description = '', enum: words } = sectionAt(schema, path) ?? {}
-    const allowed = Array.isArray(words) ? ` Allowed: ${words.join(', ')}.` : ''
+    const allowed = Array.isArray(words) ? ` Allowed: ${(interfaces ?? words).join(', ')}.` : ''
     return [`${quote(missing)} is missing`, description + allowed]
   }
   if (issue.code === 'too_small') return ['the list is empty', 'It needs at least one entry.']

@@ -3,7 +3,7 @@
 import { buildRouterConfig } from './build.ts'
 import type { KnownChains } from './checks/check-chains.ts'
 import { checkAddresses, checkEntries, checkSharing } from './checks/checks.ts'
-import { completeTree } from './complete.ts'
+import { completeTree, interfacesOf } from './complete.ts'
 import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
@@ -14,6 +14,8 @@ import type { RouterConfig } from './types.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 import { isList, Scalar, type TreeMap } from './yaml/scalar.ts'
 import { type Partly } from './partly.ts'
+
+const skipSockets = 'skip-websocket-verification'
 
 /** Inputs of a config other than its file. */
 export interface ParseOptions {
@@ -40,6 +42,8 @@ export interface ParsedConfig {
   readonly specSources: readonly string[]
   /** Locates a path such as `endpoints[0].chain-id`, or its nearest ancestor. */
   readonly locate: Locate
+  /** Whether a short config accepts that chains have no WebSocket URL, because it does not say. */
+  readonly impliesNoSockets: boolean
   /** Values that must never be printed. */
   readonly hidden: () => readonly string[]
 }
@@ -59,13 +63,16 @@ export function parseConfig(
       : { tree: null, problems: source, filledIn: [], locate: () => null }
   const { locate } = yaml
   const overrides = overridesOf(options)
+  const isWritten = (key: string) => yaml.tree?.[key] !== undefined
+  const isShort = Boolean(options.chains && yaml.tree) && !isWritten('endpoints')
+  const impliesNoSockets = isShort && !overrides.has(skipSockets) && !isWritten(skipSockets)
+  const implied = impliesNoSockets && { [skipSockets]: new Scalar('true') }
   const tree = completeTree(
-    withSettings(yaml.tree, overrides),
+    { ...withSettings(yaml.tree, overrides), ...implied },
     (yaml.tree && options.chains) ?? null,
   )
   const { value: file, issues } = parsePartly(configSchema, tree)
   const entries = entriesOf(file)
-  const isShort = options.chains && yaml.tree !== null && yaml.tree['endpoints'] === undefined
   const hasNone = isList(tree['direct-rpc']) && tree['direct-rpc'].length === 0
   const reported = issues.flatMap((issue) => {
     const [key, ...below] = issue.path
@@ -77,8 +84,18 @@ export function parseConfig(
   })
   const problems = orderProblems([
     ...yaml.problems,
-    ...explainIssues(reported, tree, locate, (key) => overrides.get(key as SettingName)?.source),
+    ...explainIssues(
+      reported,
+      tree,
+      locate,
+      (key) => overrides.get(key as SettingName)?.source,
+      (entry) => (options.chains ? interfacesOf(entry, options.chains) : null),
+    ),
     ...gather(locate, (report) => {
+      if (!isShort && file['network-address']) {
+        const place = overrides.get('network-address')?.source ?? 'network-address'
+        report(place, 'it has no effect beside endpoints', 'Write the address there.')
+      }
       checkEntries(entries, report)
       checkSharing(file, report)
       const admin = file['metrics-listen-address'] ?? null
@@ -97,6 +114,7 @@ export function parseConfig(
     entries,
     specSources: wholeList(file['use-static-spec']),
     locate,
+    impliesNoSockets,
     hidden: () => [...yaml.filledIn, ...hiddenInLogs(secretsIn(file))],
   }
 }

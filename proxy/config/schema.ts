@@ -21,6 +21,7 @@ import { upstreamUrl } from './fields/upstream-url.ts'
 import { storeSchema } from './store.ts'
 import { tlsSchema } from './tls-section.ts'
 import {
+  defaultPort,
   logVerifications,
   type SettingName,
   settingGroups,
@@ -144,8 +145,6 @@ const logsSchema = z.strictObject({
   ),
 })
 
-/** Port of listeners that specify none. */
-export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
 type SettingShape<Names extends SettingName> = {

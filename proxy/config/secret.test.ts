@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { minimal, parse } from './config-text.fixture.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
-import { hiddenInLogs, keysOfHeader, likelyKeys, Secret } from './secret.ts'
+import { hiddenInLogs, keysOfHeader, leftOverFault, likelyKeys, Secret } from './secret.ts'
 
 test.each([
   'SEKRET0NE',
@@ -139,4 +139,38 @@ test.each([
 test('a URL that is only an origin is no secret: the log shows it', () => {
   const origin = 'grpc://127.0.0.1:9090'
   expect(hiddenInLogs([new Secret(origin, origin, [])])).toEqual([])
+})
+
+const placeholders =
+  'KEY API_KEY APIKEY TOKEN MY_SECRET YOUR-KEY YOURKEY YOUR_API_KEY your-api-key INSERT_KEY_HERE my-api-key TOKEN_HERE PROJECT_ID ALCHEMY_KEY <key> <your_key> {apiKey} {{KEY}} %KEY% [KEY] __KEY__ $KEY xxx XXXX-XXXX ... abc... *** api-key CHANGEME REPLACE_ME undefined'
+const places = ['https://h/v2/@', 'https://h/@?a=1', 'wss://h/?apikey=@', 'Bearer @', '@']
+test.each(placeholders.split(' '))('%s is a placeholder, wherever it stands', (text) => {
+  for (const place of places)
+    expect(
+      leftOverFault(
+        place.replace('@', () => text),
+        '',
+      ),
+      place,
+    ).not.toBeNull()
+})
+
+test.each([
+  'https://eth-mainnet.g.alchemy.com/v2/demo',
+  'https://h/v2/aB3dEf6hIjKlMnOpQrStUvWxYz012345',
+  'https://mainnet.infura.io/v3/0123456789abcdef0123456789abcdef',
+  'https://lb.drpc.org/ogrpc?network=ethereum&dkey=AbC-xxx_12',
+  'https://h/?key=abc',
+  'https://h/key/aB3dEf6h',
+  'https://h/apikey/9f8e7d',
+  'https://h/v2/KEYSTONE1',
+  'https://h/v2/IDKEY7',
+  'https://h/v2/8xxx9',
+  'https://h/v2/A1B2-C3D4-KEYS',
+  'https://h/v2/my_team',
+  'https://key.example.com/v1',
+  'Basic dXNlcjpwYXNz',
+  'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SflKxw',
+])('%s holds no placeholder', (text) => {
+  expect(leftOverFault(text, text)).toBeNull()
 })

@@ -136,17 +136,25 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
   })
 }
 
+/** Matches a whole segment of a path, a value of a query, or a word of a header. */
+const segment = (pattern: string, flags = '', end = '[/?#&\\s]') =>
+  RegExp(`(?<=^|[/=\\s])(?:${pattern})(?=$|${end})`, flags)
+
 /** Placeholders of documentation and other tools, which no server accepts as a key. */
 const leftOver = [
   /\{\{[^{}]*\}\}/,
   /(?<!\$)<[A-Za-z][\w .-]*>/,
   /(?<![\w$])\$[A-Z][A-Z0-9_]+(?![\w{<])/,
   /(?<![\w.$])\{[A-Z][\w-]*\}/i,
-  /\byour[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here)\b/i,
+  /\byour[-_ ](?:[a-z\d]+[-_ ])*(?:key|token|secret|password|id|here|endpoint|project)\b/i,
   /\bYOUR_?[A-Z_]*(?:KEY|TOKEN|SECRET|ID)\b/,
-  /(?<=[/=])(?:(?:[A-Z]+[-_])+(?:KEY|TOKEN|SECRET)(?:[-_]HERE)?|[%_[]+KEY[%_\]]+)(?=$|[/?#&])/,
-  /(?<=[/=])(?:REPLACE|CHANGE)[-_]?ME(?=$|[/?#&])/,
-  /(?<=[/=])x{6,}(?=$|[/?#&])/i,
+  /\.{3}|…/,
+  segment('(?:[A-Z\\d]+[-_])*(?:(?:API)?KEY|TOKEN|(?<=_)SECRET|PROJECT[-_]?ID)(?:[-_]HERE)?'),
+  segment('(?:my|insert|enter|paste|put|add)(?:[-_][a-z]+)*[-_](?:key|token|secret|id|here)', 'i'),
+  segment('[%_[]+(?:API_)?KEY[%_\\]]+|(?:REPLACE|CHANGE)[-_]?ME'),
+  segment('(?:x{3,}[-_]?)+|[*•]{3,}|undefined', 'i'),
+  // A path may hold the word in front of the key.
+  segment('api[-_]?key', 'i', '[?#&\\s]'),
 ]
 
 /** What is wrong with a value in which a placeholder was not replaced; null: nothing. */

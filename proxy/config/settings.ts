@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { addressRange } from './fields/address-range.ts'
 import type { Field } from './fields/field.ts'
 import {
+  address,
   adminAddress,
   boolean,
   byteSize,
@@ -19,6 +20,8 @@ import {
 import { urlWithoutPort } from './fields/address.ts'
 
 export const cachePort = 20_100
+/** Port of listeners that specify none. */
+export const defaultPort = 3360
 
 export const strategies = [
   'balanced',
@@ -113,6 +116,9 @@ export const settingGroups = {
     ),
   },
   Clients: {
+    'network-address': setting(address(defaultPort), null).describe(
+      `Listen address of a config without \`endpoints\`, for its first chain; each further one has the next port. Unset: 127.0.0.1:${defaultPort}.`,
+    ),
     'max-request-bytes': setting(byteSize('1B', '1GiB'), '10MiB').describe(
       'Largest request body accepted.',
     ),

@@ -188,7 +188,7 @@ export async function checkFree(address: Address): Promise<void> {
 
 function cannotListen({ host, port }: Address, cause: unknown): Error {
   const { code, message } = cause as NodeJS.ErrnoException
-  const why = whyOccupied(code, 'network-address of the endpoint')
+  const why = whyOccupied(code, 'network-address, in the file or as --network-address')
   return new Error(`cannot listen on ${host}:${port}: ${message}${why}`, { cause })
 }
 

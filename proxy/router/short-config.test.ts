@@ -52,6 +52,11 @@ describe('listeners follow from the upstreams', () => {
       ['127.0.0.1:3360 evm:42161 jsonrpc'],
     ],
     [
+      'from an address of their own',
+      `network-address: '[::1]:9000'\n${short(['ETH1', 'http://a'], ['BTC', 'http://b'])}`,
+      ['[::1]:9000 ETH1 jsonrpc', '[::1]:9001 BTC jsonrpc'],
+    ],
+    [
       'a listener without an interface has that of its upstreams',
       `endpoints: [{ chain-id: HUBCHAIN }]
 direct-rpc: [{ name: a, chain-id: COSMOS, api-interface: rest, node-urls: http://a }]\n`,
@@ -67,7 +72,7 @@ test.each<[what: string, text: string, problems: readonly string[]]>([
     'an interface that the chain does not suggest',
     short(['HUBCHAIN', 'http://a']),
     [
-      'config.yml:2:5: error: direct-rpc[0]: "api-interface" is missing. Interface of the upstream. Allowed: jsonrpc, rest, tendermintrpc, grpc.',
+      'config.yml:2:5: error: direct-rpc[0]: "api-interface" is missing. Interface of the upstream. Allowed: rest, tendermintrpc, grpc.',
     ],
   ],
   [

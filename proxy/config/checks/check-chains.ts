@@ -26,15 +26,18 @@ export interface KnownChain {
   readonly ownFile?: string | null
 }
 
+/** The names of a chain. */
+interface ChainNames {
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly name: string
+}
+
 /** Chains to check a config against: a catalog of chain specs, or partial knowledge of one. */
 export interface KnownChains {
   readonly ids: readonly string[]
   /** Other names of the chains; absent: unknown. */
-  readonly names?: readonly {
-    readonly id: string
-    readonly aliases: readonly string[]
-    readonly name: string
-  }[]
+  readonly names?: readonly ChainNames[]
   /** Finds a chain by id, alias or name. */
   find(id: string): KnownChain | null
   /** Whether the chain's interface has subscriptions; null or absent when unknown. */
@@ -99,18 +102,49 @@ export function specNote(chain: Pick<KnownChain, 'ownFile'> | null): string {
   return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
 
-function chainHint(chainId: string, { ids, names = [], find }: KnownChains): string {
+function chainHint(chainId: string, known: KnownChains): string {
+  const { ids, names = [], find } = known
   if (/^(?:\d+|0x[\da-f]+)$/i.test(chainId) && find(`evm:${Number(chainId)}`))
     return `Did you mean evm:${Number(chainId)}?`
+  const meant = chainsMeant(chainId, known)
+  if (meant.length > 0) return `Did you mean ${anyOf(meant.slice(0, mostMeant).map(shown))}?`
   const ofWords = new Map(ids.map((id) => [id, id]))
-  for (const { id, aliases, name } of names)
-    for (const word of [...aliases, name])
-      ofWords.getOrInsert(word, id === name ? id : `${id} (${name})`)
+  for (const each of names)
+    for (const word of [...each.aliases, each.name]) ofWords.getOrInsert(word, shown(each))
   const near = nearest(chainId, ofWords.keys())
   if (near !== null) return `Did you mean ${ofWords.get(near)}?`
   if (ids.length === 0) return 'The spec sources have no chain at all.'
   const rest = ids.length > 20 ? ` and ${ids.length - 20} more` : ''
   return `Known chains: ${ids.slice(0, 20).join(', ')}${rest}. Any EVM chain is evm: and its chain id, such as evm:8453. Others can be added with \`--use-static-spec\`.`
+}
+
+const mostMeant = 6
+/** Words that people add to the name of any chain. */
+const addedWords = /^(?:mainnet|main|beta|network|chain|blockchain|hub|\d+)$/
+const wordsIn = (text: string) => text.toLowerCase().match(/[a-z\d]+/g) ?? []
+const shown = ({ id, name }: ChainNames) => (id === name ? id : `${id} (${name})`)
+
+/** Chains with all words of a text, or their beginnings, in one of their names. Ethereum first. */
+function chainsMeant(text: string, { names = [], find }: KnownChains): readonly ChainNames[] {
+  const words = wordsIn(text)
+  const own = words.filter((word) => !addedWords.test(word))
+  const chain = find(own.join('-'))
+  if (chain) return names.filter(({ id }) => id === chain.id)
+  const having = (some: readonly string[]) =>
+    names.filter(({ id, aliases, name }) => {
+      const all = [id, ...aliases, name].flatMap(wordsIn)
+      return some.every((word) => all.some((each) => each.startsWith(word)))
+    })
+  const found = [words, own].filter((some) => some.join('').length > 1).map(having)
+  const isOther = ({ name }: ChainNames) => Number(!name.startsWith('Ethereum'))
+  return (found.find(({ length }) => length > 0) ?? []).toSorted(
+    // A chain comes before its testnets, whose ids are longer.
+    (a, b) => isOther(a) - isOther(b) || a.id.length - b.id.length,
+  )
+}
+
+function anyOf(words: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(words)
 }
 
 /* Checks of cross-validation policies that span several keys. */

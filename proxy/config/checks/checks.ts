@@ -187,7 +187,9 @@ export function checkServing(
     const servesOf = ({ entry }: Located<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>) => {
       const { 'chain-id': chainId, 'api-interface': apiInterface } = entry
       const chain = chainId === undefined ? null : known.find(chainId)
-      return chain === null || apiInterface === undefined ? null : `${chain.id} ${apiInterface}`
+      if (chain === null || apiInterface === undefined) return null
+      // Another check reports an interface that the chain lacks.
+      return chain.interfaces?.has(apiInterface) === false ? null : `${chain.id} ${apiInterface}`
     }
     const offered = new Map(endpoints.map((endpoint) => [endpoint.path, servesOf(endpoint)]))
     const served = new Map(upstreams.map((upstream) => [upstream, servesOf(upstream)]))

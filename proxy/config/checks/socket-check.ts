@@ -47,20 +47,26 @@ export function socketText({ upstreams }: Pick<ListenerWithoutSocket, 'upstreams
 
 /** Reports listeners whose subscriptions cannot work, with the line to add. */
 export function checkSockets(
-  { config, locate }: Pick<ParsedConfig, 'config' | 'locate'>,
+  { config, entries, locate, impliesNoSockets }: SocketInput,
   known: KnownChains,
 ): readonly Problem[] {
-  if (config === null || config.skipWebsocketVerification) return []
+  if (config === null || (config.skipWebsocketVerification && !impliesNoSockets)) return []
   return gather(locate, (report) => {
-    for (const each of listenersWithoutSocket(config, known))
-      if (each.isCertain)
-        report(
-          `endpoints[${each.index}]`,
-          `${each.serves} has subscriptions, and ${socketText(each)}`,
-          hint,
-        )
+    for (const each of listenersWithoutSocket(config, known)) {
+      const { index, serves, upstreams, isCertain } = each
+      if (!isCertain) continue
+      const first = entries.upstreams.find(({ entry }) => entry.name === upstreams[0])
+      const place = `${first?.path}.node-urls`
+      if (impliesNoSockets)
+        report(place, `subscriptions to ${serves} are off: ${socketText(each)}`, ofShort, 'warning')
+      else
+        report(`endpoints[${index}]`, `${serves} has subscriptions, and ${socketText(each)}`, hint)
+    }
   })
 }
+type SocketInput = Pick<ParsedConfig, 'config' | 'entries' | 'locate' | 'impliesNoSockets'>
 
 const hint =
   'To serve without subscriptions add the line "skip-websocket-verification: true" to the file, or start with --skip-websocket-verification. To serve them add a ws or wss URL to one of the upstreams.'
+const ofShort =
+  'Add a ws or wss URL for them, or accept it with "skip-websocket-verification: true" or --skip-websocket-verification.'
