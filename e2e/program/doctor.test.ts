@@ -14,6 +14,7 @@ import { createWorkspace, type Workspace } from './workspace.ts'
 const key = 'canary-7c1e55d0a9'
 const chain = createChainModel({ seed: 'doctor' })
 const sepolia = createChainModel({ seed: 'another', chainId: 11_155_111 })
+const noSpec = createChainModel({ seed: 'no spec', chainId: 424_242 })
 
 interface Case {
   readonly node?: Partial<Omit<SimNodeOptions, 'name'>>
@@ -48,6 +49,12 @@ const cases: Readonly<Record<string, Case>> = {
     node: { chain: sepolia, earliestState: 1e9 },
     advice: says(
       'this answers Ethereum Sepolia (SEP1), not Ethereum Mainnet (ETH1) (expected 0x1, the node reported 0xaa36a7): correct the URL, or the chain-id of the upstream',
+    ),
+  },
+  otherChainWithoutSpec: {
+    node: { chain: noSpec, earliestState: 1e9 },
+    advice: says(
+      'this answers EVM chain 424242 (EVM-424242), not Ethereum Mainnet (ETH1) (expected 0x1, the node reported 0x67932): correct the URL, or the chain-id of the upstream',
     ),
   },
   refused: {
@@ -210,7 +217,7 @@ test('the doctor reports a stopped node, and a WebSocket that a gateway refuses'
 
 test('a necessary change gives exit code 1, and the line of the config', () => {
   expect([all.code, all.stderr]).toEqual([1, ''])
-  expect(all.stdout).toMatch(/\n17 URLs asked, 12 to change\.\n$/)
+  expect(all.stdout).toMatch(/\n18 URLs asked, 13 to change\.\n$/)
   const [, line] = /all\.yml:(\d+): change: behind by 120/.exec(all.stdout) ?? []
   expect(Number(line)).toBeGreaterThan(10)
 })

@@ -17,6 +17,7 @@ test.each(
       ['EVM-8453', 'BASE'],
       ['OP Mainnet', 'OPTM'],
       ['evm:1', 'ETH1'],
+      ['evm:728126428', 'TRX'],
       ['evm:424242', 'EVM-424242'],
       ['evm:0', undefined],
       ['evm:x', undefined],

@@ -17,6 +17,11 @@ export function evmIdOf(text: string): string | null {
   return digits === undefined ? null : `0x${Number(digits).toString(16)}`
 }
 
+/** The same id in the text of a spec, in YAML or JSON. */
+export function evmIdInText(text: string): string | undefined {
+  return /chain-id"?:\s*\{\s*"?expected"?:\s*['"](0x[0-9a-f]+)/.exec(text)?.[1]
+}
+
 /** The chain id that the nodes of a chain report. */
 export function evmIdIn({ interfaces }: NativeSpec): string | null {
   return interfaces?.jsonrpc?.verifications?.['chain-id']?.expected ?? null

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { anyEvmBase, evmIdOf, nameKey } from './any-evm.ts'
+import { anyEvmBase, evmIdInText, evmIdOf, nameKey } from './any-evm.ts'
 import type { SpecFile } from './sources.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
@@ -72,7 +72,7 @@ function headOf(file: SpecFile): Head {
     ids: valuesOf('id'),
     aliases: valuesOf('aliases'),
     name: /(?:^|[{,])"?name"?: ?"?([^"\n]+)/m.exec(head)?.[1] ?? '',
-    evmId: /chain-id"?:\s*\{\s*"?expected"?:\s*['"](0x[0-9a-f]+)/.exec(file.text)?.[1],
+    evmId: evmIdInText(file.text),
     bases: valuesOf('extends'),
     tables: [...valuesOf('failures'), ...valuesOf('family')],
   }

@@ -279,7 +279,7 @@ function chainCatalog(
   const own = reached.map(([, { spec }]) => spec)
   /** An EVM chain by its chain id, with the spec of any EVM chain if it has none. */
   const ofEvm = (evmId: string): LayeredSpec | null => {
-    const known = reached.find(([, { spec }]) => spec.family === 'evm' && evmIdIn(spec) === evmId)
+    const known = reached.find(([, { spec }]) => evmIdIn(spec) === evmId)
     const base = named.get(anyEvmBase)
     return known?.[1] ?? (base ? { ...base, spec: anyEvmSpec(base.spec, evmId) } : null)
   }

@@ -33,9 +33,8 @@ const mostBytes = 1024 * 1024
 const mostMs = 3_000
 
 /**
- * Asks the first HTTP or gRPC URL for its chain, with the requests by which the chain specs verify
- * nodes, such as `eth_chainId`.
- * @returns a problem if the URL is wrong, or reports no chain that a spec knows
+ * Asks the first HTTP or gRPC URL for its chain.
+ * @returns a problem if the URL is wrong, or reports no chain that is known
  */
 export async function chainAt(
   urls: readonly string[],
@@ -47,31 +46,41 @@ export async function chainAt(
   // Any chain with the interface does: the config only serves to render and parse the URL.
   const chainId = isGrpc ? 'HUBCHAIN' : 'ETH1'
   const upstream = { name: 'node', 'chain-id': chainId, 'node-urls': [url] }
-  const text = JSON.stringify({ 'direct-rpc': [upstream], 'skip-websocket-verification': true })
-  const request = {
-    configPath: '',
-    text,
-    flags,
-    environment: io.environment,
-    flagOf: () => '--url',
-  }
-  const { config, catalog, problems } = await checkConfig(request)
+  const text = JSON.stringify({ 'direct-rpc': [upstream] })
+  const { environment } = io
+  const flagOf = () => '--url'
+  const checked = await checkConfig({ configPath: '', text, flags, environment, flagOf })
+  const { config, catalog, problems } = checked
   const nodeUrl = config?.upstreams[0]?.nodeUrls[0]
-  if (nodeUrl && catalog)
-    for (const question of questionsOf(catalog)) {
-      const { chain, chains, iface } = question
-      const { apiInterface } = iface
-      if ((apiInterface === 'grpc') !== isGrpc) continue
-      const value = await answerOf(nodeUrl, question)
-      if (value === undefined) break
-      const found =
-        chain.family === 'evm' ? catalog.find(`evm:${Number(value)}`) : chains.get(value ?? '')
-      if (found) return { id: found.id, name: found.name, apiInterface }
-    }
+  const found = nodeUrl && catalog && (await identify(nodeUrl, isGrpc, catalog))
+  if (found) return found
   const [problem] = nodeUrl ? [] : problems
   const hint = 'Name it, such as --chain ETH1; then router doctor says what is wrong with the URL.'
   const message = `the chain is missing, and ${String(nodeUrl?.url)} does not report one that is known`
   return problem ?? problemAt('--chain', null, message, hint)
+}
+
+/**
+ * Identifies the chain of a node with the requests by which the chain specs verify nodes, such as
+ * `eth_chainId`.
+ * @returns null if the node reports no chain that is known; any EVM chain is
+ */
+export async function identify(
+  config: NodeUrlConfig,
+  isGrpc: boolean,
+  catalog: ChainCatalog,
+): Promise<FoundChain | null> {
+  for (const question of questionsOf(catalog)) {
+    const { chain, chains, iface } = question
+    const { apiInterface } = iface
+    if ((apiInterface === 'grpc') !== isGrpc) continue
+    const value = await answerOf(config, question)
+    if (value === undefined) break
+    const found =
+      chain.family === 'evm' ? catalog.find(`evm:${Number(value)}`) : chains.get(value ?? '')
+    if (found) return { id: found.id, name: found.name, apiInterface }
+  }
+  return null
 }
 
 /** The distinct requests for a chain's identity; Ethereum's first. */

@@ -305,7 +305,7 @@ function isApplicable(url: NodeUrl, { name, addon }: Verification): boolean {
  * Compares values as text, and hex or decimal numbers by value.
  * @returns the expected and the actual value; null if they are equal
  */
-export function mismatchOf({ expected }: Verification, value: unknown): string | null {
+function mismatchOf({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
   if (expected === null || got === expected || sameNumber(got, expected)) return null
   return `expected ${expected}, the node reported ${quoteOf(got, 80)}`

@@ -13,7 +13,8 @@ import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { askStatus } from '../../upstream/status.ts'
 import { Upstream } from '../../upstream/upstream.ts'
 import { type ServedChainContext, transportsOf } from '../../router/served-chain.ts'
-import { certificateEnd, chainOf } from './identify.ts'
+import { identify } from '../find-chain.ts'
+import { certificateEnd } from './certificate-end.ts'
 import { testNodeOf } from './test-node.ts'
 import { NodeUrl } from '../../upstream/node-url.ts'
 
@@ -117,7 +118,9 @@ export async function examine(
       if (addon !== null || why === null || (trouble && isTrouble(answer))) continue
       if (severity === 'warn') notes.push(`${name}: ${why}`)
       else {
-        const other = name === 'chain-id' ? await chainOf(context.catalog, ask) : null
+        const isGrpc = iface.apiInterface === 'grpc'
+        const found = name === 'chain-id' && (await identify(config, isGrpc, context.catalog))
+        const other = found && found.id !== chain.id ? titleOf(found) : null
         const words =
           other === null ? 'wrong chain' : `this answers ${other}, not ${titleOf(chain)}`
         const remedy = 'correct the URL, or the chain-id of the upstream'
