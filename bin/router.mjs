@@ -17,8 +17,10 @@ import { fileURLToPath } from 'node:url'
 const major = Number(process.versions.node.split('.')[0])
 if (major < 26) {
   process.stderr.write(
-    `router: Node ${process.version} is too old. Start bin/router.mjs itself, which finds the Node 26 ` +
-      'that npm installed, or node_modules/.bin/node -- bin/router.mjs ...\n',
+    `router: Node ${process.version} is too old. ` +
+      (existsSync(new URL('../proxy/', import.meta.url))
+        ? 'Start bin/router.mjs itself, which finds the Node 26 that npm installed, or node_modules/.bin/node -- bin/router.mjs ...\n'
+        : 'npm could not download the Node 26 that this package needs, and skipped it. Install the package again where npm reaches its registry, or put Node 26 first in PATH.\n'),
   )
   process.exit(2)
 }

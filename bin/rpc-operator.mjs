@@ -11,7 +11,7 @@ const major = Number(process.versions.node.split('.')[0])
 if (major < 26) {
   process.stderr.write(
     `rpc-operator: Node ${process.version} is too old. Start it with the Node 26 that npm installed: ` +
-      'npx rpc-operator ..., or node_modules/.bin/node bin/rpc-operator.mjs ...\n',
+      'node_modules/.bin/node bin/rpc-operator.mjs ..., or put Node 26 first in PATH\n',
   )
   process.exit(2)
 }
