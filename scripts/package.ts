@@ -18,9 +18,8 @@ for (const program of programs) {
   cpSync(join(root, `bin/${program}.mjs`), join(cwd, `bin/${program}.mjs`))
   cpSync(join(root, 'scripts/start-installed.sh'), join(cwd, 'bin', program))
 }
-const { name, version, description, license, type, engines, optionalDependencies } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
-) as Record<string, unknown>
+const { name, version, description, keywords, license, type, engines, optionalDependencies } =
+  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>
 // npx takes the program with the name of the package.
 const bin = {
   ...Object.fromEntries(programs.map((program) => [program, `bin/${program}`])),
@@ -29,7 +28,7 @@ const bin = {
 const url = process.argv[2]
 const repository = url ? { type: 'git', url: `git+${url}.git` } : undefined
 const about = {
-  ...{ name, version, description, license, repository, type, engines, bin },
+  ...{ name, version, description, keywords, license, repository, type, engines, bin },
   optionalDependencies,
 }
 writeFileSync(join(cwd, 'package.json'), `${JSON.stringify(about, null, 2)}\n`)
