@@ -113,7 +113,10 @@ function readFlag(
   // `-strategy` is not a group of short flags.
   if (rawName !== flag || !Object.hasOwn(options, name)) {
     const near = nearest(flag.replace(/^-+/, ''), Object.keys(options))
-    const hint = near === null ? 'See router help.' : `Did you mean --${near}?`
+    const usual = /^-+(?:c|f|config|file)$/.test(flag)
+      ? 'The file needs no flag: router config.yml.'
+      : 'See router help.'
+    const hint = near === null ? usual : `Did you mean --${near}?`
     return problemAt(flag, null, `unknown flag ${quote(flag)}`, hint)
   }
   const value = given ?? (options[name]?.type === 'boolean' ? 'true' : undefined)

@@ -19,6 +19,10 @@ export type ConfigSource =
 export async function findConfig(line: CommandLine, io: CommandIo): Promise<ConfigSource> {
   const { positionals, own } = line
   const [path] = positionals
+  if (path && /^(?:https?|wss?|grpcs?):/i.test(path)) {
+    const hint = 'Write --url before it.'
+    return { problem: problemAt('', null, 'a URL is not a config file', hint) }
+  }
   const flag = (['url', 'chain', 'interface'] as const).find((name) => own[name])
   if (flag && path !== undefined) {
     const hint = `Write it into ${path}, or leave the file out.`

@@ -579,6 +579,44 @@ const mistakes: Mistake[] = [
     { SR_LOG_FORMAT: 'xml' },
   ],
   [
+    'a command of other programs',
+    'start',
+    null,
+    ['router: error: unknown command "start". Did you mean run? A file of that name is ./start.'],
+  ],
+  [
+    'a URL in place of a file',
+    'https://h.example/v2/a-key-of-mine',
+    null,
+    ['router: error: a URL is not a config file. Write --url before it.'],
+  ],
+  [
+    'a flag for the file',
+    '--config FILE',
+    good,
+    [
+      'router: error: --config: unknown flag "--config". The file needs no flag: router config.yml.',
+    ],
+  ],
+  [
+    'a flag for the port',
+    '--port 3361',
+    null,
+    ['router: error: --port: unknown flag "--port". Did you mean --network-address?'],
+  ],
+  [
+    'keys of other programs',
+    'validate FILE',
+    'upstreams: [{ name: a, chain: ETH1, url: https://h.example }]\n',
+    ['FILE:1:1: error: upstreams: unknown key "upstreams". Did you mean "direct-rpc"?'],
+  ],
+  [
+    'a URL beside the chain',
+    'validate FILE',
+    'direct-rpc: [{ name: a, chain-id: ETH1, url: https://h.example }]\n',
+    ['FILE:1:41: error: direct-rpc[0].url: unknown key "url". Did you mean "node-urls"?'],
+  ],
+  [
     'two files',
     'FILE FILE',
     good,

@@ -49,7 +49,7 @@ export async function run(
     for (const problem of problems)
       io.stderr.write(`${first.redact(problemLine(configPath, problem))}\n`)
     // The operator reads this hash from the log of a pod: it identifies the refused file.
-    if (request.text === undefined)
+    if (request.text === undefined && first.snapshot)
       io.stderr.write(
         `${configPath}: error: this config is refused; its sha256: ${first.sha256}.\n`,
       )

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
+/** Our names for words of other programs, where typos are not what went wrong. */
+const synonyms = new Map(
+  Object.entries({
+    ...{ start: 'run', serve: 'run', check: 'validate', lint: 'validate', verbose: 'log-level' },
+    ...{ port: 'network-address', listen: 'network-address', network: 'chain' },
+    ...{ rpc: 'url', 'rpc-url': 'url', url: 'node-urls', urls: 'node-urls' },
+    ...{ upstreams: 'direct-rpc', providers: 'direct-rpc', nodes: 'direct-rpc' },
+    ...{ headers: 'auth-config' },
+  }),
+)
+
 /**
- * The likeliest candidate for a typo: at most a third of the letters differ, or it is the only
- * candidate with this prefix. Null if nothing is close.
+ * The likeliest candidate for a word of another program, or for a typo: at most a third of the
+ * letters differ, or it is the only candidate with this prefix. Null if nothing is close.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const normal = normalize(word)
   if (normal.length < 2 || normal.length > 64) return null
-  const all = [...candidates].map((candidate) => {
+  const known = [...candidates]
+  const same = synonyms.get(normal)
+  if (same !== undefined && known.includes(same)) return same
+  const all = known.map((candidate) => {
     const name = normalize(candidate)
     const distance = editDistance(normal, name)
     const most = Math.max(1, Math.floor(Math.max(normal.length, name.length) / 3))
