@@ -106,7 +106,7 @@ test('the operator prints its rights', async () => {
 
 test('the kubectl plugin prints its help', async () => {
   const { stdout } = await inHome(join(home, 'bin/kubectl-rpc'), [])
-  expect(stdout).toContain('kubectl rpc explain <guid>')
+  expect(stdout).toContain('kubectl rpc explain [guid]')
 })
 
 test('the krew manifest fits the package', async () => {
@@ -128,7 +128,7 @@ test('the krew manifest fits the package', async () => {
   const link = join(home, 'kubectl-rpc')
   await symlink(join(home, 'package', bin), link)
   const plugin = await inHome(link, [], { PATH: `${dirname(process.execPath)}:${path}` })
-  expect(plugin.stdout).toContain('kubectl rpc explain <guid>')
+  expect(plugin.stdout).toContain('kubectl rpc explain [guid]')
 })
 
 test('each program has an SBOM with hashes and licences', async () => {
