@@ -39,8 +39,10 @@ const calls = (outcome: string, values: string) =>
   `router_requests_total${on({ ...fleet, method: 'eth_call', outcome })} ${values}`
 const took = (le: string, values: string) =>
   `router_request_duration_seconds_bucket${on({ ...fleet, method: 'eth_call', le })} ${values}`
-const attempts = (result: string, values: string, upstream = 'alpha') =>
-  `router_attempts_total${on({ ...fleet, upstream, kind: 'first', result })} ${values}`
+const attempts = (result: string, values: string) =>
+  `router_attempts_total${on({ ...fleet, upstream: 'alpha', kind: 'first', result })} ${values}`
+const requests = (result: string, values: string, upstream = 'alpha', url = '2') =>
+  `router_upstream_url_requests_total${on({ ...fleet, upstream, url, result })} ${values}`
 const onBackup = (values: string) => `router_backup_tier_serving${on(listener)} ${values}`
 const reorgs = (depth: string, values: string, chain = 'ETH1') =>
   `router_reorgs_total${on({ job: 'rpc/mainnet', instance: 'a:7779', chain, depth })} ${values}`
@@ -370,29 +372,32 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
   },
   RouterUpstreamUnreliable: {
-    broken: [attempts('answer', '0+70x30'), attempts('overtaken', '0+30x30')],
+    broken: [
+      requests('answered', '0+900x30', 'alpha', '1'),
+      requests('answered', '0+70x30'),
+      requests('overtaken', '0+30x30'),
+    ],
     // Two unlucky calls, together and apart, and a burst of failures, each among few calls.
     well: [
-      attempts('answer', '0+2x30'),
-      attempts('aborted', '0+900x30'),
-      attempts('timeout', '0x9 2x30'),
-      attempts('answer', '0+2x30', 'beta'),
-      attempts('timeout', '0x6 1x4 2x30', 'beta'),
-      attempts('answer', '0+2x30', 'gamma'),
-      attempts('timeout', '0x6 9x30', 'gamma'),
+      requests('answered', '0+2x30'),
+      requests('failed', '0x9 2x30'),
+      requests('answered', '0+2x30', 'beta'),
+      requests('failed', '0x6 1x4 2x30', 'beta'),
+      requests('answered', '0+2x30', 'gamma'),
+      requests('failed', '0x6 9x30', 'gamma'),
     ],
     also: [
       {
         when: 'every attempt fails',
-        series: [attempts('server-error', '0+3x30')],
+        series: [requests('failed', '0+3x30')],
         from: 4,
         to: 30,
       },
       {
         when: 'half of three calls a minute hang',
         series: [
-          attempts('answer', '0+3x9 27 29 30 32 33 35 36 38 39'),
-          attempts('overtaken', '0x9 0 1 3 4 6 7 9 10 12'),
+          requests('answered', '0+3x9 27 29 30 32 33 35 36 38 39'),
+          requests('overtaken', '0x9 0 1 3 4 6 7 9 10 12'),
         ],
         from: 15,
         to: 18,
@@ -400,16 +405,16 @@ export const cases: Readonly<Record<string, Case>> = {
       {
         when: 'it fails in bursts',
         series: [
-          attempts('answer', '0+30x60'),
-          attempts('timeout', '0+30x8 270x3 300+30x8 570x3 600+30x20'),
+          requests('answered', '0+30x60'),
+          requests('failed', '0+30x8 270x3 300+30x8 570x3 600+30x20'),
         ],
         from: 4,
         to: 40,
       },
     ],
     at: 4,
-    labels: { ...fleet, upstream: 'alpha' },
-    says: 'alpha of ETH1 jsonrpc fails or hangs in 30% of its first attempts',
+    labels: { ...fleet, upstream: 'alpha', url: '2' },
+    says: 'URL 2 of alpha of ETH1 jsonrpc fails or hangs in 30% of its requests',
   },
   RouterOutOfResources: {
     broken: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1x20`],
