@@ -6,7 +6,7 @@ import { finalDistance } from '../chain/finality.ts'
 import type { Chain, ChainInterface, MethodSpec } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { AgeClass, Live } from '../config/types.ts'
-import { Keys, textOf } from '../relay/call-key.ts'
+import { type Key, Keys, textOf } from '../relay/call-key.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -17,7 +17,7 @@ import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList, type Incoming } from '../upstream/wire.ts'
 import { type InFlight, InFlightCalls, isOver, rejectWaiters, type Waiter } from './in-flight.ts'
-import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
+import { type Answer, answerOf, bytesOf, type Entry, isFor, replyOf } from './entry.ts'
 import {
   adopted,
   ageClassOf,
@@ -30,7 +30,7 @@ import {
 } from './retention.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
-import type { AnswerSharing, SharedAnswers } from './shared-cache.ts'
+import type { AnswerSharing, Found, Peek, SharedAnswers } from './shared-cache.ts'
 
 /** Retention policies of a chain and interface. */
 export interface RetentionPolicies {
@@ -79,7 +79,8 @@ class CachedRelay {
     const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#keys = new Keys(prefix)
     const { tracker } = pool
-    this.#shared = shared?.share(prefix, clock, () => tracker.branchChanged()) ?? null
+    const peek = (key: Key) => this.#peek(key)
+    this.#shared = shared?.share(prefix, clock, () => tracker.branchChanged(), peek) ?? null
     tracker.onReorg(() => void this.#shared?.reorged())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
@@ -156,8 +157,8 @@ class CachedRelay {
   #send(call: Call, flight: InFlight): Promise<Reply> {
     // A stored answer may predate a write of this replica.
     const shared = call.method.untilWrite && flight.ageClass === 'latest' ? null : this.#shared
-    const pending = shared ? this.#lookUp(call, flight, shared) : this.#relay(call)
-    return pending.then(
+    const pending = shared && this.#lookUp(call, flight, shared)
+    return (pending ?? this.#relay(call)).then(
       (reply) => {
         const isHit = call.journal.cache?.verdict === 'hit'
         if (!isHit && this.#copies(call, reply, flight)) return reply
@@ -201,21 +202,48 @@ class CachedRelay {
     if (this.#shared && reorgs !== null) void this.#shared.drop(textOf(key))
   }
 
-  /** Looks the answer up in the shared store before it calls an upstream. */
-  async #lookUp(call: Call, flight: InFlight, shared: AnswerSharing): Promise<Reply> {
-    const { clock, store, chain, pool, policies } = this.#options
-    const { method, journal } = call
-    const { key, branch, payload } = flight
+  /** @returns the answer that another process may use */
+  #peek(key: Key): ReturnType<Peek> {
+    const { store, clock, pool } = this.#options
+    if (this.#inFlight.has(key)) return 'in-flight'
+    const entry = store.get(key)
+    if (!entry) return null
+    const { answer, ageClass, isEmpty, expiresMs, ttlMs, head, branch } = entry
+    const { highestShown, revision, branch: branchNow } = pool.tracker
+    const isSame = branch === (ageClass === 'latest' ? revision : branchNow)
+    const isFresh = head < 0 || (head >= highestShown && isSame)
+    const leftMs = expiresMs - clock.nowMs()
+    if (leftMs <= 0 || !isFresh) return null
+    const { headers, trailers, upstream, latestBlock } = answer
+    const own = { headers, trailers, upstream, latestBlock, ageClass, isEmpty, head, reorgs: 0 }
+    const storedWallMs = clock.wallMs() - ttlMs + leftMs
+    return { ...own, storedWallMs, ttlMs, body: bytesOf(answer) }
+  }
+
+  /** Looks for the answer at other processes; null if none has it. */
+  #lookUp(call: Call, flight: InFlight, shared: AnswerSharing): Promise<Reply> | null {
+    const { clock, chain, pool, policies } = this.#options
+    const { method } = call
+    const { key, branch, payload, ageClass } = flight
+    const lifetimes = policies.now.lifetimes(method.name)
     const adopt = (stored: SharedEntry) => {
       const { revisedWallMs, doubtedWallMs, highestShown: head } = pool.tracker
       const endedMs = { latest: revisedWallMs, 'near-head': doubtedWallMs, finalized: -Infinity }
       const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, endedMs }
       const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
-      const found = adopted(entry, call, policies.now.lifetimes(method.name), now, chain.failures)
+      const found = adopted(entry, call, lifetimes, now, chain.failures)
       if (found === 'broken') shared.figures.broken += 1
       return found === 'broken' ? null : found
     }
-    const { entry, reorgs } = await shared.lookUp(textOf(key), adopt, payload !== null)
+    const found = shared.lookUp(key, adopt, payload !== null, lifetimes[ageClass])
+    return found?.then((each) => this.#adopt(call, flight, each)) ?? null
+  }
+
+  #adopt(call: Call, flight: InFlight, found: Found<Entry> | null): Promise<Reply> | Reply {
+    const { clock, store, pool } = this.#options
+    const { journal } = call
+    if (found === null) return this.#relay(call)
+    const { entry, reorgs } = found
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
@@ -224,8 +252,9 @@ class CachedRelay {
     const reply = replyOf(answer, call)
     observeChain(call, reply.incoming, this.#options, answer.refusal)
     journal.cache = { verdict: 'hit', ageClass, why: null }
-    // For other entries, the clock skew between replicas exceeds the lifetime.
-    if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)
+    // The clock skew between machines exceeds the lifetime of other entries.
+    const isComparable = head < 0 || this.#shared?.isOneClock
+    if (isComparable && expiresMs > clock.nowMs()) store.set(flight.key, entry)
     return reply
   }
 
@@ -292,7 +321,8 @@ class CachedRelay {
       void this.#shared.keep(textOf(key), { ...own, ageClass, isEmpty, head, reorgs, ...times })
     }
     const expiresMs = clock.nowMs() + ttlMs
-    if (!store.set(key, { answer, ageClass, isEmpty, expiresMs, head, branch })) return 'too-large'
+    const entry = { answer, ageClass, isEmpty, expiresMs, ttlMs, head, branch }
+    if (!store.set(key, entry)) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 

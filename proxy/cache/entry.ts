@@ -30,6 +30,8 @@ export interface Entry {
   readonly isEmpty: boolean
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
+  /** Lifetime, from when the answer was stored first. */
+  readonly ttlMs: number
   /** Valid up to this head of the chain; -1 if no head can change it. */
   readonly head: number
   /** The tracker's `branch`; for an answer about the latest block, its `revision`. */

@@ -42,6 +42,11 @@ export class InFlightCalls {
     })
   }
 
+  has(key: Key): boolean {
+    const first = this.#byHash.get(key.hash)
+    return first !== undefined && textOf(first.key) === textOf(key)
+  }
+
   begin(flight: InFlight, payload: Uint8Array): void {
     flight.payload = payload
     this.#byHash.set(flight.key.hash, flight)

@@ -64,5 +64,6 @@ function keyNamed(text: string): Key {
 function entryOf(upstream: string, head: number, body: Buffer | string = '{}'): Entry {
   const given = { status: 200, headers: [], trailers: [], body, id: null, upstream }
   const answer = { ...given, refusal: null, latestBlock: 7 }
-  return { answer, ageClass: 'latest', isEmpty: false, expiresMs: Infinity, head, branch: 0 }
+  const times = { expiresMs: Infinity, ttlMs: 500 }
+  return { answer, ageClass: 'latest', isEmpty: false, ...times, head, branch: 0 }
 }

@@ -104,7 +104,7 @@ export class MemoryStore {
   }
 
   /** Shares one object among similar entries, which relieves the garbage collector. */
-  #commonOf({ start }: Key, { answer, head, ageClass, branch, isEmpty }: Entry): Common {
+  #commonOf({ start }: Key, { answer, head, ageClass, branch, isEmpty, ttlMs }: Entry): Common {
     const { upstream, latestBlock, headers, status, trailers, refusal } = answer
     const recent = this.#recent
     for (const each of recent)
@@ -117,13 +117,14 @@ export class MemoryStore {
         each.ageClass === ageClass &&
         each.branch === branch &&
         each.isEmpty === isEmpty &&
+        each.ttlMs === ttlMs &&
         each.status === status &&
         each.trailers === trailers &&
         each.refusal === refusal
       )
         return each
     const ofAnswer = { upstream, latestBlock, headers, status, trailers, refusal }
-    const common = { start, head, ageClass, branch, isEmpty, ...ofAnswer }
+    const common = { start, head, ageClass, branch, isEmpty, ttlMs, ...ofAnswer }
     recent.push(common)
     if (recent.length > rememberedCommons) recent.shift()
     return common

@@ -190,7 +190,8 @@ export function adopted(
   const { headers, trailers, upstream, latestBlock, ttlMs, storedWallMs } = entry
   journal.unconfirmed = unconfirmedBy(upstream, { ageClass, isEmpty })
   const ownMs = ttlOf(lifetimes, ageClass, isEmpty)
-  const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
+  const ageMs = Math.max(0, now.wallMs - storedWallMs)
+  const leftMs = Math.min(ownMs, ttlMs) - ageMs
   // If the store's TTL is no longer than ours, the store expires the entry.
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
   if (storedWallMs <= now.endedMs[ageClass]) return null
@@ -205,5 +206,6 @@ export function adopted(
     : null
   if (refusal && !isRevert(refusal)) return 'broken'
   const answer = { ...stored, trailers, id: id ?? null, upstream, refusal, latestBlock }
-  return { answer, ageClass, isEmpty, expiresMs: now.ms + leftMs, head, branch: now.branch }
+  const times = { expiresMs: now.ms + leftMs, ttlMs: leftMs + ageMs }
+  return { answer, ageClass, isEmpty, ...times, head, branch: now.branch }
 }

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { sleep, type Clock } from '../clock/clock.ts'
 import { bufferOf } from '../json/scanner.ts'
+import { type Key, textOf } from '../relay/call-key.ts'
 import type { SharedStore } from '../store/shared-store.ts'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
@@ -10,7 +11,7 @@ import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 export const lookupTimeoutMs = 50
 /** Pause after a failure, during which only one call at a time waits for a broken store. */
 const pauseMs = 1_000
-/** Only one replica calls an upstream for this long. Then others call too: it may have died. */
+/** Only one process calls an upstream for this long. Then others call too: it may have died. */
 export const leaseMs = 250
 /** Interval at which other replicas check for the answer. */
 const pollMs = 20
@@ -30,15 +31,40 @@ export interface SharedFigures {
   broken: number
 }
 
+/** The key of a call, or that of a slice of logs. */
+export type AnswerKey = Key | string
+
+/** The answer that this process has; null if it has none, and may not get one. */
+export type Peek = (key: Key) => SharedEntry | 'in-flight' | null
+
 /** Shares the answers of one chain and interface with other processes. */
-export type AnswerSharing = Pick<SharedCache, 'figures' | 'lookUp' | 'keep' | 'drop' | 'reorged'>
+export interface AnswerSharing extends Pick<SharedCache, 'figures' | 'keep' | 'drop' | 'reorged'> {
+  /** Whether the processes have the same clock, so that even short lifetimes are comparable. */
+  readonly isOneClock?: boolean
+  /**
+   * Looks an answer up, and waits briefly for one that another process is fetching.
+   * @param adopt converts the entry for the call; null if the call cannot use it
+   * @param mayWait false if the call must not wait for another process
+   * @param lifetimeMs of such an answer
+   * @returns null if no process has it, and nothing is to be kept or dropped
+   */
+  lookUp<T>(
+    key: AnswerKey,
+    adopt: (entry: SharedEntry) => T | null,
+    mayWait: boolean,
+    lifetimeMs?: number,
+  ): Promise<Found<T> | null> | null
+}
 
 /** The shared store for all chains of the process. */
 export interface SharedAnswers {
   readonly keys: SharedStore
   readonly figures: SharedFigures
-  /** @param onReorg called when another process saw a reorg, or may have seen one */
-  readonly share: (scope: string, clock: Clock, onReorg: () => void) => AnswerSharing
+  /**
+   * @param onReorg called when another process saw a reorg, or may have seen one
+   * @param peek absent if this process must store what it shares
+   */
+  readonly share: (scope: string, clock: Clock, onReorg: () => void, peek?: Peek) => AnswerSharing
 }
 
 /** Shares answers by a store. */
@@ -73,13 +99,8 @@ export class SharedCache {
     keys.watch(`r:${scope}`, { message: onReorg, listening: (isUp) => isUp && onReorg() })
   }
 
-  /**
-   * Looks an answer up, and waits briefly for one that another replica is fetching.
-   * @param adopt converts the entry for the call; null if the call cannot use it
-   * @param mayWait false if the call must not wait for another replica
-   */
   async lookUp<T>(
-    key: string,
+    key: AnswerKey,
     adopt: (entry: SharedEntry) => T | null,
     mayWait: boolean,
   ): Promise<Found<T>> {
@@ -157,6 +178,6 @@ export class SharedCache {
 }
 
 /** Uses a digest, so that client data never appears in a key. */
-function nameOf(key: string): string {
-  return hash('sha256', key, 'base64url')
+function nameOf(key: AnswerKey): string {
+  return hash('sha256', typeof key === 'string' ? key : textOf(key), 'base64url')
 }

@@ -569,6 +569,12 @@ const configCases: readonly Case[] = [
     ],
   },
   {
+    text: `${minimal.replace('127.0.0.1:3360', '127.0.0.1:0')}workers: auto\n`,
+    problems: [
+      '2:22 error endpoints[0].network-address: port 0 would be a different port for each worker | Name a port.',
+    ],
+  },
+  {
     text: listener('network-address: ":3360"'),
     problems: [
       '5:63 error endpoints[1].network-address: 0.0.0.0:3360 collides with 127.0.0.1:3360 of endpoints[0] on line 2 | Give each its own port.',

@@ -98,8 +98,8 @@ export function parseConfig(
       }
       checkEntries(entries, report)
       checkSharing(file, report)
-      const admin = file['metrics-listen-address'] ?? null
-      checkAddresses(entries, admin?.isOptional ? null : admin, locate, report)
+      const { workers = 1, 'metrics-listen-address': admin = null } = file
+      checkAddresses(entries, admin?.isOptional ? null : admin, workers !== 1, locate, report)
     }),
   ])
   const usable =

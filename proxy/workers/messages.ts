@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { SharedEntry } from '../cache/entry-codec.ts'
+import type { AnswerKey } from '../cache/shared-cache.ts'
 import type { ConfigSnapshot } from '../router/checked-config.ts'
 import type { Refusal } from '../router/reload.ts'
 import type { SharedCooldown } from '../router/router.ts'
@@ -17,8 +18,8 @@ export interface Start {
   readonly snapshot: ConfigSnapshot
   /** The unix socket of this worker's pages. */
   readonly pages: string
-  /** The unix socket of the store that the workers share. */
-  readonly store: string
+  /** Directory of the socket `store` of the common store, and of the table `owners`. */
+  readonly directory: string
   /** The file descriptor of the recording; null: none. */
   readonly recording: number | null
 }
@@ -40,21 +41,19 @@ export type FromWorker =
 /** A message from one worker to others. */
 export type PeerMessage =
   | { readonly kind: 'cooldown'; readonly cooldown: SharedCooldown }
-  /** It fetches these keys. */
-  | { readonly kind: 'fetched'; readonly hashes: readonly number[] }
   | Pull
   | { readonly kind: 'pulled'; readonly id: number; readonly entry: SharedEntry | null }
   | { readonly kind: 'reorged'; readonly scope: string }
-  /** It has ended. */
+  /** It has ended, or does not serve yet. */
   | { readonly kind: 'gone' }
 
 /** Asks a worker for an answer. */
 export interface Pull {
   readonly kind: 'pull'
   readonly id: number
-  readonly key: string
-  /** Whether to wait for a call in flight. */
-  readonly mayWait: boolean
+  /** Chain, interface and listener. */
+  readonly scope: string
+  readonly key: Exclude<AnswerKey, string>
 }
 
 /** The other workers, as one of them sees them. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Pool } from 'undici'
 import type { Facts } from '../console/facts.ts'
 import type { WorkersFacts } from '../console/replicas.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
-import { type ExplainAnswer, mostListed } from '../telemetry/explain/explain-page.ts'
+import type { Explained } from '../telemetry/explain/call-history.ts'
+import { type ExplainAnswer, explainPage, mostListed } from '../telemetry/explain/explain-page.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
 import type { MetricsPage } from '../telemetry/metrics-page.ts'
 import type { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
 import { counted } from '../words/counted.ts'
-import type { WorkerPages } from './worker-pages.ts'
 
 /* The pages of the admin address, for all workers of a router as for one process. */
 
@@ -19,12 +20,6 @@ interface ViewOptions {
   readonly state: ConfigState
   readonly isDraining: () => boolean
   readonly metrics: ReturnType<typeof createWorkerMetrics>
-}
-
-/** A list of calls of `/explain`. */
-interface CallList {
-  readonly calls: readonly { readonly at: string }[]
-  readonly more: number
 }
 
 /** Merges the pages of workers. */
@@ -83,29 +78,23 @@ export class OneView {
     return JSON.stringify({ ...worst, config: this.#options.state.facts })
   }
 
-  /** Returns a call from the worker that served it. Merges lists by time. */
+  /** Shows a call of the worker that served it, and the latest calls of all. */
   async explain(
     guid: string | null,
     query: Readonly<Record<string, unknown>>,
   ): Promise<ExplainAnswer> {
-    const search = new URLSearchParams(query as Record<string, string>)
-    const path = `/explain${guid === null ? '' : `/${encodeURIComponent(guid)}`}?${search.toString()}`
-    const answers = await this.#ask(path)
+    const { format, ...rest } = query
+    const search = new URLSearchParams(rest as Record<string, string>)
+    const path = guid === null ? '/explain' : `/explain/${encodeURIComponent(guid)}`
+    const answers = await this.#ask(`${path}?${search.toString()}`)
     const found = answers.filter(({ status }) => status === 200)
-    const isText = query['format'] === 'text' || found.length === 0
-    const [one] = found.length > 0 ? found : answers
-    const { status, text: body } = one ?? { status: 503, text: 'no worker answers\n' }
-    if (guid !== null || found.length < 2) return { status, isText, body }
-    const lists = found.map(({ text }) =>
-      isText ? readLines(text) : (JSON.parse(text) as CallList),
-    )
+    const lists = found.map(({ text }) => JSON.parse(text) as Explained)
     const all = lists.flatMap((each) => each.calls).toSorted((a, b) => (a.at < b.at ? 1 : -1))
     const calls = all.slice(0, mostListed)
     const more = lists.reduce((sum, each) => sum + each.more, all.length - calls.length)
-    if (!isText) return { status, isText, body: JSON.stringify({ calls, more }) }
-    if (calls.length === 0) return { status, isText, body }
-    const lines = [...calls.map(({ at }) => at), ...(more > 0 ? [`and ${more} more`] : [])]
-    return { status, isText, body: `${lines.join('\n')}\n` }
+    const merged = () => ({ calls, more })
+    const extent = `the latest of ${counted(answers.length, 'worker')}`
+    return explainPage({ list: merged, find: merged, extent }, guid, { ...rest, format })
   }
 
   async facts(): Promise<WorkersFacts> {
@@ -124,9 +113,31 @@ export class OneView {
   }
 }
 
-/** The lines of a list as text. Each begins with its time. */
-function readLines(text: string): CallList {
-  const lines = text.trimEnd().split('\n')
-  const calls = lines.filter((line) => /^\d{4}-/.test(line)).map((at) => ({ at }))
-  return { calls, more: Number(/^and (\d+) more$/.exec(lines.at(-1) ?? '')?.[1] ?? 0) }
+/** How long a worker may take to answer. */
+const maxAnswerMs = 2_000
+
+/** The pages of one worker, read over its unix socket. */
+export class WorkerPages {
+  readonly number: number
+  readonly #pool: Pool
+
+  constructor(number: number, socketPath: string) {
+    this.number = number
+    this.#pool = new Pool('http://localhost', { socketPath, connections: 4, pipelining: 1 })
+  }
+
+  /** @returns null if the worker does not answer */
+  async read(path: string): Promise<{ readonly status: number; readonly text: string } | null> {
+    try {
+      const signal = AbortSignal.timeout(maxAnswerMs)
+      const { statusCode, body } = await this.#pool.request({ path, method: 'GET', signal })
+      return { status: statusCode, text: await body.text() }
+    } catch {
+      return null
+    }
+  }
+
+  close(): void {
+    void this.#pool.destroy()
+  }
 }

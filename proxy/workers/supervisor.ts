@@ -18,9 +18,9 @@ import { createAdminServer, startAdmin } from '../telemetry/admin-server.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
+import { createOwnerTable } from './owner-table.ts'
 import { type FromWorker, type PeerMessage, type ToWorker, workerVariable } from './messages.ts'
-import { OneView } from './one-view.ts'
-import { WorkerPages } from './worker-pages.ts'
+import { OneView, WorkerPages } from './one-view.ts'
 
 /** A worker that has died this often within a minute ends the router. */
 const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
@@ -57,9 +57,8 @@ interface Worker {
   readonly process: ChildProcess
   readonly pages: WorkerPages
   hasStarted: boolean
-  /** Resolves once it listens, or has ended. */
-  readonly settled: Promise<void>
-  readonly over: () => void
+  /** Settles once it listens, or has ended. */
+  readonly settled: PromiseWithResolvers<void>
   /** Receives the answer to the config that it prepares. */
   prepared: (refusal: Refusal | null) => void
 }
@@ -74,8 +73,7 @@ export class Supervisor {
   readonly #diedMs = new Map<number, readonly number[]>()
   readonly #failed = Promise.withResolvers<string>()
   #snapshot: ConfigSnapshot
-  /** Resolves the first start of each worker, by number; a replacement resolves it too. */
-  readonly #starts = new Map<number, () => void>()
+  readonly #allStarted = Promise.withResolvers<void>()
   #directory = ''
   #isStopping = false
   #restarts = 0
@@ -91,7 +89,8 @@ export class Supervisor {
   async run(): Promise<number> {
     const { config, first, beganMs, count, version, logger, clock, state } = this.#options
     const { stopSignal, readConfig, redact, applied, startFailed } = this.#options
-    this.#directory = await mkdtemp(join(tmpdir(), 'router-'))
+    this.#directory = await createDirectory()
+    createOwnerTable(`${this.#directory}/owners`)
     const store = this.#createStore()
     const admin = this.#createAdmin()
     const reloader = new Reloader(first, beganMs, {
@@ -104,23 +103,11 @@ export class Supervisor {
     })
     let code: number = exitCodes.failed
     try {
-      for (const { address } of config.endpoints) {
-        if (address.port === 0)
-          throw new Error(
-            'workers share each listen address, so port 0 cannot be used: name a port',
-          )
-        await checkFree(address)
-      }
-      await store.start(`unix:${this.#storePath}`)
+      for (const { address } of config.endpoints) await checkFree(address)
+      await store.start(`unix:${this.#directory}/store`)
       await startAdmin(admin, config.metricsListenAddress, logger)
-      const numbers = Array.from({ length: count }, (_, at) => at + 1)
-      const started = numbers.map((number) => {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        this.#starts.set(number, resolve)
-        this.#startWorker(number)
-        return promise
-      })
-      const begun = [Promise.all(started), stopSignal].map((each) => each.then(() => null))
+      for (let number = 1; number <= count; number++) this.#startWorker(number)
+      const begun = [this.#allStarted.promise, stopSignal].map((each) => each.then(() => null))
       const failure = await Promise.race([...begun, this.#failed.promise])
       if (failure !== null) throw new Error(failure)
       const heapBytesPerWorker = this.#heapBytesPerWorker
@@ -160,10 +147,6 @@ export class Supervisor {
     return [...this.#workers.values()].filter(({ hasStarted }) => hasStarted)
   }
 
-  get #storePath(): string {
-    return join(this.#directory, 'store')
-  }
-
   #createStore(): CacheServer {
     const { clock, random } = this.#options
     // No router was there before, so no session has to be restored.
@@ -200,7 +183,7 @@ export class Supervisor {
 
   #startWorker(number: number): void {
     const { count, recording, logger, environment } = this.#options
-    const socket = join(this.#directory, `worker-${number}-${this.#restarts}`)
+    const socket = `${this.#directory}/worker-${number}-${this.#restarts}`
     const heapMiB = Math.floor(this.#heapBytesPerWorker / 1024 / 1024)
     const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
       env: { ...environment, [workerVariable]: String(number) },
@@ -210,9 +193,9 @@ export class Supervisor {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...(recording === null ? [] : [recording])],
     })
     const pages = new WorkerPages(number, socket)
-    const { promise: settled, resolve: over } = Promise.withResolvers<void>()
+    const settled = Promise.withResolvers<void>()
     const worker: Worker = {
-      ...{ number, process: child, pages, hasStarted: false, settled, over },
+      ...{ number, process: child, pages, hasStarted: false, settled },
       prepared: () => {},
     }
     this.#workers.set(number, worker)
@@ -220,8 +203,8 @@ export class Supervisor {
       if (message.kind === 'prepared') return worker.prepared(message.refusal)
       if (message.kind === 'relay') return this.#relay(worker, message.to, message.message)
       worker.hasStarted = true
-      worker.over()
-      this.#starts.get(number)?.()
+      settled.resolve()
+      if (this.#started.length === count) this.#allStarted.resolve()
       if (this.#restarts > 0) logger.info('a worker serves again', { worker: number })
     })
     child.on('error', (error) =>
@@ -231,14 +214,14 @@ export class Supervisor {
       pages.close()
       this.#relay(worker, null, { kind: 'gone' })
       worker.prepared({ why: 'it ended', retries: true })
-      worker.over()
+      settled.resolve()
       if (this.#isStopping) return
       this.#workers.delete(number)
       void this.#replace(worker, { code, signal })
     })
     send(worker, {
       kind: 'start',
-      ...{ count, snapshot: this.#snapshot, pages: socket, store: this.#storePath },
+      ...{ count, snapshot: this.#snapshot, pages: socket, directory: this.#directory },
       recording: recording === null ? null : 4,
     })
   }
@@ -267,9 +250,11 @@ export class Supervisor {
 
   /** @param to the number of a worker; null: all others */
   #relay(from: Worker, to: number | null, message: PeerMessage): void {
-    for (const worker of this.#started)
-      if (worker !== from && (to === null || to === worker.number))
-        send(worker, { kind: 'relayed', from: from.number, message })
+    const workers = this.#started.filter((each) => to === null || to === each.number)
+    for (const worker of workers)
+      if (worker !== from) send(worker, { kind: 'relayed', from: from.number, message })
+    if (to !== null && workers.length === 0)
+      send(from, { kind: 'relayed', from: to, message: { kind: 'gone' } })
   }
 
   /** Applies a config on all workers, or on none. */
@@ -282,7 +267,7 @@ export class Supervisor {
   async #exchange(snapshot: ConfigSnapshot | null): Promise<Refusal | null> {
     if (snapshot === null) throw new Error('a valid config has been read')
     // A worker that is starting was given the previous config, and must prepare this one too.
-    await Promise.all([...this.#workers.values()].map(({ settled }) => settled))
+    await Promise.all([...this.#workers.values()].map(({ settled }) => settled.promise))
     const workers = this.#started
     const answers = await Promise.all(
       workers.map((worker) => {
@@ -320,6 +305,12 @@ export class Supervisor {
     else logger.warn('router stopped: not every worker answered all of its calls')
     return answered
   }
+}
+
+/** The sockets and the table of owners, in memory if the system has a directory for that. */
+async function createDirectory(): Promise<string> {
+  const create = (where: string) => mkdtemp(join(where, 'router-'))
+  return create('/dev/shm').catch(() => create(tmpdir()))
 }
 
 function send({ process: child }: Worker, message: ToWorker): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import type { shareByStore } from '../cache/shared-cache.ts'
+import { shareByStore } from '../cache/shared-cache.ts'
 import type { RouterConfig } from '../config/types.ts'
 import type { CheckedConfig, ConfigSnapshot } from '../router/checked-config.ts'
 import { preparedOrRefused, type Refusal } from '../router/reload.ts'
@@ -9,6 +9,7 @@ import type { PreparedConfig, Router, SharedCooldown } from '../router/router.ts
 import { loadStores } from '../router/stores.ts'
 import { CacheClient } from '../store/grpc/cache-client.ts'
 import type { StoreOptions } from '../store/store-options.ts'
+import { OwnerTable } from './owner-table.ts'
 import { PeerAnswers } from './peer-answers.ts'
 import type { FromWorker, Peers, Start, ToWorker } from './messages.ts'
 import { shareOf } from './share.ts'
@@ -56,7 +57,8 @@ export class WorkerLink {
     const { sessions, answers } = await loadStores(config)
     const own = {
       name: 'of the workers',
-      open: (options: StoreOptions) => new CacheClient(`unix:${this.start.store}`, options),
+      open: (options: StoreOptions) =>
+        new CacheClient(`unix:${this.start.directory}/store`, options),
     }
     return {
       sessions: (config.sharedState && sessions) || own,
@@ -68,9 +70,17 @@ export class WorkerLink {
   shareAnswers(config: RouterConfig, clock: Clock): typeof shareByStore | null {
     const { store, isShared } = config.cache
     if (isShared && (store ?? config.store ?? config.cacheServer)) return null
-    const { maxBytes } = this.shareOf(config).cache
-    const answers = new PeerAnswers(this.peers, clock, maxBytes)
-    return (keys) => ({ keys, figures: answers.figures, share: (...of) => answers.share(...of) })
+    const owners = new OwnerTable(`${this.start.directory}/owners`, this.number, clock)
+    const answers = new PeerAnswers(this.peers, clock, owners)
+    return (keys) => {
+      const byStore = shareByStore(keys)
+      // What has no cache of its own to peek into, such as slices of logs, goes to the store.
+      return {
+        ...byStore,
+        share: (scope, own, onReorg, peek) =>
+          peek ? answers.share(scope, onReorg, peek) : byStore.share(scope, own, onReorg),
+      }
+    }
   }
 
   /** Reports that the router listens. From now on it takes configs and cooldowns. */

@@ -86,7 +86,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:https': [],
   undici: [
     'proxy/upstream/wire/http/http-transport.ts',
-    'proxy/workers/worker-pages.ts',
+    'proxy/workers/one-view.ts',
     'operator/kube/transport.ts',
   ],
   'node:http2': [

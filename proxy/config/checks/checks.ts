@@ -132,6 +132,7 @@ const adminKey = 'metrics-listen-address'
 export function checkAddresses(
   { endpoints, upstreams }: Entries,
   admin: Address | null,
+  hasWorkers: boolean,
   locate: Locate,
   report: Report,
 ): void {
@@ -139,6 +140,8 @@ export function checkAddresses(
     const key = (['network-address', 'listen-address'] as const).find((name) => name in entry)
     if (key === undefined) return { of: path, path, address: defaultAddress }
     const address = entry[key]
+    if (hasWorkers && address?.port === 0)
+      report(`${path}.${key}`, 'port 0 would be a different port for each worker', 'Name a port.')
     return address === undefined ? [] : { of: path, path: `${path}.${key}`, address }
   })
   const ofAdmin = admin === null ? [] : [{ of: adminKey, path: adminKey, address: admin }]

@@ -28,6 +28,7 @@ export class LinkedPeers {
 
   #send(from: number, to: number | null, message: PeerMessage): void {
     this.sent.push(`${from} -> ${to ?? 'all'} ${message.kind}`)
+    if (to !== null && !this.#received.has(to)) return this.#send(to, from, { kind: 'gone' })
     setImmediate(() => {
       for (const [number, all] of this.#received)
         if (number !== from && (to === null || to === number))
