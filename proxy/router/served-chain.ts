@@ -234,7 +234,9 @@ function serveChain(
     clock,
     random,
     observer: poolObserver,
-    heads: context.heads ? new SharedHeads(context.heads, `${chainId}:${apiInterface}`) : null,
+    heads: context.heads
+      ? new SharedHeads(context.heads, `${chainId}:${apiInterface}`, Boolean(context.worker))
+      : null,
   })
   const limits = new RangeLimits(pool)
   // Answers that were checked differently are cached apart.

@@ -92,6 +92,18 @@ export class NodeUrl<Wire extends Transport = Transport> {
     return this.verified === null && this.refusal === '' && !this.cooldown.active
   }
 
+  /** Whether it has passed verification with all add-ons that the config declares. */
+  get hasPassed(): boolean {
+    return this.verified === true && this.declaredAddons.every((addon) => this.addons.has(addon))
+  }
+
+  /** Another process has found that it passes. */
+  pass(): void {
+    this.verified = true
+    this.addons = new Set(this.declaredAddons)
+    this.openAddons = new Set()
+  }
+
   /** Why it does not serve; null while it serves. A single failure may be that of one call. */
   get fault(): string | null {
     const { failures, verified, cooldown, refusal } = this

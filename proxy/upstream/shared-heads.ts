@@ -24,16 +24,37 @@ const lifeMs = 600_000
 export class SharedHeads {
   readonly #store: HeadStore
   readonly #scope: string
+  readonly #isOneMachine: boolean
 
-  /** @param scope the chain and interface */
-  constructor(store: HeadStore, scope: string) {
+  /**
+   * @param scope the chain and interface
+   * @param isOneMachine whether all processes reach nodes alike, so that one may verify for all
+   */
+  constructor(store: HeadStore, scope: string, isOneMachine = false) {
     this.#store = store
     this.#scope = scope
+    this.#isOneMachine = isOneMachine
+  }
+
+  /** Whether another process on this machine verified the URL within `maxAgeMs`. */
+  async isVerified(upstream: string, url: NodeUrl, maxAgeMs: number): Promise<boolean> {
+    const key = this.#verifiedKeyOf(upstream, url)
+    return this.#isOneMachine && (await this.#recent(key, maxAgeMs)) !== null
+  }
+
+  /** Records that a URL, with all of its add-ons, has passed verification. */
+  verified(upstream: string, url: NodeUrl): void {
+    const key = this.#verifiedKeyOf(upstream, url)
+    if (this.#isOneMachine) void this.#store.set(key, Buffer.from('1'), lifeMs).catch(() => {})
   }
 
   /** The head that a replica polled within `maxAgeMs`; null if there is none. */
-  async recent(upstream: string, url: NodeUrl, maxAgeMs: number) {
-    const found = await this.#store.get(this.#keyOf(upstream, url)).catch(() => null)
+  recent(upstream: string, url: NodeUrl, maxAgeMs: number) {
+    return this.#recent(this.#keyOf(upstream, url), maxAgeMs)
+  }
+
+  async #recent(key: string, maxAgeMs: number) {
+    const found = await this.#store.get(key).catch(() => null)
     const ageMs = lifeMs - (found?.ttlMs ?? 0)
     const block = Number(Buffer.from(found?.value ?? []).toString() || NaN)
     return Number.isSafeInteger(block) && ageMs <= maxAgeMs ? { block, ageMs } : null
@@ -68,5 +89,10 @@ export class SharedHeads {
 
   #keyOf(upstream: string, { printable }: NodeUrl): string {
     return `h:${this.#scope}:${upstream}:${printable}`
+  }
+
+  /** Two URLs may differ only in their keys, which are not printed. */
+  #verifiedKeyOf(upstream: string, url: NodeUrl): string {
+    return `v:${url.position}:${this.#keyOf(upstream, url)}`
   }
 }

@@ -402,7 +402,7 @@ describe('replicas with one store', () => {
       },
     }
   }
-  const fleet = (chainId: string, count: number, sockets = false) => {
+  const fleet = (chainId: string, count: number, sockets = false, isOneMachine = false) => {
     const clock = new VirtualClock()
     const keys = store(clock)
     const replicas = Array.from({ length: count }, (_, at) => {
@@ -410,7 +410,7 @@ describe('replicas with one store', () => {
         chainId,
         'jsonrpc',
         { clock, seed: 10 * at + 1, sockets },
-        new SharedHeads(keys, chainId),
+        new SharedHeads(keys, chainId, isOneMachine),
       )
     })
     const polls = () =>
@@ -438,6 +438,16 @@ describe('replicas with one store', () => {
       expect(replica.height - replica.pool.tracker.tip!).toBeLessThanOrEqual(staleBlocks)
       expect(replica.states).toEqual(['eligible', 'eligible'])
     }
+  })
+
+  it.each(['ETH1', 'SLOTCHAIN'])('%s: four workers poll and verify as often as one', async (id) => {
+    const [workers, single] = [fleet(id, 4, false, true), fleet(id, 1)]
+    for (const each of [single, workers]) await each.busy(hourMs)
+    const before = [single.polls(), workers.polls()]
+    for (const each of [single, workers]) await each.busy(hourMs)
+    const [alone, together] = [single.polls() - before[0]!, workers.polls() - before[1]!]
+    expect(together / alone).toBeLessThan(1.1)
+    for (const { states } of workers.replicas) expect(states).toEqual(['eligible', 'eligible'])
   })
 
   it.each([

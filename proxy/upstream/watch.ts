@@ -26,6 +26,8 @@ const maxWakeMs = 1_000
 const spareIntervalMs = 45_000
 /** Shortest interval between polls of heads that calls wait for. */
 const wantedHeadMs = 250
+/** Maximum age of a head from another replica, as a share of the interval. Rises are announced. */
+const sharedAge = 0.9
 /** Interval with 10 % jitter, so that upstreams and replicas are not polled in step. */
 const every = (ms: number): BackoffRow => ({ firstMs: ms, maxMs: ms, jitter: 0.1 })
 
@@ -108,22 +110,23 @@ export class Watch {
       pool.onRise = (upstream, url, block) => heads.announce(upstream.name, url, block)
       heads.watch((...risen) => this.#announced(...risen))
     }
-    this.firstRound = this.add(pool.upstreams)
+    this.firstRound = this.add(pool.upstreams, this.#verifiedMs)
     this.#run(this.#epochs())
     this.#run(this.#rest())
   }
 
   /**
    * Watches upstreams, even before they join the pool, until they are removed from it.
+   * @param maxAgeMs maximum age of a verification by another worker; 0 to verify them here
    * @returns settles when each of their URLs for calls has been verified once, whatever the result
    */
-  add(upstreams: readonly Upstream[]): Promise<unknown> {
+  add(upstreams: readonly Upstream[], maxAgeMs = 0): Promise<unknown> {
     const { iface, livenessProbeIntervalMs } = this.#options
-    const first: Promise<void>[] = []
+    const first: Promise<unknown>[] = []
     for (const upstream of upstreams) {
-      const run = (task: Promise<void>) => this.#run(task, upstream)
+      const run = (task: Promise<unknown>) => this.#run(task, upstream)
       for (const url of upstream.allUrls) {
-        const verified = this.#verify(upstream, url)
+        const verified = this.#verify(upstream, url, false, maxAgeMs)
         if (upstream.urls.includes(url)) first.push(verified)
         run(this.#keepVerified(upstream, url, verified))
         if (upstream.allUrls.length > 1) run(this.#probeSpare(upstream, url))
@@ -133,7 +136,7 @@ export class Watch {
       // Probes disabled upstreams after 1 s, doubling to 30 s.
       run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
       const needsHead = (each: Upstream) => this.#needsHead(each)
-      run(this.#probeWhere(upstream, every(this.#tipMs), needsHead, this.#tipMs / 2))
+      run(this.#probeWhere(upstream, every(this.#tipMs), needsHead, this.#tipMs * sharedAge))
       if (livenessProbeIntervalMs !== null)
         run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
     }
@@ -149,7 +152,7 @@ export class Watch {
   }
 
   /** @param upstream removing it ends the task */
-  #run(task: Promise<void>, upstream: Upstream | null = null): void {
+  #run(task: Promise<unknown>, upstream: Upstream | null = null): void {
     task.catch((error: unknown) => {
       if (!this.#signal(upstream).aborted) this.#failed(error)
     })
@@ -163,7 +166,7 @@ export class Watch {
   }
 
   /** Verifies a URL at each health check, and retries soon while results are incomplete. */
-  async #keepVerified(upstream: Upstream, url: NodeUrl, first: Promise<void>): Promise<void> {
+  async #keepVerified(upstream: Upstream, url: NodeUrl, first: Promise<unknown>): Promise<void> {
     const { clock, random, healthCheckIntervalMs } = this.#options
     const interval = new Backoff(every(healthCheckIntervalMs), random)
     await first
@@ -172,9 +175,10 @@ export class Watch {
       await this.#sleep(interval.next(), upstream)
       // Nodes may be pruned or resynced.
       url.history = new History()
-      await this.#verify(upstream, url)
+      const isOwn = await this.#verify(upstream, url, false, this.#verifiedMs)
       const isResting = this.#isResting(clock.nowMs())
-      if (!isResting && url === upstream.urlsFor([])[0]) await this.#askStatus(upstream, url)
+      if (isOwn && !isResting && url === upstream.urlsFor([])[0])
+        await this.#askStatus(upstream, url)
     }
   }
 
@@ -198,12 +202,29 @@ export class Watch {
     }
   }
 
-  /** Verifies a URL. The first URL for calls that passes puts the upstream in service. */
-  async #verify(upstream: Upstream, url: NodeUrl, isTrial = false): Promise<void> {
-    const { iface, observer } = this.#options
+  /** Workers verify each URL once per health check, whichever of them comes first. */
+  get #verifiedMs(): number {
+    return this.#options.healthCheckIntervalMs / 2
+  }
+
+  /**
+   * Verifies a URL. The first URL for calls that passes puts the upstream in service.
+   * @returns false if another worker had just done so
+   */
+  async #verify(upstream: Upstream, url: NodeUrl, isTrial = false, maxAgeMs = 0): Promise<boolean> {
+    const { iface, observer, heads } = this.#options
     const { urls, availability } = upstream
-    await verifyUrl(upstream, url, { iface, observer, isTrial, ...this.#probing(upstream) })
-    if (!urls.includes(url)) return void upstream.updateState()
+    const isShared = maxAgeMs > 0 && (await heads?.isVerified(upstream.name, url, maxAgeMs))
+    if (isShared) url.pass()
+    else {
+      await verifyUrl(upstream, url, { iface, observer, isTrial, ...this.#probing(upstream) })
+      if (url.hasPassed) heads?.verified(upstream.name, url)
+    }
+    const isOwn = !isShared
+    if (!urls.includes(url)) {
+      upstream.updateState()
+      return isOwn
+    }
     if (url.verified === true) availability.verified()
     else if (urls.every(({ verified }) => verified === false))
       availability.rejected('no URL of it passes verification')
@@ -211,7 +232,9 @@ export class Watch {
     upstream.updateState('verified')
     // An impossible probe would recurse into this method.
     const canProbe = iface.latestBlock !== null && url.verified === true && upstream.serves([])
-    if (upstream.latest === null && canProbe) await this.#probe(upstream)
+    if (upstream.latest === null && canProbe)
+      await this.#probe(upstream, maxAgeMs > 0 ? this.#tipMs / 2 : 0)
+    return isOwn
   }
 
   /** Probes an upstream periodically while it is due. */
@@ -269,7 +292,7 @@ export class Watch {
     for (;;) {
       const intervalMs = backoff.next()
       await this.#sleep(intervalMs)
-      if (this.#isResting(clock.nowMs())) await pool.pollHeads?.(intervalMs / 2)
+      if (this.#isResting(clock.nowMs())) await pool.pollHeads?.(intervalMs * sharedAge)
       else backoff.reset()
     }
   }

@@ -87,13 +87,13 @@ export class Supervisor {
 
   /** @returns the exit code */
   async run(): Promise<number> {
-    const { config, first, beganMs, count, version, logger, clock, state } = this.#options
+    const { config, beganMs, count, version, logger, clock, state } = this.#options
     const { stopSignal, readConfig, redact, applied, startFailed } = this.#options
     this.#directory = await createDirectory()
     createOwnerTable(`${this.#directory}/owners`)
     const store = this.#createStore()
     const admin = this.#createAdmin()
-    const reloader = new Reloader(first, beganMs, {
+    const reloader = new Reloader(this.#options.first, beganMs, {
       ...{ readConfig, redact, state, logger, clock },
       apply: async (next, nextConfig) => {
         const refusal = await this.#apply(next)
@@ -106,12 +106,17 @@ export class Supervisor {
       for (const { address } of config.endpoints) await checkFree(address)
       await store.start(`unix:${this.#directory}/store`)
       await startAdmin(admin, config.metricsListenAddress, logger)
-      for (let number = 1; number <= count; number++) this.#startWorker(number)
+      // The others then find what the first has verified.
+      const first = this.#startWorker(1)
+      void first.settled.promise.then(() => {
+        if (!first.hasStarted || this.#isStopping) return
+        for (let number = 2; number <= count; number++) this.#startWorker(number)
+      })
       const begun = [this.#allStarted.promise, stopSignal].map((each) => each.then(() => null))
       const failure = await Promise.race([...begun, this.#failed.promise])
       if (failure !== null) throw new Error(failure)
       const heapBytesPerWorker = this.#heapBytesPerWorker
-      const { sha256 } = first
+      const { sha256 } = this.#options.first
       logger.info('router started', { version, sha256, workers: count, heapBytesPerWorker })
       process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
       process.on('SIGUSR2', () => {
@@ -181,7 +186,7 @@ export class Supervisor {
     })
   }
 
-  #startWorker(number: number): void {
+  #startWorker(number: number): Worker {
     const { count, recording, logger, environment } = this.#options
     const socket = `${this.#directory}/worker-${number}-${this.#restarts}`
     const heapMiB = Math.floor(this.#heapBytesPerWorker / 1024 / 1024)
@@ -213,7 +218,8 @@ export class Supervisor {
     child.on('exit', (code, signal) => {
       pages.close()
       this.#relay(worker, null, { kind: 'gone' })
-      worker.prepared({ why: 'it ended', retries: true })
+      // Its replacement starts with the config that the others then serve.
+      worker.prepared(null)
       settled.resolve()
       if (this.#isStopping) return
       this.#workers.delete(number)
@@ -224,6 +230,7 @@ export class Supervisor {
       ...{ count, snapshot: this.#snapshot, pages: socket, directory: this.#directory },
       recording: recording === null ? null : 4,
     })
+    return worker
   }
 
   async #replace(
@@ -277,6 +284,8 @@ export class Supervisor {
         return promise
       }),
     )
+    if (!workers.some((each) => this.#started.includes(each)))
+      return { why: 'every worker ended', retries: true }
     const at = answers.findIndex((each) => each !== null)
     const refusal = answers[at] ?? null
     if (refusal === null) this.#snapshot = snapshot
