@@ -14,6 +14,7 @@ import { requestOf, type ShapeName } from './shapes.ts'
 
 const { values } = parseArgs({
   options: {
+    /** Several ports, separated by commas, get an equal number of connections each. */
     port: { type: 'string', default: '8545' },
     /** A shape of `shapes.ts`. */
     shape: { type: 'string', default: 'read' },
@@ -23,9 +24,8 @@ const { values } = parseArgs({
     first: { type: 'string', default: '0' },
   },
 })
-const port = Number(values.port)
+const ports = values.port.split(',').map(Number)
 const shape = values.shape as ShapeName
-const host = `127.0.0.1:${port}`
 const durationMs = Number(values.seconds) * 1000
 const latenciesMs: number[] = []
 const errors = new Map<string, number>()
@@ -33,7 +33,11 @@ let next = Number(values.first)
 
 const startedMs = performance.now()
 const untilMs = startedMs + durationMs
-await Promise.all(Array.from({ length: Number(values.connections) }, keepBusy))
+await Promise.all(
+  Array.from({ length: Number(values.connections) }, (_, at) =>
+    keepBusy(ports[at % ports.length] ?? 0),
+  ),
+)
 const seconds = (performance.now() - startedMs) / 1000
 const sorted = Float64Array.from(latenciesMs).toSorted()
 const at = (share: number) =>
@@ -50,7 +54,8 @@ process.stdout.write(
 )
 
 /** Keeps a connection busy with one request at a time. A lost connection is an error. */
-function keepBusy(): Promise<void> {
+function keepBusy(port: number): Promise<void> {
+  const host = `127.0.0.1:${port}`
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const replies = new ReplyCollector()

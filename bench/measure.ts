@@ -11,6 +11,7 @@ import {
   canRun,
   startBareAnswer,
   startNginx,
+  startPair,
   startPassthrough,
   routersWith,
   startUpstreams,
@@ -63,6 +64,8 @@ export async function measure(plan: Plan): Promise<BenchResult> {
     nginx: () => startNginx(plan.nginx ?? '', upstreams, setting),
     passthrough: () => startPassthrough(upstreams, setting),
     bare: () => startBareAnswer(setting),
+    pair: () => startPair('pair', upstreams, setting),
+    'caching pair': () => startPair('caching pair', upstreams, setting),
     ...routersWith(upstreams, setting),
   }
   const started = new Map<TargetName, Target>()

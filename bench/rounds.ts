@@ -56,7 +56,8 @@ export class LoadRunner {
       args: [
         this.#generator,
         ...(load.flags ?? []),
-        ...['--port', String(target.port), '--connections', String(load.connections)],
+        ...['--port', [target.port, target.otherPort ?? []].flat().join()],
+        ...['--connections', String(load.connections)],
         ...['--seconds', String(load.seconds), '--first', String(run * addressesPerRun)],
       ],
     })

@@ -53,6 +53,14 @@ export const rows: readonly Row[] = [
   { ...kept, name: 'hit-redis', targets: ['redis', 'nginx', 'bare'], goals: [cpu('bare', 5)] },
   { ...single, name: 'miss', targets: ['caching', 'router'], goals: [cpu('router', 1.05)] },
   { ...single, name: 'traced', targets: ['traced', 'router'], goals: [cpu('router', 1.05)] },
+  {
+    ...{ ...single, name: 'read with 2 workers', targets: ['workers', 'pair'] },
+    goals: [cpu('pair', 1.05)],
+  },
+  {
+    ...{ ...single, name: 'miss with 2 workers', targets: ['caching workers', 'caching pair'] },
+    goals: [cpu('caching pair', 1.05)],
+  },
   { ...single, name: 'cv3', targets: ['voting', 'router'], goals: [cpu('router', 6)] },
 ]
 

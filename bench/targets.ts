@@ -4,24 +4,29 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
 import type { Child, ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { freePort, freePorts } from '../e2e/processes/free-ports.ts'
-import { type RouterOptions, startRouter } from '../e2e/processes/router-process.ts'
+import { routerConfig } from '../e2e/processes/router-config.ts'
+import { routerEntry, type RouterOptions, startRouter } from '../e2e/processes/router-process.ts'
 import { askRpc } from '../e2e/processes/rpc-client.ts'
 import { waitUntil } from '../e2e/processes/eventually.ts'
 import { startRedis } from '../e2e/state/redis-process.fixture.ts'
 
 const startTimeoutMs = 20_000
 
-type RouterName = 'caching' | 'redis' | 'voting' | 'traced'
+type RouterName = 'caching' | 'redis' | 'voting' | 'traced' | 'workers' | 'caching workers'
 
 /** Names of the load targets. */
-export type TargetName = 'router' | 'nginx' | 'passthrough' | 'bare' | RouterName
+export type TargetName =
+  'router' | 'nginx' | 'passthrough' | 'bare' | 'pair' | 'caching pair' | RouterName
 
 /** A proxy between the load and the upstreams. */
 export interface Target {
   readonly name: string
   readonly port: number
+  /** A second port that gets half of the connections. */
+  readonly otherPort?: number
   readonly child: Child
 }
 
@@ -73,6 +78,8 @@ export function routersWith(upstreams: readonly Upstream[], setting: Setting) {
   const noCache = { 'cache-bytes': '0' }
   return {
     caching: () => start('caching', {}),
+    workers: () => start('workers', { settings: { ...noCache, workers: 2 } }),
+    'caching workers': () => start('caching workers', { settings: { workers: 2 } }),
     redis: async () => {
       const { address } = await startRedis(setting)
       // No answer fits into this much memory, so only Redis caches.
@@ -88,6 +95,35 @@ export function routersWith(upstreams: readonly Upstream[], setting: Setting) {
       return start('traced', { settings: noCache, env })
     },
   } satisfies Readonly<Record<RouterName, () => Promise<Target>>>
+}
+
+/**
+ * Starts two separate routers with the name `pair`. They are children of one shell, since Linux
+ * divides the CPU among sessions, and two of them would get twice what a router with workers gets.
+ */
+export async function startPair(
+  name: 'pair' | 'caching pair',
+  upstreams: readonly Upstream[],
+  setting: Setting,
+): Promise<Target> {
+  const [port = 0, otherPort = 0] = await freePorts(2)
+  const nodes = upstreams.map(({ name: node, url }) => ({ name: node, urls: [{ url }] }))
+  const files = [port, otherPort].map(async (each) => {
+    const leg = { chainId: 'ETH1', apiInterface: 'jsonrpc', port: each, nodes } as const
+    const file = join(setting.directory, `pair-${each}.yml`)
+    const config = {
+      ...{ ...routerConfig([leg]), 'skip-websocket-verification': true },
+      ...{ 'metrics-listen-address': `127.0.0.1:${await freePort()}` },
+      ...(name === 'pair' ? { 'cache-bytes': '0' } : {}),
+    }
+    await writeFile(file, stringify(config))
+    return file
+  })
+  const script = '"$0" "$1" & "$0" "$2" & wait'
+  const args = ['-c', script, routerEntry, ...(await Promise.all(files))]
+  const child = await setting.children.start({ name, command: 'sh', args })
+  await ready({ name, port: otherPort, child }, setting.signal)
+  return ready({ name, port, otherPort, child }, setting.signal)
 }
 
 /** Starts the bare node:http + undici proxy. */

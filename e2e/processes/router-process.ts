@@ -9,7 +9,8 @@ import { freePorts } from './free-ports.ts'
 import { routerConfig } from './router-config.ts'
 import { askRpc } from './rpc-client.ts'
 
-const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
+/** The program as shipped. */
+export const routerEntry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {
   readonly child: Child
@@ -67,7 +68,7 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
   const startedMs = performance.now()
   const program = options.throughNpx
     ? { command: 'npx', args: ['--no', 'router'] }
-    : { command: 'env', args: [...Object.entries(env).map((each) => each.join('=')), entry] }
+    : { command: 'env', args: [...Object.entries(env).map((each) => each.join('=')), routerEntry] }
   const child = await children.start({
     name,
     command: program.command,
