@@ -61,6 +61,8 @@ class Client {
   async read(): Promise<void> {
     if (await this.#once()) return
     const why = this.#why
+    // Until it has ended, the kernel may still queue connections for the worker that was killed.
+    await sleep(500)
     if (await this.#once()) return
     throw new Error(`a client that reconnected lost a read: ${why}, then ${this.#why}`)
   }
@@ -95,7 +97,7 @@ class Client {
     return isAnswered
   }
 
-  /** Connects again until it works: the kernel may pick the queue of a process that is ending. */
+  /** The connection, which may also have been lost between two reads. */
   async #connected(): Promise<Socket> {
     while (!this.#socket || this.#socket.destroyed) {
       const socket = connect({ port: this.#port, host: '127.0.0.1' }).on('error', () => {})
