@@ -122,7 +122,7 @@ export class Slices {
         },
         false,
       )
-      if (found.entry) memory.set(this.#keyOf(at), found.entry)
+      if (found?.entry) memory.set(this.#keyOf(at), found.entry)
     })
     await Promise.all(loads)
   }
