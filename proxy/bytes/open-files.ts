@@ -48,10 +48,13 @@ function reserve(): number {
   return (reserved ??= Math.min((maxFiles - (openFiles() ?? 0)) * share, most))
 }
 
+/** Number of files that clients may take; null if unknown. */
+export const clientFiles = () => maxFiles && Math.floor(maxFiles - reserve())
+
 /** Whether a client may keep its connection. The kernel assigns the lowest free file number. */
 export function isForClients(socket: Socket): boolean {
   const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: number } | null }
-  return maxFiles === null || (handle?.fd ?? -1) < maxFiles - reserve()
+  return (handle?.fd ?? -1) < (clientFiles() ?? Infinity)
 }
 
 /**

@@ -25,8 +25,6 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.lagBlocks, ({ lagBlocks }) => lagBlocks],
   [series.lagSeconds, ({ lagSeconds }) => lagSeconds],
   [series.score, ({ score }) => score],
-  [series.urls, ({ urls }) => urls.length],
-  [series.urlsServing, ({ urls }) => urls.filter(({ why }) => why === null).length],
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
   [series.learnedLimit, ({ learnedPerSecond }) => learnedPerSecond],
   [series.learnedLogBlocks, ({ learnedLogBlocks }) => learnedLogBlocks],

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { performance } from 'node:perf_hooks'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
-import { maxFiles, openFiles } from '../bytes/open-files.ts'
+import { clientFiles, openFiles } from '../bytes/open-files.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import type { Resources } from './resources.ts'
 import { gcSeconds, turnedMs } from './gauges.ts'
@@ -82,8 +82,9 @@ export class Load {
     const nowMs = this.#clock.nowMs()
     if (nowMs - this.#files.atMs >= filesEveryMs) this.#files = { open: openFiles(), atMs: nowMs }
     const { open } = this.#files
-    if (open !== null && maxFiles !== null && open >= strained.files * maxFiles)
-      this.#resources.strained('files', `${open} of ${maxFiles} are open`)
+    const most = clientFiles()
+    if (open !== null && most !== null && open >= strained.files * most)
+      this.#resources.strained('files', `${open} are open, clients may take ${most}`)
   }
 }
 

@@ -269,8 +269,6 @@ test('the pool is mirrored at the time of the scrape, and unknown values are abs
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
   expect(samples.get(`router_upstream_urls_in_cooldown{${ofA}}`)).toBe(2)
-  expect(samples.get(`router_upstream_urls{${ofA}}`)).toBe(3)
-  expect(samples.get(`router_upstream_urls_serving{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_url_serving{${ofA},url="1"}`)).toBe(1)
   expect(samples.get(`router_upstream_url_serving{${ofA},url="2"}`)).toBe(0)
   const one = `${on},upstream="node-a"`

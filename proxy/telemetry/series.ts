@@ -203,21 +203,11 @@ export const series = {
       workers: 'min',
       help: 'Selection score of the upstream from 0 to 1, the best; absent while the upstream may not serve yet.',
     },
-    urls: {
-      name: 'router_upstream_urls',
-      workers: 'max',
-      help: 'Configured URLs of the upstream, including those for subscriptions.',
-    },
-    urlsServing: {
-      name: 'router_upstream_urls_serving',
-      workers: 'min',
-      help: 'URLs of the upstream that serve: verified, not in cooldown, and without repeated failures. Fewer than `router_upstream_urls` means that redundancy is lost.',
-    },
     urlServing: {
       name: 'router_upstream_url_serving',
       workers: 'min',
       and: ['url'],
-      help: '1 while the URL of the upstream serves, else 0. `url` is its position in the config, from 1.',
+      help: '1 while the URL of the upstream serves, else 0: not verified, in cooldown, or failing repeatedly. `url` is its position in the config, from 1.',
     },
     urlsInCooldown: {
       name: 'router_upstream_urls_in_cooldown',

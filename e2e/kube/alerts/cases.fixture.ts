@@ -61,13 +61,12 @@ const config = (instance: string, hash: string, values: string) =>
   `router_config_info${on({ job: 'rpc/mainnet', instance, hash })} ${values}`
 const violations = (check: string, values: string) =>
   `router_integrity_violations_total${on({ ...fleet, upstream: 'alpha', check })} ${values}`
-const urls = (all: string, serving: string, upstream = 'alpha') => {
-  const labels = on({ ...listener, upstream, tier: 'primary' })
-  return [
-    `router_upstream_urls${labels} ${all}`,
-    `router_upstream_urls_serving${labels} ${serving}`,
-  ]
-}
+/** Whether the first and the second URL serve. */
+const urls = (first: string, second: string, upstream = 'alpha') =>
+  [first, second].map((values, at) => {
+    const labels = { ...listener, upstream, tier: 'primary', url: String(at + 1) }
+    return `router_upstream_url_serving${on(labels)} ${values}`
+  })
 const cooling = (values: string) =>
   `router_upstream_urls_in_cooldown${on({ ...node, tier: 'primary' })} ${values}`
 
@@ -351,13 +350,13 @@ export const cases: Readonly<Record<string, Case>> = {
     says: 'alpha of ETH1 jsonrpc limits one of the methods',
   },
   RouterRedundancyLost: {
-    broken: [...urls('2x40', '2x9 1x30'), cooling('0x40')],
+    broken: [...urls('1x40', '1x9 0x30'), cooling('0x40')],
     // A URL in cooldown, an upstream that is gone, and one that is dying.
     well: [
-      ...urls('2x40', '1x40'),
+      ...urls('1x40', '0x40'),
       cooling('1x40'),
-      ...urls('1x40', '0x40', 'beta'),
-      ...urls('2x40', '2x33 0x30', 'gamma'),
+      ...urls('0x40', '0x40', 'beta'),
+      ...urls('1x33 0x30', '1x33 0x30', 'gamma'),
     ],
     at: 20,
     labels: node,
@@ -365,7 +364,7 @@ export const cases: Readonly<Record<string, Case>> = {
     also: [
       {
         when: 'the URL answers now and then',
-        series: [...urls('2x40', '1x3 2 1x3 2 1x3 2 1x3 2 1x3 2'), cooling('0x40')],
+        series: [...urls('1x40', '0x3 1 0x3 1 0x3 1 0x3 1 0x3 1'), cooling('0x40')],
         from: 5,
         to: 24,
       },
