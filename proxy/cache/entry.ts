@@ -96,7 +96,8 @@ export const maxShortBytes = 4_096
  * Converts bytes to their stored form. Short strings take a third of the memory of buffers. Long
  * slices are copied, because the underlying buffer may be a hundred times longer.
  */
-export function compact(bytes: Uint8Array): Uint8Array | string {
+export function compact(bytes: Answer['body']): Answer['body'] {
+  if (typeof bytes === 'string') return bytes
   if (bytes.length <= maxShortBytes) return bufferOf(bytes).toString('latin1')
   if (bytes.length === bytes.buffer.byteLength) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)
