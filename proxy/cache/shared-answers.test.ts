@@ -112,13 +112,13 @@ describe('a stored entry', () => {
     expect(victim.figures.broken).toBe(1)
   })
 
-  test('of random bytes is a miss, as is an invalid reorg counter', async () => {
+  test('of random bytes is a miss, and an invalid reorg counter changes no final answer', async () => {
     const fleet = new Fleet()
     const get = fleet.keys.get.bind(fleet.keys)
     await fleet.replica(() => '0x1').get(...balance)
     await fleet.keys.set(fleet.key, Buffer.alloc(1_000, 'RPC2'), 3_600_000)
     fleet.keys.get = async (key) => ({ ...(await get(key)), count: NaN })
-    for (const cache of ['miss finalized', 'miss finalized']) {
+    for (const cache of ['miss finalized', 'hit finalized']) {
       const seen = await fleet.replica(() => '0x2').get(...balance)
       expect(seen).toMatchObject({ cache, answer: '0x2' })
     }
