@@ -139,7 +139,6 @@ export const recordLimits = {
 /** Limits of the cache service. */
 export const cacheServiceLimits = {
   messageBytes: 17 * MiB, // a value of 16 MiB and its frame
-  unreadBytes: 64 * MiB, // announcements queued for all watchers: beyond this, the slowest watcher is dropped
 }
 
 /** Limits of the admin address, which serves few and small requests. */

@@ -127,7 +127,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'rememberedLimits.transactions',
     'rememberedLimits.transactionBytes',
   ],
-  'A message has': ['cacheServiceLimits.messageBytes', 'cacheServiceLimits.unreadBytes'],
+  'A message has': ['cacheServiceLimits.messageBytes'],
   'The limits are 256 connections': [
     'adminLimits.maxConnections',
     'adminLimits.requestMs',

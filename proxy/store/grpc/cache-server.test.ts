@@ -142,29 +142,6 @@ test('watchers receive changes of their keys, even after the service was down', 
   await expect.poll(() => seen.at(-1)).toEqual(['c:m', undefined])
 })
 
-test('a watcher that does not read is dropped, and others miss nothing', async () => {
-  await using cache = await new ServedCache().start()
-  const { path, requestSerialize, responseDeserialize } = cacheService.Watch
-  const raw = new Client(`127.0.0.1:${cache.port}`, credentials.createInsecure())
-  onTestFinished(() => raw.close())
-  const watch = () => {
-    const request = { key: 'c:' }
-    return raw.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
-  }
-  const silent = watch()
-  await once(silent, 'metadata')
-  const dropped = once(silent, 'error')
-  const seen: unknown[] = []
-  const client = cache.client(60_000)
-  client.watch('c:', { message: ({ key }) => seen.push(key), listening: () => seen.push('up') })
-  await expect.poll(() => seen).toEqual(['up'])
-  const keys = Array.from({ length: 27 }, (_, at) => `c:${at}`)
-  for (const key of keys) await client.delete(key, Buffer.alloc(8 * 1024 * 1024))
-  await expect.poll(() => seen).toEqual(['up', ...keys])
-  silent.resume()
-  await dropped
-})
-
 test('a bind failure names an address in use', async () => {
   await using cache = await new ServedCache().start()
   await expect(new ServedCache().start(cache.port)).rejects.toThrow(

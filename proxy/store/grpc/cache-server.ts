@@ -9,7 +9,7 @@ import {
   setLogger,
   status,
 } from '@grpc/grpc-js'
-import { cacheServiceLimits, objectCosts } from '../../bytes/limits.ts'
+import { cacheServiceLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { CacheServiceStore } from './cache-store.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
@@ -21,9 +21,7 @@ const none = new Uint8Array(0)
 /** Serves a cache store to the routers that share it, as cache.proto defines. */
 export class CacheServer {
   readonly #server: Server
-  /** Unread bytes of each watcher. */
-  readonly #watchers = new Map<Watcher, number>()
-  #unreadBytes = 0
+  readonly #watchers = new Set<Watcher>()
 
   /** @param count records each call's result: `hit` or `miss` for Get, `ok`, `full`, `invalid` */
   constructor(store: CacheServiceStore, count: (call: UnaryCall, verdict: string) => void) {
@@ -68,10 +66,10 @@ export class CacheServer {
     this.#server.addService(cacheService, {
       ...Object.fromEntries(names.map((name) => [name, answering(name)])),
       Watch: (watcher: Watcher) => {
-        this.#watchers.set(watcher, 0)
+        this.#watchers.add(watcher)
         watcher.sendMetadata(new Metadata())
         for (const over of ['cancelled', 'error', 'finish'])
-          watcher.on(over, () => this.#forget(watcher))
+          watcher.on(over, () => this.#watchers.delete(watcher))
       },
     })
   }
@@ -92,7 +90,7 @@ export class CacheServer {
 
   /** Drains calls. @returns whether all of them ended in time */
   stop(clock: Clock, drainMs: number): Promise<boolean> {
-    for (const watcher of this.#watchers.keys()) watcher.end()
+    for (const watcher of this.#watchers) watcher.end()
     return new Promise((resolve) => {
       const cancel = clock.after(drainMs, () => {
         this.#server.forceShutdown()
@@ -106,33 +104,7 @@ export class CacheServer {
   }
 
   #announce(key: string, value?: Uint8Array): void {
-    const bytes = objectCosts.pieceBytes + key.length + (value?.length ?? 0)
-    for (const watcher of this.#watchers.keys()) {
-      if (!key.startsWith(watcher.request.key ?? '')) continue
-      this.#count(watcher, bytes)
-      watcher.write({ key, value }, () => this.#count(watcher, -bytes))
-    }
-    while (this.#unreadBytes > cacheServiceLimits.unreadBytes) this.#dropSlowest()
-  }
-
-  #count(watcher: Watcher, bytes: number): void {
-    const unread = this.#watchers.get(watcher)
-    if (unread === undefined) return
-    this.#watchers.set(watcher, unread + bytes)
-    this.#unreadBytes += bytes
-  }
-
-  /** A dropped watcher watches again, and assumes that anything may have changed meanwhile. */
-  #dropSlowest(): void {
-    const [slowest] = [...this.#watchers].toSorted(([, a], [, b]) => b - a)
-    if (!slowest) return
-    const [watcher] = slowest
-    this.#forget(watcher)
-    watcher.destroy(new Error('the watcher does not read'))
-  }
-
-  #forget(watcher: Watcher): void {
-    this.#unreadBytes -= this.#watchers.get(watcher) ?? 0
-    this.#watchers.delete(watcher)
+    for (const watcher of this.#watchers)
+      if (key.startsWith(watcher.request.key ?? '')) watcher.write({ key, value })
   }
 }
