@@ -133,6 +133,7 @@ export interface ConfigRequest {
 }
 
 const ofPath = 'Correct the path, or let router init write a config.'
+const ofSize = 'If it is the right file, divide it: a second router can serve some of the chains.'
 const ofEnvFile = 'Correct env-file, or write NAME=value lines into that file.'
 
 /** Reads a config file with its env files and chain specs, and parses it. Never throws. */
@@ -232,16 +233,8 @@ async function readOpenFile(file: FileHandle, subject: string): Promise<FileText
   if (status.isDirectory()) return refuse(subject, 'it is a directory', 'Name a file.')
   if (!status.isFile())
     return refuse(subject, 'it is not a regular file', 'Write it to a file first.')
-  if (status.size > mostFileBytes) return tooLarge(subject)
-  const buffer = Buffer.alloc(mostFileBytes + 1)
-  let length = 0
-  for (;;) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length)
-    if (bytesRead === 0) break
-    length += bytesRead
-    if (length > mostFileBytes) return tooLarge(subject)
-  }
-  return decode(buffer.subarray(0, length), subject)
+  if (status.size > mostFileBytes) return refuse(subject, 'it is larger than 1 MiB', ofSize)
+  return decode(await file.readFile(), subject)
 }
 
 function decode(bytes: Uint8Array, subject: string): FileText {
@@ -256,11 +249,6 @@ function decode(bytes: Uint8Array, subject: string): FileText {
     const line = before.split('\n').length
     return refuse(subject, `it is not valid UTF-8 (line ${line})`, 'Save it as UTF-8.')
   }
-}
-
-function tooLarge(subject: string): FileText {
-  const hint = 'If it is the right file, divide it: a second router can serve some of the chains.'
-  return refuse(subject, 'it is larger than 1 MiB', hint)
 }
 
 function refuse(subject: string, reason: string, hint: string | null): FileText {
