@@ -70,8 +70,5 @@ export function statusOf({ kind, message }: { kind: ErrorKind; message: string }
 
 /** Leaves printable ASCII unchanged (gRPC over HTTP/2, "Status-Message"). */
 function percentEncoded(text: string): string {
-  return text.replace(/[^\x20-\x24\x26-\x7e]+/gu, (part) => {
-    const bytes = [...Buffer.from(part)]
-    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
-  })
+  return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent)
 }
