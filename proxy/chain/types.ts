@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
-import type { AnyCaseHex } from '../json/canonical-params.ts'
 import type { FailureTable } from './failure-table.ts'
 import type {
   CheckRule,
@@ -100,8 +99,8 @@ export interface MethodSpec {
   readonly deterministic: boolean
   /** Whether it answers about one object identified by its hash, which never changes once final. */
   readonly byHash: boolean
-  /** Where the case of hex digits is irrelevant; absent: nowhere. `true` includes the answer. */
-  readonly anyCaseHex?: AnyCaseHex
+  /** Whether the case of hex digits is irrelevant, in params and in the answer; absent: no. */
+  readonly anyCaseHex?: boolean
   /** Whether the node waits for an event, which extends the deadline by two block times. */
   readonly waitsForBlock: boolean
   /** How long the request asks the node to wait for the event; absent: it does not say. */

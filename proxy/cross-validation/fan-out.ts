@@ -161,7 +161,7 @@ export class FanOut extends Reservation {
       ({ reply: { refusal, incoming } }) =>
         refusal === reply.refusal && Buffer.compare(incoming.body, body) === 0,
     )
-    const isAnyCase = this.#call.method.anyCaseHex === true
+    const isAnyCase = this.#call.method.anyCaseHex
     const { answer, excerpt } =
       same ?? digestOf(reply, body, iface.apiInterface, ignored, isAnyCase)
     return { upstream: by.name, group: by.group, by, reply, answer, excerpt }

@@ -6,9 +6,6 @@ import { bufferOf, Cursor, foldedName, spaceEnd } from './scanner.ts'
 const maxNesting = 32
 export const maxCanonicalBytes = 64 * 1024
 
-/** Where the case of hex digits is irrelevant: a flag, or params by position or name. */
-export type AnyCaseHex = boolean | ReadonlySet<number | string>
-
 /** Bytes found only in non-canonical text: white space, objects, capitals if case is irrelevant. */
 const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((bytes) => {
   const table = new Uint8Array(256)
@@ -22,9 +19,9 @@ const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((byte
  * @returns the bytes unchanged if they are too long, nest too deeply, or have names that decoders
  * match differently: with escapes or non-ASCII letters, or differing only in case
  */
-export function canonicalParams(bytes: Uint8Array, hex: AnyCaseHex = false): Uint8Array {
+export function canonicalParams(bytes: Uint8Array, hex = false): Uint8Array {
   if (bytes.length > maxCanonicalBytes) return bytes
-  const table = hex === false ? suspicious : suspiciousWithHex
+  const table = hex ? suspiciousWithHex : suspicious
   for (let at = 0; at < bytes.length; at++)
     if (table[bytes[at] as number] === 1) {
       const text = valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0, hex)
@@ -43,37 +40,35 @@ export function lowerHex(text: string): string {
 type Text = string | null
 
 /** @param end of the value; for the outermost value, of the bytes */
-function valueText(bytes: Buffer, start: number, end: number, depth: number, hex: AnyCaseHex) {
+function valueText(bytes: Buffer, start: number, end: number, depth: number, hex: boolean) {
   const first = bytes[start]
   if (first !== 0x7b && first !== 0x5b) {
     const text = bytes.toString('latin1', start, end)
-    return hex === true && first === 0x22 ? lowerHex(text) : text
+    return hex && first === 0x22 ? lowerHex(text) : text
   }
   if (depth === maxNesting) return null
   const cursor = new Cursor(bytes, start)
   return (first === 0x7b ? objectText : listText)(bytes, cursor, depth + 1, hex)
 }
 
-function listText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHex): Text {
+function listText(bytes: Buffer, cursor: Cursor, depth: number, hex: boolean): Text {
   let text = ''
-  for (let index = 0; cursor.next(); index++) {
-    const own = typeof hex === 'boolean' ? hex : hex.has(index)
-    const item = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, own)
+  while (cursor.next()) {
+    const item = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, hex)
     if (item === null) return null
     text += text === '' ? item : `,${item}`
   }
   return `[${text}]`
 }
 
-function objectText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHex): Text {
+function objectText(bytes: Buffer, cursor: Cursor, depth: number, hex: boolean): Text {
   const members: (readonly [folded: string, text: string])[] = []
   while (cursor.next()) {
     const { name } = cursor
     const folded = foldedName(name)
-    const own = typeof hex === 'boolean' ? hex : hex.has(name.slice(1, -1))
-    const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, own)
+    const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, hex)
     if (value === null || folded === null) return null
-    members.push([folded, `${own ? lowerHex(name) : name}:${value}`])
+    members.push([folded, `${hex ? lowerHex(name) : name}:${value}`])
   }
   members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
   // Nodes disagree about which duplicate member wins, so the order matters.

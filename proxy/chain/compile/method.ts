@@ -44,7 +44,6 @@ export function compileMethod(
   const isUnnamed = method['shows-block'] === 'unnamed'
   const { data = 'state' } = method
   const cacheable = method.cacheable ?? kind === 'read'
-  const anyCaseHex = method['any-case-hex'] ?? syntax.notation === 'ethereum'
   const always = {
     name,
     known: true,
@@ -58,7 +57,7 @@ export function compileMethod(
     untilWrite: method['until-write'] ?? false,
     deterministic: method.deterministic ?? kind === 'read',
     byHash: method['by-hash'] ?? false,
-    anyCaseHex: typeof anyCaseHex === 'boolean' ? anyCaseHex : new Set(anyCaseHex),
+    anyCaseHex: method['any-case-hex'] ?? syntax.notation === 'ethereum',
     waitsForBlock: method['waits-for-block'] ?? false,
     runsCallerCode: method['runs-caller-code'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),

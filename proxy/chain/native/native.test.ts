@@ -64,7 +64,6 @@ describe('a native spec', () => {
     ['nowhere in another family', 'bitcoin', '', false],
     ['everywhere, set by the method', 'other', ', any-case-hex: true', true],
     ['nowhere, set by the method', 'evm', ', any-case-hex: false', false],
-    ['in some params', 'evm', ', any-case-hex: [0, data]', new Set([0, 'data'])],
   ])('says where hex may have any case: %s', async (_, family, key, expected) => {
     const methods = `interfaces: { jsonrpc: { methods: { m: { block: none${key} } } } }\n`
     const chain = (await load(head.replace('evm', family) + methods)).find('TEST')
@@ -210,11 +209,6 @@ describe('an invalid native spec', () => {
       'half a range',
       method('{ block: { param: 0, from: fromBlock } }'),
       'must have `from` and `to` together',
-    ],
-    [
-      'case-insensitive params, by a negative position',
-      method('{ block: none, any-case-hex: [-1] }'),
-      'interfaces.jsonrpc.methods.m.any-case-hex[0]: ',
     ],
     [
       'a cost of zero',

@@ -172,8 +172,8 @@ const methodSchema = strict({
   /** Kind of data that a read of a numbered block needs; `none` if nodes never prune it. */
   data: z.enum([...dataKinds, 'none']).optional(),
   'by-hash': z.boolean().optional(),
-  /** Where the case of `0x` hex digits is irrelevant: a flag, or params by position or name. */
-  'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
+  /** The case of `0x` hex digits is irrelevant, in params and in the answer. */
+  'any-case-hex': z.boolean().optional(),
   cost: z.int().min(1).max(100_000).optional(),
   cacheable: z.boolean().optional(),
   /** A write invalidates the cached latest answer, which clients need for their next write. */
