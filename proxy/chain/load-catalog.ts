@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { nearest } from '../config/nearest.ts'
 import type { Problem } from '../config/problem.ts'
-import type { ApiInterface } from '../config/types.ts'
+import { apiInterfaces } from '../config/types.ts'
 import { anyEvmBase, anyEvmSpec, evmIdIn, evmIdOf, nameKey } from './any-evm.ts'
 import { compileChain } from './compile/compile-chain.ts'
 import { bundledCatalog } from './bundled-catalog.ts'
@@ -107,7 +107,7 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
       specs.set(id, { spec, layer, file: fileOf.get(id) ?? '' })
     }
     for (const spec of resolveCatalog(read.slice(0, layer + 1), source, problems))
-      put(withNames(spec, read[0]))
+      put(withFamilies(spec, read[0]))
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
@@ -118,16 +118,28 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }
 
-/** Adds the lists that the catalog's format lacks, from the first chain of the family. */
-function withNames(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
-  // Chains outside the families have nothing in common.
-  if (spec.family === 'other') return spec
-  const kin = bundled?.natives.find((each) => each.spec.family === spec.family)?.spec
-  for (const [name, own] of Object.entries(spec.interfaces ?? {}))
-    for (const key of ['operator-only', 'read-names'] as const) {
-      const names = kin?.interfaces?.[name as ApiInterface]?.[key]
-      if (own && names) own[key] ??= names
+/** What the catalog's format does not define for an interface, so the family does. */
+const ofFamily = [
+  ...(['operator-only', 'read-names', 'implied-version', 'syncing'] as const),
+  ...(['latest-time', 'oldest-block', 'safe-block', 'finalized-block'] as const),
+]
+
+/** Adds what the catalog's format lacks, from the first chain of each family. */
+function withFamilies(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
+  for (const family of spec.failures ?? []) {
+    const kin = bundled?.natives.find((each) => each.spec.family === family)?.spec
+    for (const name of apiInterfaces) {
+      const [own, theirs] = [spec.interfaces?.[name], kin?.interfaces?.[name]]
+      if (!own || !theirs) continue
+      for (const key of ofFamily) {
+        const value = theirs[key]
+        if (value === undefined || own[key] !== undefined) continue
+        const isProbe = typeof value === 'object' && !Array.isArray(value)
+        const path = own['latest-block']?.path
+        Object.assign(own, { [key]: isProbe ? { path, ...value } : value })
+      }
     }
+  }
   return spec
 }
 

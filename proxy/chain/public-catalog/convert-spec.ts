@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ApiInterface, apiInterfaces } from '../../config/types.ts'
 import type {
-  chainProbeNames,
   NativeInterface,
   NativeMethod,
   NativeProbe,
@@ -95,15 +94,6 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
   }
   const families = familiesOf(interfaces)
   const [family = 'other'] = families
-  // Some nodes of this family do not answer requests without a version.
-  if (family === 'bitcoin' && interfaces.jsonrpc) interfaces.jsonrpc['implied-version'] = '1.0'
-  for (const each of families) {
-    const [, apiInterface] = familyMarks.find(([name]) => name === each) ?? []
-    const own = apiInterface && interfaces[apiInterface]
-    const path = own?.['latest-block']?.path
-    for (const [key, probe] of Object.entries(statusProbes[each] ?? {}))
-      if (own) Object.assign(own, { [key]: { ...probe, path } })
-  }
   return {
     id: spec.index,
     aliases: [...(neutralIds.get(spec.index) ?? [])],
@@ -215,39 +205,6 @@ const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
   ['bitcoin', 'jsonrpc', /^getblockcount$/],
   ['aptos', 'rest', /^GET \/accounts\/\{address\}\/resources$/],
 ]
-
-const ethereumBlock = (tag: string, member = 'number'): NativeProbe => ({
-  method: 'eth_getBlockByNumber',
-  params: [tag, false],
-  result: [member],
-  encoding: 'hex',
-})
-
-/** The catalog does not define how to query a node's progress and tags, so the family does. */
-const statusProbes: Readonly<
-  Partial<Record<Family, Pick<NativeInterface, (typeof chainProbeNames)[number]>>>
-> = {
-  evm: {
-    syncing: { method: 'eth_syncing' },
-    'latest-time': ethereumBlock('latest', 'timestamp'),
-    'safe-block': ethereumBlock('safe'),
-    'finalized-block': ethereumBlock('finalized'),
-  },
-  cosmos: {
-    syncing: { method: 'status', result: ['sync_info', 'catching_up'] },
-    'latest-time': { method: 'status', result: ['sync_info', 'latest_block_time'] },
-    'oldest-block': { method: 'status', result: ['sync_info', 'earliest_block_height'] },
-  },
-  solana: {
-    syncing: { method: 'getHealth' },
-    'oldest-block': { method: 'getFirstAvailableBlock' },
-  },
-  bitcoin: {
-    syncing: { method: 'getblockchaininfo', result: ['initialblockdownload'] },
-    'latest-time': { method: 'getblockchaininfo', result: ['time'] },
-    'oldest-block': { method: 'getblockchaininfo', result: ['pruneheight'] },
-  },
-}
 
 function familiesOf(interfaces: NonNullable<NativeSpec['interfaces']>): Family[] {
   return familyMarks
