@@ -22,9 +22,6 @@ export interface OtlpMessage {
     readonly resource: { readonly attributes: readonly KeyValue[] }
     readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[]
   }[]
-  readonly resourceMetrics?: readonly {
-    readonly scopeMetrics: readonly { readonly metrics: readonly { readonly name: string }[] }[]
-  }[]
 }
 
 /** A span with its attributes and those of its resource, by name. */
@@ -48,13 +45,6 @@ export function spansOf(messages: readonly OtlpMessage[]): readonly ReceivedSpan
       ),
     ),
   )
-}
-
-export function metricNamesOf(messages: readonly OtlpMessage[]): readonly string[] {
-  const all = messages.flatMap(({ resourceMetrics = [] }) =>
-    resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics)),
-  )
-  return [...new Set(all.map(({ name }) => name))].toSorted()
 }
 
 /** Receives OTLP/HTTP JSON on loopback. With `silent` it never answers. */

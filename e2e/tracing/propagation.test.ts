@@ -65,11 +65,8 @@ function startTracing() {
   const ids = new SpanIds()
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
   const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
-  const tracing = createCallSpans({
-    spans: { tracer, ids, sampler: new AlwaysOnSampler() },
-    meter: null,
-    clock: patientClock,
-  })
+  const sampler = new AlwaysOnSampler()
+  const tracing = createCallSpans({ tracer, ids, sampler, clock: patientClock })
   const ofKind = (kind: SpanKind) =>
     exporter.getFinishedSpans().filter((span) => span.kind === kind)
   return { tracing, ofKind }

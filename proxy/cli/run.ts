@@ -9,7 +9,7 @@ import { ConfigState } from '../telemetry/config-state.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { createLogger, type Logger, type ProcessLogger } from '../telemetry/log.ts'
 import type { Tracing } from '../telemetry/otel/start.ts'
-import { signalsAsked } from '../telemetry/otel/switched-on.ts'
+import { isTracingOn } from '../telemetry/otel/switched-on.ts'
 import type { CommandLine } from './command-line.ts'
 import type { CommandIo } from './validate.ts'
 import {
@@ -209,10 +209,9 @@ async function loadTracing(
   context: { readonly version: string; readonly clock: Clock; readonly logger: Logger },
 ): Promise<Tracing | null> {
   try {
-    const signals = signalsAsked(env)
-    if (signals === null) return null
+    if (!isTracingOn(env)) return null
     const { startTracing } = await import('../telemetry/otel/start.ts')
-    return startTracing(signals, env, context)
+    return startTracing(env, context)
   } catch (error) {
     context.logger.error('OpenTelemetry cannot start, and nothing is exported', { error })
     return null

@@ -25,11 +25,7 @@ function tracing(
   const startSpan = vi.spyOn(tracer, 'startSpan')
   const env = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: arg }
   const clock = new VirtualClock()
-  const spans = createCallSpans({
-    spans: { tracer, ids, sampler: samplerOf(env) },
-    meter: null,
-    clock,
-  })
+  const spans = createCallSpans({ tracer, ids, sampler: samplerOf(env), clock })
   const listenerObserver = spans.listenerObserver('ETH1', apiInterface)
   const { attemptEnded } = spans.relayObserver('ETH1', apiInterface)
   const callEnded: typeof listenerObserver.callEnded = (call, ...end) => {

@@ -5,7 +5,6 @@ import {
   type Attributes,
   type Context,
   defaultTextMapGetter,
-  type Meter,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -40,15 +39,13 @@ export class SpanIds implements IdGenerator {
 }
 
 interface CallSpansOptions {
-  /** Null disables spans. The tracer records the calls that `sampler` selects, with these `ids`. */
-  readonly spans: { tracer: Tracer; ids: SpanIds; sampler: Sampler } | null
-  /** Null disables metrics. */
-  readonly meter: Meter | null
+  /** Records the calls that `sampler` selects, with these `ids`. */
+  readonly tracer: Tracer
+  readonly ids: SpanIds
+  readonly sampler: Sampler
   readonly clock: Clock
 }
 
-/** Bounds recommended by the semantic conventions for RPC and HTTP. */
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const propagator = new W3CTraceContextPropagator()
 
 export type CallSpans = ReturnType<typeof createCallSpans>
@@ -57,23 +54,17 @@ export type CallSpans = ReturnType<typeof createCallSpans>
  * Creates the span of a call or an attempt when it ends. Before that, only attempts that send their
  * context upstream have ids. Unsampled calls create nothing.
  */
-export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
+export function createCallSpans({ tracer, ids, sampler, clock }: CallSpansOptions) {
   /** Ids of attempts that send their context. */
   const spanIds = new WeakMap<AttemptRecord, string>()
-
-  /** Histogram of call or attempt durations in seconds; for REST, of HTTP request durations. */
-  const histogram = (side: 'server' | 'client', { interface: of }: Served) => {
-    const name = of === 'rest' ? `http.${side}.request.duration` : `rpc.${side}.call.duration`
-    return meter?.createHistogram(name, { unit: 's', advice: { explicitBucketBoundaries: bounds } })
-  }
 
   /** Runs the sampler once per call. The journal stores the decision as the trace id. */
   const samples = (call: Call): boolean => {
     const { journal, directives } = call
-    if (spans && journal.traceId === undefined) {
+    if (journal.traceId === undefined) {
       const traceId = traceIdOf(call)
       const kind = SpanKind.SERVER
-      const { decision } = spans.sampler.shouldSample(contextOf(call), traceId, '', kind, {}, [])
+      const { decision } = sampler.shouldSample(contextOf(call), traceId, '', kind, {}, [])
       const isSampled = directives.debugRelay || decision === SamplingDecision.RECORD_AND_SAMPLED
       journal.traceId = isSampled ? traceId : null
     }
@@ -82,7 +73,6 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
 
   /** @param attempt absent for the span of the call itself */
   const makeSpan = (call: Call, described: Described, attempt?: AttemptRecord) => {
-    if (!spans) return
     const { name, startMs, endMs, attributes, more, isError } = described
     const traceId = call.journal.traceId ?? traceIdOf(call)
     const server = { traceId, spanId: idOf(call.guid, 16), traceFlags: 1 }
@@ -90,8 +80,8 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
     const parent = attempt ? trace.setSpanContext(ROOT_CONTEXT, server) : contextOf(call)
     const kind = attempt ? SpanKind.CLIENT : SpanKind.SERVER
     const epochMs = clock.wallMs() - clock.nowMs()
-    Object.assign(spans.ids, { traceId: server.traceId, spanId: sentId ?? server.spanId })
-    const span = spans.tracer.startSpan(name, { kind, startTime: epochMs + startMs }, parent)
+    Object.assign(ids, { traceId: server.traceId, spanId: sentId ?? server.spanId })
+    const span = tracer.startSpan(name, { kind, startTime: epochMs + startMs }, parent)
     span.setAttributes({ ...attributes, ...identify(call), ...more })
     if (isError) span.setStatus({ code: SpanStatusCode.ERROR })
     for (const [event, atMs, of] of eventsOf(call.journal, endMs, attempt))
@@ -100,41 +90,25 @@ export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
   }
 
   return {
-    listenerObserver: perListener((served) => {
-      const duration = histogram('server', served)
-      return {
-        callEnded(call: Call, end: CallEnd, durationMs: number) {
-          const isSampled = samples(call)
-          if (!duration && !isSampled) return
-          const described = describeCall(call, end, durationMs, served)
-          duration?.record(durationMs / 1_000, described.attributes)
-          if (!isSampled) return
-          makeSpan(call, described)
-          // The relay reports no attempts of subscriptions.
-          if (end.kind === 'subscription')
-            for (const each of call.journal.attempts)
-              makeSpan(call, describeAttempt(call, each, served), each)
-        },
-      }
-    }),
+    listenerObserver: perListener((served) => ({
+      callEnded(call: Call, end: CallEnd, durationMs: number) {
+        if (!samples(call)) return
+        makeSpan(call, describeCall(call, end, durationMs, served))
+        // The relay reports no attempts of subscriptions.
+        if (end.kind === 'subscription')
+          for (const each of call.journal.attempts)
+            makeSpan(call, describeAttempt(call, each, served), each)
+      },
+    })),
 
-    relayObserver: perListener((served) => {
-      const duration = histogram('client', served)
-      return {
-        attemptEnded(call: Call, attempt: AttemptRecord) {
-          const isSampled = samples(call)
-          if (!duration && !isSampled) return
-          const described = describeAttempt(call, attempt, served)
-          const { startMs, endMs, attributes } = described
-          if (!isCancelled(attempt.result)) duration?.record((endMs - startMs) / 1_000, attributes)
-          if (isSampled) makeSpan(call, described, attempt)
-        },
-      }
-    }),
+    relayObserver: perListener((served) => ({
+      attemptEnded(call: Call, attempt: AttemptRecord) {
+        if (samples(call)) makeSpan(call, describeAttempt(call, attempt, served), attempt)
+      },
+    })),
 
     traceHeaders: perListener((): TraceHeaders => (call, attempt) => {
       const clientTrace = call.directives.trace
-      if (!spans) return headersOf(clientTrace)
       const spanId = idOf(randomUUID(), 16)
       const isSampled = samples(call)
       if (isSampled) spanIds.set(attempt, spanId)
@@ -190,7 +164,7 @@ const grpcCodes =
 const serverFaults = new Set([null, 2, 4, 12, 13, 14, 15])
 const maxText = 100
 
-/** Attributes of durations and spans. Their values are bounded: an unknown method is `_OTHER`. */
+/** Describes a call. The values of its attributes are bounded: an unknown method is `_OTHER`. */
 function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served): Described {
   const { interface: of } = served
   const { startedMs: startMs } = call.journal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { diag, metrics, trace } from '@opentelemetry/api'
+import { diag, trace } from '@opentelemetry/api'
 import { setGlobalErrorHandler } from '@opentelemetry/core'
 import {
   defaultResource,
@@ -19,7 +19,6 @@ import {
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { lineLimits, type Logger } from '../log.ts'
 import { createCallSpans, SpanIds } from './call-spans.ts'
-import type { Signals } from './switched-on.ts'
 
 /** Omits the SDK's process detector, which would export the command line. */
 const resourceDetectors = [
@@ -41,7 +40,6 @@ export type Tracing = ReturnType<typeof startTracing>
  * @throws Error for an unknown sampler
  */
 export function startTracing(
-  signals: Signals,
   env: NodeJS.ProcessEnv,
   { version, clock, logger }: { version: string; clock: Clock; logger: Logger },
 ) {
@@ -52,26 +50,18 @@ export function startTracing(
   diag.setLogger({ error: say, warn: say, info() {}, debug() {}, verbose() {} })
   setGlobalErrorHandler(say)
   const ids = new SpanIds()
-  const spans = { ids, sampler: samplerOf(env) }
+  const sampler = samplerOf(env)
   const own = { 'service.name': 'rpc-router', 'service.version': version }
   const sdk = new NodeSDK({
     resource: defaultResource().merge(resourceFromAttributes(own, { schemaUrl })),
     ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
     // Only sampled spans reach this point.
     ...{ sampler: new AlwaysOnSampler(), idGenerator: ids },
-    ...{ textMapPropagator: null, logRecordProcessors: [] },
-    ...(signals.traces ? {} : { spanProcessors: [] }),
-    ...(signals.metrics ? {} : { metricReaders: [] }),
+    ...{ textMapPropagator: null, logRecordProcessors: [], metricReaders: [] },
   })
   sdk.start()
-  const scope = ['rpc-router', version, { schemaUrl }] as const
-  const observers = createCallSpans({
-    spans: signals.traces
-      ? { ...spans, tracer: trace.getTracerProvider().getTracer(...scope) }
-      : null,
-    meter: signals.metrics ? metrics.getMeter(...scope) : null,
-    clock,
-  })
+  const tracer = trace.getTracerProvider().getTracer('rpc-router', version, { schemaUrl })
+  const observers = createCallSpans({ tracer, ids, sampler, clock })
   const stop = () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)])
   return Object.assign(observers, { stop })
 }
