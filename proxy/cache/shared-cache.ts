@@ -115,7 +115,7 @@ export class SharedCache {
       if (
         !mayWait ||
         nowMs >= untilMs ||
-        !(await this.#try((keys) => keys.claim(`l:${name}`, none, leaseMs), null))
+        !(await this.#try((keys) => keys.claim(`l:${name}`, none, leaseMs)))
       )
         return { entry, reorgs }
       await sleep(this.#clock, Math.min(pollMs, untilMs - nowMs))
@@ -131,7 +131,7 @@ export class SharedCache {
       await keys.set(`a:${name}`, bytes, Math.ceil(entry.ttlMs))
       // A replica that has just missed the entry must not get the lease and fetch it again.
       await keys.set(`l:${name}`, none, lookupTimeoutMs)
-    }, null)
+    })
   }
 
   /** Deletes the answer and the lease, so that another replica may call an upstream immediately. */
@@ -140,19 +140,19 @@ export class SharedCache {
     await this.#try(async (keys) => {
       await keys.delete(`a:${name}`)
       await keys.delete(`l:${name}`)
-    }, null)
+    })
   }
 
   /** Invalidates entries near the head for all replicas. */
   async reorged(): Promise<void> {
     this.#unreported += 1
-    const count = await this.#try((keys) => keys.increment(`r:${this.#scope}`), null)
+    const count = await this.#try((keys) => keys.increment(`r:${this.#scope}`))
     if (count !== null) this.#unreported = 0
   }
 
   async #get(name: string): Promise<Found<SharedEntry>> {
     if (this.#unreported > 0) await this.reorged()
-    const found = await this.#try((keys) => keys.get(`a:${name}`, `r:${this.#scope}`), null)
+    const found = await this.#try((keys) => keys.get(`a:${name}`, `r:${this.#scope}`))
     if (found === null) return { entry: null, reorgs: null }
     const { value, count: reorgs = 0 } = found
     const entry = value ? await decodeEntry(name, bufferOf(value)) : null
@@ -160,9 +160,9 @@ export class SharedCache {
     return { entry: entry && (entry.head < 0 || entry.reorgs === reorgs) ? entry : null, reorgs }
   }
 
-  async #try<T, D>(command: (keys: SharedStore) => Promise<T>, instead: D): Promise<T | D> {
+  async #try<T>(command: (keys: SharedStore) => Promise<T>): Promise<T | null> {
     const nowMs = this.#clock.nowMs()
-    if (nowMs < this.#pausedUntilMs) return instead
+    if (nowMs < this.#pausedUntilMs) return null
     // Only this call tests whether the store has recovered.
     if (this.#pausedUntilMs > 0) this.#pausedUntilMs = nowMs + pauseMs
     try {
@@ -172,7 +172,7 @@ export class SharedCache {
     } catch {
       this.figures.failures += 1
       this.#pausedUntilMs = this.#clock.nowMs() + pauseMs
-      return instead
+      return null
     }
   }
 }
