@@ -21,9 +21,6 @@ const maxNames = 64
 export class FoundJson {
   readonly bytes: Uint8Array
   readonly start: number
-  /** Caches the last child lookup, because requests often have all options in one child. */
-  lastKey: string | number | null = null
-  lastAt = 0
 
   constructor(bytes: Uint8Array, start: number) {
     this.bytes = bytes
@@ -36,13 +33,8 @@ export function valueIn(found: FoundJson, path: readonly (string | number)[]): u
   const { bytes, start } = found
   let at = start
   for (const key of path) {
-    const isKnown = at === start && key === found.lastKey
-    const next = isKnown ? found.lastAt : childOf(bytes, at, key)
+    const next = childOf(bytes, at, key)
     if (typeof next !== 'number') return next
-    if (at === start) {
-      found.lastKey = key
-      found.lastAt = next
-    }
     at = next
   }
   const end = bytes[at] === 0x7b ? objectEnd(bytes, at) : valueEnd(bytes, at)
