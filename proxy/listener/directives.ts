@@ -46,7 +46,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
   let timeoutMs: number | null = null
   let parent: string | null = null
   let state: string | null = null
-  const counts: Counts = {}
+  const counts = new Map<string, number>()
   const names = directiveHeaders
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
@@ -55,11 +55,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     directives ??= { ...noDirectives }
     const lower = name.toLowerCase()
     const once = onceBits.get(lower) ?? 0
-    if ((seenBits & once) > 0)
-      return new RelayError(
-        errorKinds.badDirective,
-        `the header ${lower} is repeated: send it once`,
-      )
+    if ((seenBits & once) > 0) return badDirective(`the header ${lower} is repeated: send it once`)
     seenBits |= once
     switch (lower) {
       case names.selectProvider:
@@ -78,7 +74,9 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       case names.participants:
       case names.agreement:
       case names.minBlock:
-        counts[lower] = value
+        if (!/^\d{1,15}$/.test(value) || Number(value) < leastOf(lower))
+          return badDirective(`the header ${lower} is not a whole number from ${leastOf(lower)}`)
+        counts.set(lower, Number(value))
         break
       case names.stickiness:
         directives.stickiness = value === '' ? null : hash('sha256', value, 'base64url')
@@ -106,44 +104,31 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     return new RelayError(errorKinds.invalidRequest, message)
   }
   if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, maxTimerMs)
-  const fault = faultOfCounts(counts)
-  if (fault !== null) return new RelayError(errorKinds.badDirective, fault)
-  const { [names.participants]: participants, [names.agreement]: agreement } = counts
-  if (participants !== undefined && agreement !== undefined)
-    directives.crossValidation = {
-      participants: Number(participants),
-      agreement: Number(agreement),
-    }
+  const participants = counts.get(names.participants)
+  const agreement = counts.get(names.agreement)
+  if (participants !== undefined && agreement !== undefined) {
+    if (agreement > participants)
+      return badDirective(
+        `the header ${names.agreement} asks for ${agreement} matching answers of at most ${participants}`,
+      )
+    directives.crossValidation = { participants, agreement }
+  } else if (participants !== undefined || agreement !== undefined) {
+    const both = [names.participants, names.agreement]
+    const [present, missing] = agreement === undefined ? both : both.toReversed()
+    return badDirective(`the header ${present} needs ${missing} beside it`)
+  }
   directives.trace = traceOf(parent, state)
-  const { [names.minBlock]: minBlock } = counts
-  directives.minBlock = minBlock === undefined ? null : Number(minBlock)
+  directives.minBlock = counts.get(names.minBlock) ?? null
   return directives
 }
 
-/** Headers with an integer value. */
-type Counts = {
-  [Name in (typeof directiveHeaders)['participants' | 'agreement' | 'minBlock']]?: string
+/** The least value of a header with an integer. */
+function leastOf(name: string): number {
+  return name === directiveHeaders.minBlock ? 0 : 1
 }
 
-/** Describes what is wrong with the counts; null if they are valid. */
-function faultOfCounts(counts: Counts): string | null {
-  const names = directiveHeaders
-  for (const [name, value] of Object.entries(counts)) {
-    const min = name === names.minBlock ? 0 : 1
-    if (!/^\d{1,15}$/.test(value) || Number(value) < min)
-      return `the header ${name} is not a whole number from ${min}`
-  }
-  const { [names.participants]: participants, [names.agreement]: agreement } = counts
-  if ((participants === undefined) !== (agreement === undefined)) {
-    const [present, missing] =
-      participants === undefined
-        ? [names.agreement, names.participants]
-        : [names.participants, names.agreement]
-    return `the header ${present} needs ${missing} beside it`
-  }
-  if (Number(agreement) > Number(participants))
-    return `the header ${names.agreement} asks for ${agreement} matching answers of at most ${participants}`
-  return null
+function badDirective(message: string): RelayError {
+  return new RelayError(errorKinds.badDirective, message)
 }
 
 /** W3C Trace Context: version, trace, parent and flags. Only later versions may append more. */

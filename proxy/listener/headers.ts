@@ -67,14 +67,10 @@ export class ResponseMetadata {
   readonly #version: string
   #retries = 0
   #latestBlock: number | null = null
-  #providers: string | null = null
-  #errored: string | null = null
-  #nodeErrors: string | null = null
-  #reported: string | null = null
+  /** Values of the headers with a list, by name. */
+  readonly #lists = new Map<string, string>()
   #candidates: readonly Weighed[] | null = null
   #validated: CrossValidated | null = null
-  #cache: string | null = null
-  #logs: string | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -87,10 +83,12 @@ export class ResponseMetadata {
    * @param isDebugged the client asked for reasons
    */
   add(journal: Journal, reply: Reply | null, isDebugged = false): this {
+    const names = metadataHeaders
     this.#calls += 1
     this.#candidates = this.#calls === 1 ? journal.candidates : null
     if (reply) {
-      this.#providers = joined(this.#providers, reply.upstream)
+      this.#join(names.provider, reply.upstream)
+      this.#join(names.upstream, reply.upstream)
       const block = reply.latestBlock
       // The highest block: a client that reads that item expects at least this block next time.
       if (block !== null) this.#latestBlock = Math.max(this.#latestBlock ?? 0, block)
@@ -99,23 +97,20 @@ export class ResponseMetadata {
     const { cache } = journal
     if (cache) {
       const withWhy = isDebugged && cache.why !== null
-      this.#cache = joined(
-        this.#cache,
-        withWhy ? `${cache.verdict}; why=${cache.why}` : cache.verdict,
-      )
+      this.#join(names.cache, withWhy ? `${cache.verdict}; why=${cache.why}` : cache.verdict)
     }
     const { logs } = journal
-    if (logs && reply?.refusal === null) this.#logs = joined(this.#logs, logsText(logs, reply))
-    for (const each of logs?.wrong ?? []) this.#reported = joined(this.#reported, each)
+    if (logs && reply?.refusal === null) this.#join(names.logs, logsText(logs, reply))
+    for (const each of logs?.wrong ?? []) this.#join(names.reported, each)
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || isCancelled(result)) continue
       if (result !== 'node-error' && result.origin === 'router') continue
       if (result === 'node-error' || result.origin !== 'upstream')
-        this.#nodeErrors = joined(this.#nodeErrors, upstream)
+        this.#join(names.nodeErrors, upstream)
       else {
-        this.#errored = joined(this.#errored, upstream)
-        if (result.reported) this.#reported = joined(this.#reported, upstream)
+        this.#join(names.errored, upstream)
+        if (result.reported) this.#join(names.reported, upstream)
       }
     }
     return this
@@ -127,17 +122,18 @@ export class ResponseMetadata {
     const headers = contentType === null ? [] : ['Content-Type', contentType]
     headers.push(names.version, this.#version, names.guid, this.#guid)
     headers.push(names.retries, String(this.#retries))
-    const providers = this.#providers
-    if (providers) headers.push(names.provider, providers, names.upstream, providers)
     if (this.#latestBlock !== null) headers.push(names.latestBlock, String(this.#latestBlock))
-    if (this.#cache) headers.push(names.cache, this.#cache)
-    if (this.#logs) headers.push(names.logs, this.#logs)
-    if (this.#errored) headers.push(names.errored, this.#errored)
-    if (this.#nodeErrors) headers.push(names.nodeErrors, this.#nodeErrors)
-    if (this.#reported) headers.push(names.reported, this.#reported)
+    for (const [name, list] of this.#lists) headers.push(name, list)
     if (this.#validated) headers.push(...validationHeaders(this.#validated))
     if (this.#candidates) headers.push(names.selection, statsOf(this.#candidates))
     return headers
+  }
+
+  /** Adds a value to a comma-separated list, unless the list already has it. */
+  #join(name: string, value: string): void {
+    const list = this.#lists.get(name)
+    if (list === undefined) this.#lists.set(name, value)
+    else if (!`,${list},`.includes(`,${value},`)) this.#lists.set(name, `${list},${value}`)
   }
 }
 
@@ -186,10 +182,4 @@ function validationHeaders({ agreeing, disagreeing, all, failure }: CrossValidat
   ] as const)
     if (upstreams.length > 0) headers.push(name, upstreams.join(','))
   return failure === null ? headers : [...headers, names.validationFailure, failure]
-}
-
-/** Adds a name to a comma-separated list unless the list already has it. */
-function joined(list: string | null, name: string): string {
-  if (list === null || list === name) return name
-  return `,${list},`.includes(`,${name},`) ? list : `${list},${name}`
 }
