@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
-import type { StoreError, StoreFault } from './store-error.ts'
+import { StoreError, type StoreFault } from './store-error.ts'
 import type { StoreOptions } from './store-options.ts'
 
 /** Faults that an operator must fix. They are logged even if the store was already unreachable. */
@@ -18,13 +18,28 @@ export class StoreAvailability {
     this.#options = options
   }
 
-  /** Registers a command. @returns call it when the command ends, with its failure or null */
-  began(command: string): (error: StoreError | null) => void {
+  /**
+   * Runs a command, and records how it ended.
+   * @param timeoutMs waits in two halves, because a busy process still has to read its answer
+   * @throws StoreError
+   */
+  async run<T>(name: string, timeoutMs: number, command: () => Promise<T>): Promise<T> {
     const { clock, onCommand } = this.#options
     const startedMs = clock.nowMs()
-    return (error) => {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const giveUp = () => reject(new StoreError('timeout'))
+    let cancel = clock.after(timeoutMs / 2, () => {
+      cancel = clock.after(timeoutMs / 2, giveUp)
+    })
+    let error: StoreError | null = null
+    try {
+      return await Promise.race([command(), late])
+    } catch (cause) {
+      throw (error = StoreError.from(cause))
+    } finally {
+      cancel()
       this.note(error)
-      onCommand?.(command, error?.fault ?? 'success', clock.nowMs() - startedMs)
+      onCommand?.(name, error?.fault ?? 'success', clock.nowMs() - startedMs)
     }
   }
 

@@ -16,8 +16,6 @@ import { type StoreOptions, type Subscriber } from '../store-options.ts'
 import { StoreAvailability } from '../store-availability.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
-  // The client cancels only calls that are late.
-  [status.CANCELLED]: 'timeout',
   [status.RESOURCE_EXHAUSTED]: 'full',
   [status.UNAVAILABLE]: 'unreachable',
 }
@@ -102,20 +100,13 @@ export class CacheClient implements SharedStore {
 
   #call(name: UnaryCall, entry: Entry, timeoutMs = this.#options.commandTimeoutMs): Promise<Entry> {
     const { path, requestSerialize: write, responseDeserialize: read } = cacheService[name]
-    const ended = this.#availability.began(name.toLowerCase())
-    return new Promise((resolve, reject) => {
-      const request = this.#client.makeUnaryRequest(path, write, read, entry, (failure, reply) => {
-        cancel()
-        const error = failure && errorOf(failure)
-        ended(error)
-        if (error) reject(error)
-        else resolve(reply ?? {})
-      })
-      const { clock } = this.#options
-      let cancel = clock.after(timeoutMs / 2, () => {
-        cancel = clock.after(timeoutMs / 2, () => request.cancel())
-      })
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<Entry>()
+    const ended = (failure: ServiceError | null, reply: Entry = {}) =>
+      failure ? reject(errorOf(failure)) : resolve(reply)
+    const request = this.#client.makeUnaryRequest(path, write, read, entry, ended)
+    return this.#availability
+      .run(name.toLowerCase(), timeoutMs, () => promise)
+      .finally(() => request.cancel())
   }
 }
 

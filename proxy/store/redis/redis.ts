@@ -71,32 +71,15 @@ export class RedisStore {
   }
 
   /** Runs a command. @param name for metrics. @throws StoreError */
-  async run<T>(
+  run<T>(
     name: string,
     command: (redis: Commands) => Promise<T>,
     timeoutMs = this.#options.commandTimeoutMs,
   ): Promise<T> {
-    const ended = this.#availability.began(name)
-    let cancel: Cancel = () => {}
-    try {
+    return this.#availability.run(name, timeoutMs, async () => {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
-      const late = new Promise<never>((_, reject) => {
-        const giveUp = () => reject(new StoreError('timeout'))
-        const { clock } = this.#options
-        cancel = clock.after(timeoutMs / 2, () => {
-          cancel = clock.after(timeoutMs / 2, giveUp)
-        })
-      })
-      const result = await Promise.race([command(this.#client), late])
-      ended(null)
-      return result
-    } catch (cause) {
-      const error = StoreError.from(cause)
-      ended(error)
-      throw error
-    } finally {
-      cancel()
-    }
+      return command(this.#client)
+    })
   }
 
   /** All subscribers share one connection. */
