@@ -30,9 +30,10 @@ export const sourceLimits = {
 }
 type SourceLimits = typeof sourceLimits
 
-const specName = /\.(ya?ml|json)$/i
-/** Files and directories with these names contain no specs. */
-const foreignName = /^(\.|node_modules$)/
+/** Whether a path may be of a spec. Hidden folders and packages contain none. */
+function maySpec(path: string): boolean {
+  return /\.(ya?ml|json)$/i.test(path) && !/(^|[/\\])(\.|node_modules[/\\])/.test(path)
+}
 
 /** Reads a file, a directory tree, or an archive at an http(s) URL. */
 export function readSource(source: string): Promise<SourceFiles> {
@@ -44,23 +45,14 @@ async function readLocal(source: string): Promise<SourceFiles> {
   const kind = found?.isDirectory() ? 'directory' : 'file'
   const problems: Problem[] = []
   try {
-    const names = kind === 'file' ? [source] : await namesBelow(source)
-    const files = await Promise.all(names.toSorted().map((name) => readSpecFile(name, problems)))
+    const below = kind === 'file' ? [] : await readdir(source, { recursive: true })
+    const names = below.filter(maySpec).map((name) => join(source, name))
+    const paths = kind === 'file' ? [source] : names.toSorted()
+    const files = await Promise.all(paths.map((path) => readSpecFile(path, problems)))
     return { kind, files: files.filter((file) => file !== null), problems }
   } catch (cause) {
     return { kind, files: [], problems: [unreadable(source, cause)] }
   }
-}
-
-async function namesBelow(directory: string, names: string[] = []): Promise<string[]> {
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    if (foreignName.test(entry.name)) continue
-    const path = join(directory, entry.name)
-    if (entry.isDirectory()) await namesBelow(path, names)
-    else if (specName.test(entry.name) && (entry.isFile() || entry.isSymbolicLink()))
-      names.push(path)
-  }
-  return names
 }
 
 async function readSpecFile(path: string, problems: Problem[]): Promise<SpecFile | null> {
@@ -152,8 +144,7 @@ async function unpack(archive: Buffer, shown: string, folder: string): Promise<S
 
 /** Whether an entry is a regular file that may be a spec. */
 function isWanted({ name, type, size }: EntryHeader, folder: string): boolean {
-  if (type !== 'file' || !specName.test(name) || size > sourceLimits.fileBytes) return false
-  if (name.split('/').some((step) => foreignName.test(step))) return false
+  if (type !== 'file' || !maySpec(name) || size > sourceLimits.fileBytes) return false
   // Archives of repositories wrap everything in a top-level folder.
   const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
   return name.startsWith(start) || name.slice(name.indexOf('/') + 1).startsWith(start)
