@@ -36,13 +36,10 @@ export class PathTree<Value> {
   /** Returns the value of the pattern that a path matches, and the segments of the path. */
   find(path: string): { readonly value: Value; readonly segments: readonly string[] } | null {
     const segments = segmentsOf(path)
-    const value = segments.length > maxSegments ? null : walk(this.#root, segments, 0)
+    const value = walk(this.#root, segments, 0)
     return value === null ? null : { value, segments }
   }
 }
-
-/** No chain has deeper paths. A deeper path matches nothing. */
-const maxSegments = 64
 
 function emptyNode<Value>(): Node<Value> {
   return { literals: new Map(), parameter: null, wildcards: [], value: null }
