@@ -13,7 +13,7 @@ import type { FailureTable } from './failure-table.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
 import { extendSpec } from './native/extend.ts'
-import type { NativeSpec } from './native/schema.ts'
+import { chainProbeNames, type NativeSpec } from './native/schema.ts'
 import { validateSpec } from './native/validate.ts'
 import { type Collections, convertSpec, expandCollections } from './public-catalog/convert-spec.ts'
 import type { CatalogSpec } from './public-catalog/schema.ts'
@@ -118,26 +118,25 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }
 
-/** What the catalog's format does not define for an interface, so the family does. */
-const ofFamily = [
-  ...(['operator-only', 'read-names', 'implied-version', 'syncing'] as const),
-  ...(['latest-time', 'oldest-block', 'safe-block', 'finalized-block'] as const),
-]
+/** Lists of an interface that the catalog's format lacks. */
+const listsOfFamily = ['operator-only', 'read-names', 'implied-version'] as const
 
-/** Adds what the catalog's format lacks, from the first chain of each family. */
+/**
+ * Adds what the catalog's format lacks, from the first chain of each family. If a bundled chain has
+ * the id as an alias, its own id is one here.
+ */
 function withFamilies(spec: NativeSpec, bundled: SourceDocuments | undefined): NativeSpec {
+  const same = bundled?.natives.filter((each) => each.spec.aliases?.includes(spec.id)) ?? []
+  spec.aliases = same.map(({ id }) => id)
   for (const family of spec.failures ?? []) {
     const kin = bundled?.natives.find((each) => each.spec.family === family)?.spec
     for (const name of apiInterfaces) {
       const [own, theirs] = [spec.interfaces?.[name], kin?.interfaces?.[name]]
       if (!own || !theirs) continue
-      for (const key of ofFamily) {
-        const value = theirs[key]
-        if (value === undefined || own[key] !== undefined) continue
-        const isProbe = typeof value === 'object' && !Array.isArray(value)
-        const path = own['latest-block']?.path
-        Object.assign(own, { [key]: isProbe ? { path, ...value } : value })
-      }
+      for (const key of listsOfFamily) Object.assign(own, { [key]: own[key] ?? theirs[key] })
+      const path = own['latest-block']?.path
+      for (const key of chainProbeNames)
+        if (theirs[key]) Object.assign(own, { [key]: own[key] ?? { path, ...theirs[key] } })
     }
   }
   return spec

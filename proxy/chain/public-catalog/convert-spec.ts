@@ -96,7 +96,6 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
   const [family = 'other'] = families
   return {
     id: spec.index,
-    aliases: [...(neutralIds.get(spec.index) ?? [])],
     name: spec.name,
     family,
     'block-time': `${spec.average_block_time}ms`,
@@ -107,14 +106,6 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
     interfaces,
   }
 }
-
-/** Brand-free ids for chains of the catalog. */
-const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
-  ['SOLANA', ['SLOTCHAIN']],
-  ['APT1', ['MOVECHAIN']],
-  ['HYPERLIQUID', ['PERPEVM']],
-  ['COSMOSHUB', ['HUBCHAIN']],
-])
 
 /** Brand-free aliases for methods of the catalog. */
 const neutralPrefixes: Readonly<Partial<Record<ApiInterface, Record<string, string>>>> = {
