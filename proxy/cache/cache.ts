@@ -15,7 +15,7 @@ import { observeChain } from '../relay/shown-block.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { header, type HeaderList, type Incoming } from '../upstream/wire.ts'
+import type { HeaderList, Incoming } from '../upstream/wire.ts'
 import { type InFlight, InFlightCalls, isOver, rejectWaiters, type Waiter } from './in-flight.ts'
 import { type Answer, answerOf, bytesOf, type Entry, isFor, replyOf } from './entry.ts'
 import {
@@ -70,7 +70,6 @@ class CachedRelay {
   readonly #shared: AnswerSharing | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
   readonly #inFlight = new InFlightCalls()
-  #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
     const { chain, iface, pool, dialect, scope, shared, clock } = options
@@ -326,20 +325,17 @@ class CachedRelay {
     return isEmpty ? 'empty' : null
   }
 
-  /** Headers that reach the client. Entries with equal headers share one list. */
+  /** Headers that reach the client. */
   #headersOf({ incoming: { headers } }: { incoming: Pick<Incoming, 'headers'> }): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
-    const last = this.#headers
-    const isUsual = responseHeaders.size === 0 && last.length === 2
-    if (isUsual && header(headers, 'content-type') === last[1]) return last
     const passedOn: string[] = []
     for (let at = 0; at < headers.length; at += 2) {
       const name = (headers[at] as string).toLowerCase()
       if (name === 'content-type' || responseHeaders.has(name))
         passedOn.push(name, headers[at + 1] as string)
     }
-    return (this.#headers = passedOn)
+    return passedOn
   }
 
   /** Paces long answers, because each of many clients gets its own copy. */

@@ -38,8 +38,6 @@ export interface Entry {
   readonly branch: number
 }
 
-const noTrailers: HeaderList = []
-
 /**
  * @param headers headers that reach the client
  * @param validator validator of a streamed answer
@@ -55,8 +53,7 @@ export function answerOf(
   if (!(body instanceof Uint8Array)) return null
   if (validator?.ownId === null) return null
   const id = validator ? validator.ownId : reader.idIn?.(body)
-  const received = incoming.trailers()
-  const trailers = received.length === 0 ? noTrailers : received
+  const trailers = incoming.trailers()
   return { status, headers, trailers, body, id: id ?? null, upstream, refusal, latestBlock }
 }
 
