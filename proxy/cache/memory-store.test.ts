@@ -55,6 +55,20 @@ test('a long answer about the latest block is shared until it is replaced', () =
   expect(store.bytes).toBeGreaterThan(40_000)
 })
 
+test('short-lived answers evict each other, except those in use, and no final one', () => {
+  const store = new MemoryStore(64 * 1024, new ByteBudget(Infinity))
+  const has = (key: string) => store.get(keyNamed(key)) !== undefined
+  store.set(keyNamed('final'), entryOf('a', -1))
+  for (const key of ['used', 'unused']) store.set(keyNamed(key), entryOf('a', 7))
+  for (let each = 0; each < 100; each++) {
+    store.set(keyNamed(`other ${each}`), entryOf('a', 7))
+    expect(has('used')).toBe(true)
+  }
+  expect([has('final'), has('unused'), has('other 99')]).toEqual([true, false, true])
+  expect(store.evictions).toBeGreaterThan(80)
+  expect(store.bytes).toBeLessThan(64 * 1024)
+})
+
 const params = Buffer.from('[]')
 
 function keyNamed(text: string): Key {

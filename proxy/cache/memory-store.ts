@@ -13,8 +13,57 @@ const overheadBytes = 512
 /** Share of the memory for short answers that are not final. They are many and short-lived. */
 const passingShare = 1 / 8
 
-/** An entry with the text of its key. */
-type Named = Entry & { readonly key: string }
+/** An entry with the text of its key, and its size. */
+type Named = Entry & { readonly key: string; readonly size: number }
+
+/**
+ * Entries by hash, in two generations. When the young one is full, the old one is dropped as a
+ * whole, which costs half as much per entry as evicting each. An entry in use stays.
+ */
+class Generations {
+  readonly #maxBytes: number
+  #young = new Map<number, Named>()
+  #youngBytes = 0
+  #old = new Map<number, Named>()
+  #oldBytes = 0
+  /** Number of dropped entries. */
+  evictions = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes / 2
+  }
+
+  get bytes(): number {
+    return this.#youngBytes + this.#oldBytes
+  }
+
+  get count(): number {
+    return this.#young.size + this.#old.size
+  }
+
+  get(hash: number): Named | undefined {
+    const young = this.#young.get(hash)
+    const old = young ? undefined : this.#old.get(hash)
+    if (old) this.set(hash, old)
+    return young ?? old
+  }
+
+  set(hash: number, named: Named): void {
+    this.#young.set(hash, named)
+    this.#youngBytes += named.size
+    if (this.#youngBytes <= this.#maxBytes) return
+    this.evictions += this.#old.size
+    this.#old = this.#young
+    this.#oldBytes = this.#youngBytes
+    this.#young = new Map()
+    this.#youngBytes = 0
+  }
+
+  delete(hash: number): void {
+    this.#young.delete(hash)
+    this.#old.delete(hash)
+  }
+}
 
 /**
  * In-memory store of answers with a size limit. It evicts the least recently used entries first.
@@ -23,36 +72,38 @@ type Named = Entry & { readonly key: string }
  * key.
  */
 export class MemoryStore {
-  readonly #passing: LRUCache<number, Named>
+  readonly #passing: Generations
   readonly #others: LRUCache<number, Named>
   readonly #maxEntryBytes: number
   /** Memory of copies in progress. */
   readonly #copies: Reservation
-  /** Number of evicted entries. */
-  evictions = 0
+  #evictions = 0
 
   /** @param budget memory budget of the process, which also limits copies in progress */
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Reservation(budget)
-    const cacheOf = (share: number) =>
-      new LRUCache<number, Named>({
-        maxSize: Math.max(1, Math.floor(maxBytes * share)),
-        dispose: (_entry, _key, reason) => {
-          if (reason === 'evict') this.evictions += 1
-        },
-      })
-    this.#passing = cacheOf(passingShare)
-    this.#others = cacheOf(1 - passingShare)
+    this.#passing = new Generations(maxBytes * passingShare)
+    this.#others = new LRUCache({
+      maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),
+      dispose: (_entry, _key, reason) => {
+        if (reason === 'evict') this.#evictions += 1
+      },
+    })
     // One answer must not evict most others.
     this.#maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
   get bytes(): number {
-    return this.#others.calculatedSize + this.#passing.calculatedSize
+    return this.#others.calculatedSize + this.#passing.bytes
   }
 
   get count(): number {
-    return this.#others.size + this.#passing.size
+    return this.#others.size + this.#passing.count
+  }
+
+  /** Number of evicted entries. */
+  get evictions(): number {
+    return this.#evictions + this.#passing.evictions
   }
 
   get(key: Key): Entry | undefined {
@@ -65,11 +116,12 @@ export class MemoryStore {
     const { body } = entry.answer
     const size = body.length + key.start.length + key.end + overheadBytes
     if (size > this.#maxEntryBytes) return false
-    const isPassing = entry.head >= 0 && body.length <= maxShortBytes
-    const [store, other] = isPassing ? [this.#passing, this.#others] : [this.#others, this.#passing]
-    other.delete(key.hash)
     const answer = { ...entry.answer, body: compact(body) }
-    store.set(key.hash, { ...entry, answer, key: textOf(key) }, { size })
+    const named = { ...entry, answer, key: textOf(key), size }
+    const isPassing = entry.head >= 0 && body.length <= maxShortBytes
+    this.delete(key)
+    if (isPassing) this.#passing.set(key.hash, named)
+    else this.#others.set(key.hash, named, { size })
     return true
   }
 
