@@ -22,6 +22,8 @@ afterEach(async () => {
 async function serve(listener: RequestListener): Promise<string> {
   const made = createServer(listener)
   server = made
+  // On a busy machine, seconds pass between two requests.
+  made.keepAliveTimeout = 60_000
   await new Promise<void>((done) => made.listen(0, '127.0.0.1', done))
   return `http://127.0.0.1:${(made.address() as AddressInfo).port}/specs.tar.gz`
 }
