@@ -72,6 +72,12 @@ const rows: readonly Row[] = [
   },
   {
     of: 'config/checks/checks.ts',
+    says: /port 0 would be a different port for each worker/,
+    file: { workers: 2, endpoints: [{ ...eth, 'network-address': ':0' }] },
+    never: 'A port of an endpoint is at least 1.',
+  },
+  {
+    of: 'config/checks/checks.ts',
     says: /"eth_\*" is in allowed-methods too/,
     file: {
       'direct-rpc': [upstream({}, { 'allowed-methods': ['eth_*'], 'denied-methods': ['eth_*'] })],
