@@ -88,9 +88,8 @@ export function specsOver(bundled: SourceFiles): BundledSpecs {
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
-  // A router loads a catalog once per config, so catalogs share no documents.
   const [base, ...files] = await Promise.all([
-    readBundledSpecs(),
+    loadBundledSpecs(),
     ...sources.map((source) => readSource(source)),
   ])
   return files.length === 0 ? base.catalog : base.over(files)
