@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { checkNode } from './scripts/check-node.ts'
 
 checkNode()
@@ -15,8 +16,17 @@ const slow = '**/*.slow.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */
 const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,decoders,grpc-interop}.test.ts'
 
+/** Starts with the suites that mostly wait, so that they do not run alone at the end. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project }: TestSpecification) => Number(project.name !== 'state')
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: WaitingFirst },
     pool: 'threads',
     // Many tests wait for a real API or a process, so two cores run four at a time.
     maxWorkers: Math.max(4, availableParallelism() - 1),
