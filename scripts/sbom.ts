@@ -32,7 +32,9 @@ for (const [image, program] of [
   const places = Object.keys(inputs).map((path) =>
     /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path),
   )
-  const components = [...new Set(places.flatMap((found) => found?.[0] ?? []))].map(componentAt)
+  const found = places.flatMap((place) => place?.[0] ?? []).map(componentAt)
+  // Two packages may each have their own copy of a third.
+  const components = [...new Map(found.map((each) => [each.purl, each])).values()]
   const name = { 'bom-ref': image, type: 'container', name: image, version }
   const dependsOn = [...components, runtime].map((component) => component['bom-ref'])
   const bom = {

@@ -156,5 +156,5 @@ test('logs of a real node are equal to a full scan, byte for byte', async () => 
     )
   const head = await askRpc<{ receiptsRoot: string }>(url, 'eth_getBlockByNumber', ['0x1', false])
   const receipts = await askRpc<unknown[]>(url, 'eth_getBlockReceipts', ['0x1'])
-  expect(receiptsRoot(receipts)).toBe(head.receiptsRoot)
+  expect(await receiptsRoot(receipts)).toBe(head.receiptsRoot)
 })

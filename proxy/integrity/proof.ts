@@ -158,7 +158,7 @@ export function dataOf(value: unknown): string | null {
 }
 
 /** A string (0x80) or a list (0xc0) in RLP (yellow paper, appendix B), in hex. */
-export function rlp(kind: 0x80 | 0xc0, content: string): string {
+function rlp(kind: 0x80 | 0xc0, content: string): string {
   const length = content.length / 2
   if (kind === 0x80 && length === 1 && Number.parseInt(content, 16) < 0x80) return content
   if (length < 56) return (kind + length).toString(16) + content

@@ -126,7 +126,7 @@ async function provenLogs(
   const { receiptsRoot } = await import('../integrity/receipts-root.ts')
   for (const each of witnesses) {
     const receipts = await ask('eth_getBlockReceipts', [toQuantity(block)], each)
-    if (!Array.isArray(receipts) || toHash(receiptsRoot(receipts)) !== root) continue
+    if (!Array.isArray(receipts) || toHash(await receiptsRoot(receipts)) !== root) continue
     const { body } = query.call.request
     const [filter] = (parseJson(body as Uint8Array) as { params: [unknown] }).params
     const logs = receipts.flatMap((receipt) => valueAt(receipt, ['logs']) as unknown[])

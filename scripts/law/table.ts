@@ -99,6 +99,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['proxy/store/grpc/**'],
   '@grpc/proto-loader': ['proxy/store/grpc/wire.ts'],
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
+  '@ethereumjs/mpt': ['proxy/integrity/receipts-root.ts'],
   'lru-cache': [
     'proxy/cache/memory-store.ts',
     'proxy/logs/slices.ts',

@@ -28,6 +28,17 @@ test('package-lock.json has hashes for all production packages, including Node p
   expect(new Set(Object.values(optionalDependencies ?? {})).size).toBe(1)
 })
 
+test('NOTICE names all production packages whose licence demands it', () => {
+  const { packages } = JSON.parse(projectText('package-lock.json')) as { packages: LockedPackages }
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  const permissive = /^(?:MIT|ISC|0BSD|BSD|Apache|Unlicense|BlueOak|PSF|\(MIT OR)/
+  const named = shipped
+    .filter(([, { license }]) => !permissive.test(license ?? ''))
+    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
+  const notice = projectText('NOTICE')
+  expect(named.filter((name) => !notice.includes(name))).toEqual([])
+})
+
 test('missing platform builds are found by their names', () => {
   const packages: LockedPackages = {
     '': { version: '1.0.0' },

@@ -6,6 +6,7 @@ export interface LockedPackage {
   readonly version?: string
   readonly resolved?: string
   readonly integrity?: string
+  readonly license?: string
   readonly dev?: boolean
   readonly optional?: boolean
   readonly os?: readonly string[]

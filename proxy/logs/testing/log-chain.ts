@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
-import { receiptsRoot } from '../../integrity/receipts-root.ts'
+import { keccak256 } from '../../integrity/keccak256.ts'
+import { dataOf, listFrom } from '../../integrity/proof.ts'
+import { receiptOf } from '../../integrity/receipts-root.ts'
 import { nodeError, result } from '../../relay/testing/relay-fixture.ts'
 import type { Script, ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
 import type { Outgoing } from '../../upstream/wire.ts'
@@ -93,13 +95,13 @@ export class LogChain {
   }
 
   #blockOf(method: string, block: number): unknown {
-    const receipts = this.#logsIn(block).map((log, at) => ({
-      ...{ type: '0x2', status: '0x1', cumulativeGasUsed: hex(21_000 * (at + 1)), logsBloom: '0x' },
-      ...{ transactionIndex: log.transactionIndex, blockNumber: hex(block), logs: [log] },
-    }))
+    const receipt = {
+      ...{ type: '0x2', status: '0x1', cumulativeGasUsed: '0x5208', logsBloom: '0x' },
+      ...{ transactionIndex: '0x0', blockNumber: hex(block), logs: this.#logsIn(block) },
+    }
     return method === 'eth_getBlockReceipts'
-      ? receipts
-      : { number: hex(block), hash: this.#hashOf(block), receiptsRoot: receiptsRoot(receipts) }
+      ? [receipt]
+      : { number: hex(block), hash: this.#hashOf(block), receiptsRoot: rootOf(receipt) }
   }
 
   #make(branch: number, block: number): readonly Log[] {
@@ -112,7 +114,7 @@ export class LogChain {
       blockHash: word(`block ${branch} ${block}`),
       logIndex: hex(at),
       transactionHash: word(`transaction ${branch} ${block} ${at}`),
-      transactionIndex: hex(at),
+      transactionIndex: '0x0',
       removed: false,
     }))
   }
@@ -146,6 +148,12 @@ export class LogChain {
     this.answered.push({ node, from, to })
     return result(limits.alter?.(logs) ?? logs, { afterMs })
   }
+}
+
+/** Root of the trie of a single receipt: a leaf, after its path. */
+function rootOf(receipt: unknown): string {
+  const leaf = listFrom([dataOf('0x2080'), dataOf(`0x${receiptOf(receipt)}`)])
+  return `0x${keccak256(Buffer.from(leaf ?? '', 'hex')).toString('hex')}`
 }
 
 function fits(log: Log, { address = [], topics: wanted = [] }: Filter): boolean {
