@@ -28,6 +28,8 @@ export async function receiptsRoot(receipts: readonly unknown[]): Promise<string
 export function receiptOf(receipt: unknown): string | null {
   const at = (name: string) => valueAt(receipt, [name])
   const type = toNumber(at('type') ?? 0)
+  // OP chains: receipts of deposits commit to these two since the fork Canyon, not before.
+  const ofDeposit = at('depositReceiptVersion') ? ['depositNonce', 'depositReceiptVersion'] : []
   const list = listFrom([
     at('status') === undefined ? dataOf(at('root')) : quantityOf(at('status')),
     quantityOf(at('cumulativeGasUsed')),
@@ -39,6 +41,7 @@ export function receiptOf(receipt: unknown): string | null {
         dataOf(valueAt(log, ['data'])),
       ]),
     ),
+    ...ofDeposit.map((name) => quantityOf(at(name))),
   ])
   if (list === null || type === null) return null
   return type === 0 ? list : type.toString(16).padStart(2, '0') + list
