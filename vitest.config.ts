@@ -20,7 +20,8 @@ const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,decoders,grpc-interop}.test.ts
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project }: TestSpecification) => Number(project.name !== 'state')
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+    const sorted = await super.sort(files) // oxlint-disable-line no-array-sort
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }
 

@@ -47,6 +47,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Consecutive failures. The URL with the fewest goes first. */
   failures = 0
+  /** When it last answered after several failures, on the clock's monotonic scale. */
+  returnedMs = -Infinity
   /** The reason of the last failure of a call or a probe. */
   lastFailure = ''
   /** Reason of the last failed verification: `chain-id: expected 0x1, the node reported 0x5`. */
@@ -90,6 +92,11 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** Whether its first verification has no result yet. */
   get isPending(): boolean {
     return this.verified === null && this.refusal === '' && !this.cooldown.active
+  }
+
+  /** Whether another verification may prove more than the last one. */
+  get mayShowMore(): boolean {
+    return this.verified !== true || this.openAddons.size > 0
   }
 
   /** Whether it has passed verification with all add-ons that the config declares. */

@@ -243,13 +243,22 @@ export class Upstream implements TrackedNode {
    * @param latencyMs null if the latency is not comparable
    */
   succeeded(url: NodeUrl, latencyMs: number | null): void {
-    const nowMs = this.#clock.nowMs()
     const hadFailed = url.failures > 0
-    url.failures = 0
-    url.lastResultMs = nowMs
+    this.answered(url)
     this.availability.succeeded()
     if (hadFailed) this.updateState()
-    this.score.succeeded(latencyMs, nowMs)
+    this.score.succeeded(latencyMs, this.#clock.nowMs())
+  }
+
+  /** Called when a URL answers after several failures in a row: it may be another node. */
+  onReturn: ((url: NodeUrl) => void) | null = null
+
+  /** Records that this URL answers, whatever it says. */
+  answered(url: NodeUrl): void {
+    const returns = url.failures > 1
+    url.failures = 0
+    url.lastResultMs = this.#clock.nowMs()
+    if (returns) this.onReturn?.(url)
   }
 
   /**

@@ -271,6 +271,19 @@ describe('start-up verification', () => {
     expect(fixture.events).toContain('a chain-id: expected 0x1, the node reported 0x5')
   })
 
+  it('rejects a node that comes back as one of another chain of the same height', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state], [{}]], { healthCheckIntervalMs: 3_600_000 })
+    await fixture.clock.advance(100)
+    state.fault = refused
+    await fixture.clock.advance(60_000)
+    delete state.fault
+    state.chainId = '0x89'
+    await fixture.clock.advance(60_000)
+    expect(fixture.states).toEqual(['rejected', 'eligible'])
+    expect(fixture.events).toContain('a chain-id: expected 0x1, the node reported 0x89')
+  })
+
   it.each([
     ['a limit of its provider', body({ error: { code: -32005, message: 'rate limit exceeded' } })],
     ['a temporary failure', body({ error: { code: -32603, message: 'Internal error' } })],

@@ -24,6 +24,8 @@ const maxRest = 20
 const maxWakeMs = 1_000
 /** Interval between probes of a URL that calls do not reach. */
 const spareIntervalMs = 45_000
+/** Shortest interval between verifications of a URL that answers again. */
+const returnIntervalMs = 10_000
 /** Shortest interval between polls of heads that calls wait for. */
 const wantedHeadMs = 250
 /** Maximum age of a head from another replica, as a share of the interval. Rises are announced. */
@@ -131,10 +133,11 @@ export class Watch {
         run(this.#keepVerified(upstream, url, verified))
         if (upstream.allUrls.length > 1) run(this.#probeSpare(upstream, url))
       }
+      upstream.onReturn = (url) => run(this.#verifyReturned(upstream, url))
       // Without a probe, calls alone decide.
       if (iface.latestBlock) upstream.requestProbe = () => run(this.#probe(upstream))
       // Probes disabled upstreams after 1 s, doubling to 30 s.
-      run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
+      run(this.#probeWhere(upstream, retryBackoff, ({ availability }) => availability.isOnTrial))
       const needsHead = (each: Upstream) => this.#needsHead(each)
       run(this.#probeWhere(upstream, every(this.#tipMs), needsHead, this.#tipMs * sharedAge))
       if (livenessProbeIntervalMs !== null)
@@ -171,7 +174,7 @@ export class Watch {
     const interval = new Backoff(every(healthCheckIntervalMs), random)
     await first
     for (;;) {
-      await this.#verifyAgain(upstream, url, mayShowMore)
+      await this.#verifyAgain(upstream, url, ({ mayShowMore }) => mayShowMore)
       await this.#sleep(interval.next(), upstream)
       // Nodes may be pruned or resynced.
       url.history = new History()
@@ -180,6 +183,14 @@ export class Watch {
       if (isOwn && !isResting && url === upstream.urlsFor([])[0])
         await this.#askStatus(upstream, url)
     }
+  }
+
+  /** At most every 10 s, since a URL may fail in some calls only. */
+  async #verifyReturned(upstream: Upstream, url: NodeUrl): Promise<void> {
+    const nowMs = this.#options.clock.nowMs()
+    if (nowMs - url.returnedMs < returnIntervalMs) return
+    url.returnedMs = nowMs
+    await this.#verify(upstream, url)
   }
 
   async #verifyAfterJump(upstream: Upstream, url: NodeUrl): Promise<void> {
@@ -272,8 +283,7 @@ export class Watch {
       const answer = await probe(url, call, this.#probing(upstream))
       if (isTrouble(answer)) applyProbe(upstream, url, answer, 'probe')
       else {
-        url.failures = 0
-        url.lastResultMs = clock.nowMs()
+        upstream.answered(url)
         upstream.updateState()
       }
     }
@@ -345,10 +355,9 @@ export class Watch {
       return
     }
     if (answer.kind === 'refused') return
-    url.failures = 0
-    url.lastResultMs = clock.nowMs()
+    upstream.answered(url)
     // Otherwise only calls count: the node may serve its block number and nothing else.
-    if (isOnTrial(upstream)) upstream.availability.succeeded()
+    if (upstream.availability.isOnTrial) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) {
       pool.observeHead(upstream, block, sentMs, url)
@@ -388,13 +397,4 @@ export class Watch {
   #sleep(ms: number, upstream: Upstream | null = null): Promise<void> {
     return sleep(this.#options.clock, ms, this.#signal(upstream))
   }
-}
-
-function isOnTrial({ availability }: Upstream): boolean {
-  return availability.isOnTrial
-}
-
-/** Whether another verification may prove more than the last one. */
-function mayShowMore({ verified, openAddons }: NodeUrl): boolean {
-  return verified !== true || openAddons.size > 0
 }
