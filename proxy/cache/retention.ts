@@ -152,6 +152,7 @@ export function isAccepted({ journal }: Pick<Call, 'journal'>, reply: Reply): bo
 
 /** Whether the answer violates a check, even if upstreams agree. It must not serve other calls. */
 export function isDoubtful({ journal }: Pick<Call, 'journal'>, reply: Reply): boolean {
+  if (journal.logs && journal.logs.disputedBlocks > 0) return true
   const attempt = attemptOf(journal, reply)
   return attempt !== undefined && (attempt.isDoubted || attempt.violation !== null)
 }

@@ -139,12 +139,13 @@ export class ResponseMetadata {
 
 /** Formats `verified 2/2; blocks=2000; cached=0; verified=2000; requests=4`. */
 function logsText({ blocks, cachedBlocks, ...note }: LogsNote, { incoming }: Reply): string {
-  const { requests, verifiedBlocks } = note
+  const { requests, verifiedBlocks, disputedBlocks } = note
   // The rest of a stream is not known yet.
   if (!(incoming.body instanceof Uint8Array)) return `streamed; blocks=${blocks}`
   const isVerified = verifiedBlocks > 0 && verifiedBlocks + cachedBlocks === blocks
+  const agreed = isVerified ? 'verified 2/2' : 'single'
   const status =
-    requests === 0 && cachedBlocks > 0 ? 'cached' : isVerified ? 'verified 2/2' : 'single'
+    disputedBlocks > 0 ? 'disputed' : requests > 0 || cachedBlocks === 0 ? agreed : 'cached'
   return `${status}; blocks=${blocks}; cached=${cachedBlocks}; verified=${verifiedBlocks}; requests=${requests}`
 }
 

@@ -28,6 +28,32 @@ describe('a range that no upstream accepts at once', () => {
     expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(90_001, 100_000)))
   })
 
+  const isOver = (blocks: number) => ({ blocks, tooMany: () => 'block range is too wide' })
+  it.each<readonly [string, string, Limits, number, number]>([
+    ['one block above the polled tip', '0x186a1', { blocks: 300 }, 100_001, 10_002],
+    ['a piece above the polled tip', '0x18a88', { blocks: 300 }, 100_500, 11_001],
+    ['far above the tip', '0xffffffff', {}, 100_500, 10_001],
+    ['finalized', 'finalized', isOver(300), 99_900, 9_901],
+  ])('reaches up to what is asked: %s', async (_, to, limits, last, blocks) => {
+    const fixture = new LogsFixture({ a: limits })
+    await fixture.ask(1, 5_000)
+    // The nodes have blocks of which the router does not know yet.
+    fixture.chain.head += 500
+    const { logs, error, result } = await fixture.ask(90_000, to)
+    expect(error).toBe(null)
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(90_000, last)))
+    expect(result.call.journal.logs?.blocks ?? 0).toBe(blocks)
+  })
+
+  it.each(['0x186a1', '0x18704'])(
+    'needs no node that has a block above the tip: %s',
+    async (to) => {
+      const fixture = new LogsFixture({ a: { blocks: 300 } })
+      const { logs } = await fixture.ask(90_000, to)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(90_000, 100_000)))
+    },
+  )
+
   it('is cut again when the upstream with the highest limit fails', async () => {
     const fixture = new LogsFixture(three)
     const { relays, chain } = fixture

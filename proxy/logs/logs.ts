@@ -13,7 +13,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import { answerOf } from './answer.ts'
 import { lengthOf, readLogs, sizeOf } from './log-list.ts'
-import { filterOf, type LogsContext, type LogsQuery, rangeOf } from './query.ts'
+import { filterOf, type LogsContext, type LogsQuery, rangeOf, withoutTag } from './query.ts'
 import { Slices, type SliceStore } from './slices.ts'
 import { atOnce, isSure, SplitQuery } from './split-query.ts'
 
@@ -44,8 +44,9 @@ class Logs {
     this.#finalDistance = Math.max(finalDistance(options.chain), indexingBlocks)
   }
 
-  async run(call: Call): Promise<Reply> {
+  async run(asked: Call): Promise<Reply> {
     const { pool, limits, relay } = this.#options
+    const call = await withoutTag(asked, this.#options)
     const range = rangeOf(call, Math.max(pool.tip ?? 0, pool.tracker.highestHead))
     const { body, verb } = call.request
     const canCut = body instanceof Uint8Array && verb === 'POST'
@@ -57,7 +58,13 @@ class Logs {
     const final = { from: range.from, to: Math.min(range.to, finalTo) }
     await slices?.load(final)
     const blocks = sizeOf(range)
-    const counts = { cachedBlocks: 0, requestedBlocks: 0, requests: 0, verifiedBlocks: 0 }
+    const counts = {
+      cachedBlocks: 0,
+      requestedBlocks: 0,
+      requests: 0,
+      verifiedBlocks: 0,
+      disputedBlocks: 0,
+    }
     const isStored = slices !== null && range.to <= finalTo
     const note = { blocks, ...counts, wrong: [], isStored }
     call.journal.logs = note

@@ -2,19 +2,32 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
-import type { BlockPoint, Chain } from '../chain/types.ts'
+import type { BlockPoint, BlockTag, Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { parseJson } from '../json/scanner.ts'
+import { valueAt } from '../json/value-at.ts'
+import { toNumber } from '../json/values.ts'
 import type { Call, LogsNote, RelayObserver } from '../relay/call.ts'
+import { askElsewhere } from '../relay/own-call.ts'
+import { pinned } from '../relay/pin.ts'
 import type { Relay } from '../relay/relay.ts'
+import { maxAheadBlocks } from '../upstream/pool.ts'
 import type { Density, RangeLimits } from './limits.ts'
 import type { Range } from './log-list.ts'
 import type { Slices } from './slices.ts'
 
+/** The blocks of a query. */
+export interface AskedRange extends Range {
+  /** The last block as asked. It is above `to` if no node can have it yet. */
+  readonly askedTo: number
+  /** The head when the query arrived. Nodes may lack the blocks above it, or have them. */
+  readonly head: number
+}
+
 /** A query for the logs of a range. */
 export interface LogsQuery {
   readonly call: Call
-  readonly range: Range
+  readonly range: AskedRange
   /** Logs up to this block can no longer change. */
   readonly finalTo: number
   /** Cached logs of final blocks; null if they are not cached. */
@@ -38,14 +51,29 @@ export interface LogsContext {
 }
 
 /**
- * The blocks of a query, up to the head. Null if only the node can tell them: another tag, an empty
- * range, or blocks above the head.
+ * The blocks of a query. A node may have blocks above the head, which is polled, so an explicit end
+ * is never lowered. Null if only the node can tell the blocks: another tag, an empty range, or all
+ * of them above the head.
  */
-export function rangeOf({ method: { block } }: Call, head: number): Range | null {
+export function rangeOf({ method: { block } }: Call, head: number): AskedRange | null {
   if (block.kind !== 'range') return null
   const from = heightOf(block.from, head)
-  const to = heightOf(block.to, head)
-  return from <= Math.min(to, head) ? { from, to: Math.min(to, head) } : null
+  const askedTo = heightOf(block.to, head)
+  const to = askedTo > head + maxAheadBlocks ? head : askedTo
+  return from <= Math.min(to, head) ? { from, to, askedTo, head } : null
+}
+
+/** The call with the number of the block that a node has for `safe` or `finalized` at its end. */
+export async function withoutTag(call: Call, context: LogsContext): Promise<Call> {
+  const { block } = call.method
+  const tag: BlockTag = block.kind === 'range' && block.to.kind === 'tag' ? block.to.tag : 'latest'
+  if (tag !== 'safe' && tag !== 'finalized') return call
+  const question = { method: 'eth_getBlockByNumber', params: [tag, false] }
+  const { only } = call.directives
+  const number = toNumber(
+    valueAt((await askElsewhere(call, context, { ...question, only }))?.result, ['number']),
+  )
+  return number === null ? call : (pinned(call, number, tag) ?? call)
 }
 
 /** NaN for a tag that only the node knows. */

@@ -197,11 +197,11 @@ export class SplitQuery {
       const ask = (second: string) => this.#fetch(own, second).catch(noLogs)
       const right = query.isVerified
         ? await verified(query, own, { logs, by: upstream }, ask, this.#context)
-        : logs
+        : { logs, isProven: true }
       this.upstream = upstream
-      if (right && isSure(own, reply, journal))
-        note.isStored &&= slices?.add(own, right, upstream) === true
-      return { to, logs: right ?? logs }
+      if (right.isProven && isSure(own, reply, journal))
+        note.isStored &&= slices?.add(own, right.logs, upstream) === true
+      return { to, logs: right.logs }
     } finally {
       end?.()
     }
@@ -216,9 +216,10 @@ export class SplitQuery {
       const most = this.most()
       const best = this.#serving().filter(({ blocks }) => blocks >= most)
       const names = best.map(({ upstream }) => upstream.name)
-      const before = await this.#hashOf(to, names)
+      const before = await this.#hashOf(Math.min(to, this.query.range.head), names)
       const logs = before && (await this.#fetch(range, before.upstream).catch(noLogs))
-      const after = logs && (await this.#hashOf(to, [before.upstream]))
+      const after =
+        logs && (await this.#hashOf(Math.min(to, this.query.range.head), [before.upstream]))
       if (after && after.hash === before.hash) return { to, logs }
     }
     const message = 'the newest logs changed each time they were read; retry'
@@ -270,7 +271,8 @@ export class SplitQuery {
     note.requestedBlocks += size
     let outcome: Answer | number = size
     try {
-      const piece = withRange(call, range.from, range.to, journal)
+      const floor = Math.min(range.to, this.query.range.head)
+      const piece = withRange(call, range.from, this.#askedTo(range), journal, floor)
       const directives = { ...call.directives, only: isChoice ? able : only }
       const reply = await relay({ ...piece, directives })
       outcome = await this.#outcomeOf(reply, range, journal)
@@ -279,10 +281,17 @@ export class SplitQuery {
       for (const name of able) this.#failed.add(name)
     } finally {
       const count = typeof outcome === 'number' ? 0 : outcome.logs.length
-      limits.learn(journal.attempts, size, density, count)
+      // An open end shows nothing about the length of a range.
+      if (this.#askedTo(range) === range.to) limits.learn(journal.attempts, size, density, count)
       this.#record(journal, range)
     }
     return outcome
+  }
+
+  /** The end of a request: the last one has that of the query, which may be far above the head. */
+  #askedTo({ to }: Range): number {
+    const { range } = this.query
+    return to === range.to ? range.askedTo : to
   }
 
   /** Shows the attempts in the journal of the whole query, each with its range. */
@@ -301,7 +310,8 @@ export class SplitQuery {
     const size = sizeOf(range)
     if (refusal?.range && size > 1) {
       release(incoming.body)
-      return density.refused(refusal.range, size)
+      // The last block goes alone if its open end is refused.
+      return this.#askedTo(range) > range.to ? size - 1 : density.refused(refusal.range, size)
     }
     if (refusal) throw new Refused(reply)
     const { wholeBytes } = nodeLimits
@@ -311,7 +321,7 @@ export class SplitQuery {
       if (size === 1) throw new RelayError(errorKinds.upstreamFailed, message)
       return Math.max(1, Math.floor((size * wanted.bytes) / wholeBytes))
     }
-    const logs = readLogs(body, range.from, range.to)
+    const logs = readLogs(body, range.from, this.#askedTo(range))
     if (!logs) throw new Refused({ ...reply, incoming: { ...incoming, body } })
     this.#readBytes += body.length
     density.answered(size, logs.length, body.length)

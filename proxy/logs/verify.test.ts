@@ -71,9 +71,15 @@ describe('a node that omits logs of final blocks', () => {
       b: { hasReceipts: false },
     })
     for (let each = 0; each < 2; each++) {
-      const { result } = await fixture.ask(1, 2_000, filter)
-      expect(result.call.journal.logs).toMatchObject({ wrong: [], cachedBlocks: 0 })
+      const { logs, result } = await fixture.ask(1, 2_000, filter)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(1, 2_000, filter)))
+      const note = result.call.journal.logs!
+      expect(note).toMatchObject({ wrong: [], cachedBlocks: 0 })
+      expect(note.disputedBlocks).toBeGreaterThan(0)
+      expect(note.disputedBlocks + note.verifiedBlocks).toBe(2_000)
     }
+    expect(fixture.mismatches).toEqual([])
+    expect(new Set(fixture.disputes)).toEqual(new Set(['a', 'b']))
   })
 })
 

@@ -21,11 +21,18 @@ interface Witness {
   readonly logs: LogList
 }
 
+interface Verified {
+  readonly logs: LogList
+  /** False without a second upstream, or if two differ and nobody can tell: never cached. */
+  readonly isProven: boolean
+}
+
 /**
  * Compares logs of final blocks with those of a second upstream, of another group if there is one.
  * Where they differ, the receipts that match the header of the block decide.
  * @param ask returns the logs of an upstream, or null if it does not answer
- * @returns the right logs; null if nobody can tell
+ * @returns the right logs; if nobody can tell, the longer list, since nodes omit logs more often
+ * than they invent them
  */
 export async function verified(
   query: LogsQuery,
@@ -33,27 +40,30 @@ export async function verified(
   { logs, by }: { readonly logs: LogList; readonly by: string },
   ask: (upstream: string) => Promise<LogList | null>,
   context: LogsContext,
-): Promise<LogList | null> {
-  const { limits } = context
+): Promise<Verified> {
+  const { limits, observer } = context
   const serving = limits.serving(query.call)
   const upstream = serving.find(({ name }) => name === by)
-  if (!upstream || serving.length === 1) return logs
+  if (!upstream || serving.length === 1) return { logs, isProven: true }
   const rankOf = (each: Upstream) =>
     (each.group === upstream.group ? 0 : 1e12) + limits.of(each, query.density)
   for (const other of serving.toSorted((a, b) => rankOf(b) - rankOf(a))) {
     const second = other === upstream ? null : await ask(other.name)
     if (!second) continue
-    query.note.verifiedBlocks += sizeOf(range)
     const witnesses = [
       { upstream, logs },
       { upstream: other, logs: second },
     ]
-    return decided(query, witnesses, context)
+    const right = await decided(query, witnesses, context)
+    query.note[right ? 'verifiedBlocks' : 'disputedBlocks'] += sizeOf(range)
+    if (right) return { logs: right, isProven: true }
+    observer.logsMismatched?.(query.call, [by, other.name], 'undecided')
+    return { logs: second.length > logs.length ? second : logs, isProven: false }
   }
-  return null
+  return { logs, isProven: false }
 }
 
-/** The right logs of two witnesses; reports the wrong one. */
+/** The right logs of two witnesses; reports the wrong one. Null if nobody can tell. */
 async function decided(
   query: LogsQuery,
   witnesses: readonly Witness[],
@@ -88,7 +98,7 @@ function report(wrong: Upstream, { call, note }: LogsQuery, { chain, observer }:
   const failure = chain.failures.ofAnswer('violated')
   if (url) settle('failed', wrong, url, { failure, needsProbe: true })
   if (!note.wrong.includes(wrong.name)) note.wrong.push(wrong.name)
-  observer.logsMismatched?.(call, wrong.name)
+  observer.logsMismatched?.(call, [wrong.name], 'wrong')
 }
 
 /** Blocks in which two lists differ, ascending. */

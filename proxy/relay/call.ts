@@ -125,9 +125,15 @@ export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
 export interface RelayObserver {
   attemptEnded(call: Call, attempt: AttemptRecord): void
   breakerChanged(open: boolean): void
-  /** The logs of an upstream about final blocks contradict the header of a block. */
-  logsMismatched?(call: Call, upstream: string): void
+  /**
+   * Logs of final blocks contradict the header of a block: `wrong`, with that upstream. Or those of
+   * two upstreams differ, and no receipts decide: `undecided`, with both.
+   */
+  logsMismatched?(call: Call, upstreams: readonly string[], verdict: LogsVerdict): void
 }
+
+export const logsVerdicts = ['wrong', 'undecided'] as const
+export type LogsVerdict = (typeof logsVerdicts)[number]
 
 /** Reason for an attempt; `failover` is another URL of the same upstream. */
 export const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast'] as const
@@ -219,6 +225,8 @@ export interface LogsNote {
   requests: number
   /** Blocks whose logs a second upstream has returned too. */
   verifiedBlocks: number
+  /** Blocks of requests whose logs differ between two upstreams, where nothing decides. */
+  disputedBlocks: number
   /** Upstreams whose logs contradict the header of a block. */
   readonly wrong: string[]
   /** Its logs are all cached in slices, so the answer itself is not. */

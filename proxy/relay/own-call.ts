@@ -29,11 +29,11 @@ export function ownCall(
   }
 }
 
-/** The result of another method at one of these upstreams; null for an error of any kind. */
+/** The result of another method, if `only` is set at one of these; null for an error of any kind. */
 export async function askElsewhere(
   call: Call,
   { relay, chain }: { readonly relay: Relay; readonly chain: Chain },
-  question: { method: string; params: readonly unknown[]; only: readonly string[] },
+  question: { method: string; params: readonly unknown[]; only: readonly string[] | null },
 ): Promise<{ readonly upstream: string; readonly result: unknown } | null> {
   const own = ownCall(call, chain, question.method, question.params)
   if (!own) return null

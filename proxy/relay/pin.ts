@@ -78,8 +78,17 @@ export function atLeastTip(
   return { ...reply, incoming: { ...incoming, body }, latestBlock: least }
 }
 
-/** The call for a part of its range of blocks, with its own journal. */
-export function withRange(call: Call, from: number, to: number, journal: Journal): Call {
+/**
+ * The call for a part of its range of blocks, with its own journal.
+ * @param floor the last block that the node must have
+ */
+export function withRange(
+  call: Call,
+  from: number,
+  to: number,
+  journal: Journal,
+  floor = to,
+): Call {
   const { method } = call
   const { batch: _, ...request } = call.request
   const [first = {}, last = {}] = method.blockPlaces?.places ?? []
@@ -92,7 +101,7 @@ export function withRange(call: Call, from: number, to: number, journal: Journal
       ...method,
       block: { kind: 'range', from: number(from), to: number(to) },
       // A node without the last block may return fewer items instead of an error.
-      floor: { block: Math.max(method.floor?.block ?? 0, to), shown: null },
+      floor: { block: Math.max(method.floor?.block ?? 0, floor), shown: null },
     },
   }
 }

@@ -91,6 +91,8 @@ function troubleLog(logger: Logger) {
 function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserver {
   const takeDebug = lineLimits(logger, clock, labels)(debugRelayRate, 'info', 'attempts')
   const violations = violationLog(logger, clock, labels)
+  const limit = lineLimits(logger, clock, labels)
+  const takeMismatch = limit(violationRate, 'warn', 'mismatches of logs')
   return {
     attemptEnded(call, attempt) {
       violations(call, attempt)
@@ -105,6 +107,12 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
         durationMs: durationOf(attempt),
         detail: evidenceOf(attempt) ?? undefined,
       })
+    },
+    logsMismatched(call, upstreams, verdict) {
+      if (!takeMismatch()) return
+      const about = { ...labels, guid: call.guid, method: methodOf(call) }
+      const fields = { ...about, upstreams: upstreams.join(', '), verdict }
+      logger.warn('upstreams differ about logs of final blocks', fields)
     },
     breakerChanged(open) {
       if (open) logger.warn('breaker opened: calls fail at once', labels)

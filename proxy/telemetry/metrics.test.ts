@@ -446,7 +446,7 @@ test('events of known upstreams start at 0, so that the first one raises the cou
   const samples = await samplesOf(metrics)
   for (const name of [
     `router_integrity_violations_total{${on},upstream="node-b",check="block-hash"}`,
-    `router_logs_mismatches_total${b}`,
+    `router_logs_mismatches_total{${on},upstream="node-b",verdict="undecided"}`,
     `router_missing_block_answers_total${b}`,
     `router_upstream_cooldowns_total${b}`,
     `router_upstream_probes_total${b}`,

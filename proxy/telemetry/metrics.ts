@@ -5,7 +5,7 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
-import type { RelayObserver } from '../relay/call.ts'
+import { logsVerdicts, type RelayObserver } from '../relay/call.ts'
 import { checkNames } from '../integrity/violation.ts'
 import { callersKinds, type RelayError } from '../relay/errors.ts'
 import { hasStalled, type SubscriptionObserver } from '../subscription/subscriptions.ts'
@@ -101,8 +101,9 @@ export function createMetrics(options: MetricsOptions) {
   const storeDuration = histogramCells(registry, series.storeDuration)
   /** Starts event counters at 0: `increase` misses the first event of a series that starts at 1. */
   const startUpstream = (upstream: Labels, { urls, verifications }: UpstreamSnapshot) => {
-    const events = [missingBlocks, logsMismatches, finalizedMismatches, cooldowns, probes]
+    const events = [missingBlocks, finalizedMismatches, cooldowns, probes]
     for (const one of events) one.inc(upstream, 0)
+    for (const verdict of logsVerdicts) logsMismatches.inc({ ...upstream, verdict }, 0)
     for (const check of checkNames) violations.inc({ ...upstream, check }, 0)
     for (const to of upstreamStates) stateChanges.inc({ ...upstream, to }, 0)
     for (const verification of verifications)
@@ -158,7 +159,9 @@ export function createMetrics(options: MetricsOptions) {
           if (violation) violations.inc({ ...listener, upstream, check: violation.check })
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
-        logsMismatched: (_call, upstream) => logsMismatches.inc({ ...listener, upstream }),
+        logsMismatched(_call, upstreams, verdict) {
+          for (const upstream of upstreams) logsMismatches.inc({ ...listener, upstream, verdict })
+        },
         breakerChanged(open) {
           pools.breakerChanged(listener, open)
           if (open) breakerTrips.inc(listener)

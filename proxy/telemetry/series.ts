@@ -138,7 +138,8 @@ export const series = {
     },
     logsMismatches: {
       name: 'router_logs_mismatches_total',
-      help: 'Logs of final blocks that contradict the header of a block, found by comparison with a second upstream.',
+      and: ['verdict'],
+      help: 'Logs of final blocks that differ from those of a second upstream: `wrong` if they contradict the header of the block, `undecided`, of both upstreams, if no receipts decide.',
     },
     missingBlockAnswers: {
       name: 'router_missing_block_answers_total',

@@ -132,9 +132,11 @@ export class LogChain {
     }
     if (method !== 'eth_getLogs') {
       if (limits.hasReceipts === false) return nodeError(-32601, 'Method not found')
-      return result(this.#blockOf(method, Number(params[0])), { afterMs })
+      const block = (params[0] as unknown) === 'finalized' ? this.head - 600 : Number(params[0])
+      return result(block > this.head ? null : this.#blockOf(method, block), { afterMs })
     }
-    const heightOf = (text?: string) => (text === 'latest' ? this.head : Number(text))
+    const heightOf = (text?: string) => heights[text ?? ''] ?? Number(text)
+    const heights: Record<string, number> = { latest: this.head, finalized: this.head - 600 }
     const [from, to] = [heightOf(params[0].fromBlock), heightOf(params[0].toBlock)]
     const size = to - from + 1
     const { tooMany = (blocks: number) => `exceed maximum block range: ${blocks}` } = limits

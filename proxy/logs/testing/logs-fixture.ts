@@ -44,6 +44,8 @@ export class LogsFixture {
   readonly budget = new ByteBudget(Infinity)
   /** Upstreams whose logs were wrong. */
   readonly mismatches: string[] = []
+  /** Pairs of upstreams whose logs differ, where nothing decides. */
+  readonly disputes: string[] = []
 
   constructor(nodes: Readonly<Record<string, Limits>>, options: FixtureOptions = {}) {
     const { chain: own = chain, memory = null, shared = null } = options
@@ -60,7 +62,8 @@ export class LogsFixture {
       random: seededRandom(1),
       config: { now: { processingTimeoutMs: 30_000 } },
       observer: {
-        logsMismatched: (_call, upstream) => this.mismatches.push(upstream),
+        logsMismatched: (_call, upstreams, verdict) =>
+          (verdict === 'wrong' ? this.mismatches : this.disputes).push(...upstreams),
       },
       limits: new RangeLimits(pool),
       slices: memory && { memory, shared, clock, scope: 'test', pending: new Map() },

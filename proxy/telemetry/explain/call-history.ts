@@ -138,13 +138,13 @@ export type Explained = ReturnType<CallHistory['list']>
  * @param epochMs start of the clock's monotonic scale
  */
 function explain({ journal, client, ...call }: RecordedCall, epochMs: number) {
-  const { startedMs, attempts, cache, session, crossValidation, considered } = journal
+  const { startedMs, attempts, cache, session, crossValidation, logs, considered } = journal
   return {
     ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
     /** Address, user agent and path, without control characters and keys. */
     client: client && cleanClient(client),
-    // Null if the call used no cache, sticky session or cross-validation.
-    ...{ cache, session, crossValidation },
+    // Null if the call used no cache, sticky session or cross-validation, or is about no logs.
+    ...{ cache, session, crossValidation, logs },
     attempts: attempts.map((each) => explainAttempt(each, startedMs)),
     /** Candidates of the last pick if it found no upstream; otherwise null. */
     unserved: considered?.every(({ exclusionReason }) => exclusionReason !== null)

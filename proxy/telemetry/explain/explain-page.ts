@@ -53,9 +53,15 @@ function lineOf(call: ExplainedCall): string {
   return clean([...cells, ...(client ? [`from ${client.address}`] : [])].join('  '))
 }
 
+function logsLine(logs: NonNullable<ExplainedCall['logs']>): string {
+  const { blocks, cachedBlocks: cached, verifiedBlocks: verified, disputedBlocks } = logs
+  const disputed = disputedBlocks > 0 ? `, ${disputedBlocks} disputed: upstreams differ` : ''
+  return `logs: ${counted(blocks, 'block')}, ${cached} cached, ${verified} verified${disputed}`
+}
+
 function textOf(call: ExplainedCall): string {
   const { cache, session, crossValidation: vote, attempts, unserved, error } = call
-  const { answeredBy, client } = call
+  const { answeredBy, client, logs } = call
   const by = answeredBy === null ? '' : `, answered by ${answeredBy}`
   const dropped = session?.isDropped ? '; dropped, it failed' : ''
   const sections: (readonly [text: string | false | null, table?: Candidates | undefined])[] = [
@@ -67,6 +73,7 @@ function textOf(call: ExplainedCall): string {
     [session && `session: ${session.node}, ${session.choice}${dropped}`, session?.considered],
     [vote && `vote: ${vote.failure ?? 'agreed'}; asked ${names(vote.all)}`],
     [vote && `    agree ${names(vote.agreeing)}; differ ${names(vote.disagreeing)}`],
+    [logs && logsLine(logs)],
     ...attempts.map((each) => [attemptLine(each), each.considered] as const),
     [attempts.length === 0 && 'no upstream was tried'],
     [unserved && 'no other upstream was available', unserved],
