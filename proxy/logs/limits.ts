@@ -23,9 +23,15 @@ export class Density {
   #logs = 0
   #bytes = 0
   /** Blocks of a request that nodes can serve. */
-  #most = Infinity
+  #most: number
   /** Answers of that size. */
   #wins = 0
+  /** Whether the next request is the first of a size that may be too much work. */
+  isProbe = false
+
+  constructor(most = Infinity) {
+    this.#most = most
+  }
 
   get isKnown(): boolean {
     return this.blocks > 0
@@ -46,13 +52,15 @@ export class Density {
     this.blocks = this.blocks * memory + blocks
     this.#logs = this.#logs * memory + logs
     this.#bytes = this.#bytes * memory + bytes
-    if (blocks < this.#most || ++this.#wins % winsToGrow > 0) return
-    this.#most *= 2
+    if (blocks < this.#most) return
+    this.isProbe = ++this.#wins % winsToGrow === 0
+    if (this.isProbe) this.#most *= 2
   }
 
   /** @returns blocks to request instead */
   refused({ limits, blocks }: RangeRefusal, size: number): number {
     const cutTo = blocks !== null && blocks < size ? blocks : Math.ceil(size / 2)
+    this.isProbe = false
     // Otherwise the limit of the URL and the density tell how many blocks it accepts.
     if (limits === 'work' || (limits === 'results' && !this.isKnown))
       this.#most = Math.min(this.#most, cutTo)
@@ -74,7 +82,9 @@ export class RangeLimits {
 
   /** @param filter null if it is unknown */
   densityOf(filter: string | null): Density {
-    const density = (filter !== null && this.#densities.get(filter)) || new Density()
+    const urls = this.#pool.upstreams.flatMap((each) => each.urls)
+    const most = Math.max(...urls.map(({ logRange }) => logRange.workBlocks))
+    const density = (filter !== null && this.#densities.get(filter)) || new Density(most)
     if (filter === null) return density
     this.#densities.delete(filter)
     this.#densities.set(filter, density)
@@ -127,6 +137,7 @@ export class RangeLimits {
         this.requestMs += weight * ((endedMs ?? startedMs) - startedMs - this.requestMs)
       } else if (range?.limits === 'blocks') limit?.refused(size, range.blocks)
       else if (range?.limits === 'results') limit?.refusedLogs(density.logsIn(size))
+      else if (range) limit?.refusedWork(size)
     }
   }
 }

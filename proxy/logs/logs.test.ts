@@ -123,8 +123,45 @@ describe('a range that no upstream accepts at once', () => {
   it('is refused with the range that fits if it takes too long', async () => {
     const fixture = new LogsFixture({ a: { blocks: 10, afterMs: 1_000 } })
     await fixture.ask(1, 100)
-    const { error } = await fixture.ask(1, 90_000)
+    const { error, result } = await fixture.ask(1, 90_000)
     expect(error).toBe('logs-range')
+    const { logs } = await fixture.ask(1, namedBy(result))
+    expect(logs?.length).toBeGreaterThan(0)
+  })
+
+  it('names a range that fits after it ran out of time', async () => {
+    const fixture = new LogsFixture({ a: { blocks: 10, afterMs: 1_000, maxLogBlocks: 10 } })
+    const { error, result } = await fixture.ask(1, 8_000, sparse)
+    expect(error).toBe('logs-range')
+    expect(result.message).toMatch(/ran out of time after \d+ blocks\. Try with/)
+    expect((await fixture.ask(1, namedBy(result), sparse)).error).toBe(null)
+  })
+
+  it.each([
+    [-32600, 'no'],
+    [-32601, 'the method eth_getLogs does not exist'],
+    [-32000, 'no'],
+  ])('is answered by the others when one node refuses all: %i %s', async (code, message) => {
+    const odd = { blocks: 0, code, tooMany: () => message }
+    const fixture = new LogsFixture({ a: { blocks: 700 }, b: odd })
+    for (const from of [1, 9_001, 18_001, 27_001]) {
+      const { logs } = await fixture.ask(from, from + 8_999, sparse)
+      expect(logs).toEqual(fixture.chain.logs(from, from + 8_999, sparse))
+    }
+  })
+
+  it('knows from one filter how much work nodes do for another', async () => {
+    const fixture = new LogsFixture({ a: { blocks: 700, tooMany: () => 'query timed out' } })
+    await fixture.ask(1, 9_000, sparse)
+    const { length } = fixture.chain.refused
+    expect((await fixture.ask(9_001, 18_000, dense)).error).toBe(null)
+    expect(fixture.chain.refused.length).toBe(length)
+  })
+
+  it('returns an error that no smaller range avoids', async () => {
+    const fixture = new LogsFixture({ a: { blocks: 0, tooMany: () => 'no', code: -32000 } })
+    expect((await fixture.ask(1, 9_000, sparse)).error).toBe('no')
+    expect(fixture.chain.refused.length).toBeLessThanOrEqual(4)
   })
 
   const named = (blocks: number) => `block range exceeds ${blocks}`
@@ -147,6 +184,12 @@ describe('a range that no upstream accepts at once', () => {
     [
       'some limit',
       { a: { blocks: 700, tooMany: () => 'limit exceeded', code: -32005 } },
+      sparse,
+      1.2,
+    ],
+    [
+      'words that no table has',
+      { a: { blocks: 300, tooMany: () => 'computer says no', code: -32000 } },
       sparse,
       1.2,
     ],
@@ -248,6 +291,11 @@ describe('a query that upstreams accept', () => {
     expect(fixture.relays.sent).toEqual({ a: 1 })
   })
 })
+
+/** The last block that an error names. */
+function namedBy({ message }: { readonly message: string | null }): number {
+  return Number(/, (0x[0-9a-f]+)\]/.exec(message ?? '')?.[1])
+}
 
 function resultIn(outcome: string): string {
   return JSON.stringify((JSON.parse(outcome) as { result: unknown }).result)

@@ -4,9 +4,7 @@ import type { RetentionPolicies } from '../cache/cache.ts'
 import { finalDistance, indexingBlocks } from '../chain/finality.ts'
 import type { Random } from '../clock/random.ts'
 import type { Live, RelayConfig, RouterConfig } from '../config/types.ts'
-import { toQuantity } from '../json/values.ts'
 import type { Call } from '../relay/call.ts'
-import { errorKinds, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -15,7 +13,7 @@ import { answerOf } from './answer.ts'
 import { lengthOf, readLogs, sizeOf } from './log-list.ts'
 import { filterOf, type LogsContext, type LogsQuery, rangeOf, withoutTag } from './query.ts'
 import { Slices, type SliceStore } from './slices.ts'
-import { atOnce, isSure, SplitQuery } from './split-query.ts'
+import { atOnce, isSure, isUnclear, rangeLimitIn, SplitQuery, tooLong } from './split-query.ts'
 
 export interface LogsOptions extends Omit<LogsContext, 'relay'> {
   readonly pool: Pool
@@ -73,7 +71,7 @@ class Logs {
     const query = { call, range, finalTo, slices, density, isVerified, note }
     const isNew = !slices || (slices.next(final) > final.to && !slices.pending(final))
     const isSingle = isNew && !isVerified && limits.allow(call, blocks, density)
-    return (isSingle ? await this.#single(query) : null) ?? this.#split(query)
+    return (isSingle ? await this.#single(query) : null) ?? this.#split(query, isSingle)
   }
 
   #verifies(): boolean {
@@ -101,8 +99,9 @@ class Logs {
     try {
       const reply = await relay(call)
       const { body } = reply.incoming
-      if (reply.refusal?.range) {
-        density.refused(reply.refusal.range, note.blocks)
+      const limit = rangeLimitIn(journal)
+      if (reply.refusal && (limit || isUnclear(reply.refusal))) {
+        if (limit) density.refused(limit, note.blocks)
         release(body)
         return null
       }
@@ -124,22 +123,18 @@ class Logs {
     }
   }
 
-  #split(query: LogsQuery): Promise<Reply> {
+  #split(query: LogsQuery, isRefused: boolean): Promise<Reply> {
     const { config, clock, limits } = this.#options
-    const { call, range } = query
-    const { journal, method } = call
+    const { journal } = query.call
     journal.budgetMs = config.now.processingTimeoutMs
-    const split = new SplitQuery(query, this.#options)
+    const split = new SplitQuery(query, this.#options, isRefused)
     // A dense answer streams, so only the number of requests for its blocks is limited.
     const most = split.most()
     const leftMs = journal.deadlineMs - clock.nowMs()
     const fits = most * Math.max(1, Math.floor((leftMs / limits.requestMs) * atOnce))
-    if (sizeOf(range) <= fits) return answerOf(split)
+    if (sizeOf(query.range) <= fits) return answerOf(split)
     split.end()
-    // Indexers read the range in this form, as some providers write it.
-    const next = `Try with this block range [${toQuantity(range.from)}, ${toQuantity(range.from + fits - 1)}].`
-    const message = `${method.name} over ${sizeOf(range)} blocks takes too many requests of ${most} blocks. ${next}`
-    throw new RelayError(errorKinds.logsRange, message)
+    throw tooLong(query, fits, `takes too many requests of ${most} blocks`)
   }
 }
 

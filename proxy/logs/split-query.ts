@@ -3,6 +3,7 @@
 import { Reservation } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
 import { isAccepted, isDoubtful } from '../cache/retention.ts'
+import type { FailureClass, RangeLimit } from '../chain/failure-table.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toQuantity } from '../json/values.ts'
@@ -26,10 +27,22 @@ const wanted = { untilBytes: 2 * MiB, bytes: MiB / 2, thenBytes: MiB / 4 } as co
 const sample = { blocks: 50, growth: 8 } as const
 /** Attempts that the journal of a query retains. */
 const maxAttempts = 100
+/** Cuts after errors that do not say what they limit, before the client gets the error. */
+const maxGuesses = 3
+/** Share of the blocks that the time allowed before: blocks differ, and parts wait for their order. */
+const margin = 0.5
 /** How often the newest logs are read if the chain changes meanwhile. */
 const recentTries = 3
 
-/** A node refused a part of the query for another reason than its range: the client gets that. */
+/** The error for a query that takes too long. Indexers read the range in this form. */
+export function tooLong({ call, range }: LogsQuery, fits: number, why: string): RelayError {
+  const { from } = range
+  const to = Math.min(range.to, from + Math.max(1, Math.floor(fits * margin)) - 1)
+  const message = `${call.method.name} over ${sizeOf(range)} blocks ${why}. Try with this block range [${toQuantity(from)}, ${toQuantity(to)}].`
+  return new RelayError(errorKinds.logsRange, message)
+}
+
+/** Every node refused a part of the query, not for its range: the client gets the error. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly reply: Reply
@@ -74,11 +87,16 @@ export class SplitQuery {
   readonly #clientSignal: Call['signal']
   readonly #cancellation = new Cancellation()
   readonly #leave = () => this.#cancellation.abort()
-  /** Upstreams that did not answer while others could. */
+  /** Upstreams that failed or refused a part while others could answer. */
   readonly #failed = new Set<string>()
+  /** Upstreams that answered. */
+  readonly #answered = new Set<string>()
+  readonly #isRefused: boolean
   #readBytes = 0
 
-  constructor(query: LogsQuery, context: LogsContext) {
+  /** @param isRefused whether nodes refused it as a whole */
+  constructor(query: LogsQuery, context: LogsContext, isRefused = false) {
+    this.#isRefused = isRefused
     const { signal } = query.call
     if (signal.aborted) throw new CallAborted()
     this.query = { ...query, call: { ...query.call, signal: this.#cancellation } }
@@ -111,14 +129,15 @@ export class SplitQuery {
     const most = this.most(only)
     const bytes = this.#readBytes < wanted.untilBytes ? wanted.bytes : wanted.thenBytes
     // A query that is cut anyway shows the density by small requests first.
-    const isCut = most < sizeOf(range)
+    const isCut = this.#isRefused || most < sizeOf(range)
     const shown = isCut ? Math.max(sample.blocks, density.blocks * sample.growth) : Infinity
     return Math.max(1, Math.min(most, density.blocksOf({ bytes }), Math.ceil(shown)))
   }
 
-  /** One part at a time while a node may refuse it for the number of logs. */
+  /** One part at a time while nodes may refuse it for its logs or work. */
   get #mostAhead(): number {
     const { call, density } = this.query
+    if (density.isProbe) return 1
     return this.#context.limits.isProven(call, this.#size(), density) ? atOnce : 1
   }
 
@@ -126,6 +145,7 @@ export class SplitQuery {
   async *parts(): AsyncGenerator<LogList, void> {
     const { to: end, from } = this.query.range
     const ahead: Begun[] = []
+    let read = 0
     try {
       for (let at = from; at <= end || ahead.length > 0;) {
         while (at <= end && ahead.length < this.#mostAhead) {
@@ -136,12 +156,17 @@ export class SplitQuery {
         const first = ahead.shift()
         if (!first) return
         const { to, logs } = await first.part
+        read = to - from + 1
         // If nothing after it was requested yet, the rest is divided anew.
         if (ahead.length === 0) at = to + 1
         else if (to < first.to)
           ahead.unshift({ to: first.to, part: this.#begin({ from: to + 1, to: first.to }).part })
         if (logs.length > 0) yield logs
       }
+    } catch (error) {
+      const isLate = this.#context.clock.nowMs() >= this.query.call.journal.deadlineMs
+      if (read === 0 || !isLate || !isUnanswered(error)) throw error
+      throw tooLong(this.query, read, `ran out of time after ${read} blocks`)
     } finally {
       this.end()
     }
@@ -246,17 +271,27 @@ export class SplitQuery {
 
   /** The logs of the first blocks of a range, as many as one answer has. */
   async #first({ from, to }: Range, only = this.query.call.directives.only): Promise<Answer> {
+    let guesses = 0
+    const mayGuess = () => ++guesses <= maxGuesses
     for (let blocks = to - from + 1; ;) {
       // A refusal may have lowered the limit since.
       const size = Math.min(blocks, this.#size(only))
-      const outcome = await this.#request({ from, to: from + size - 1 }, only)
-      if (typeof outcome !== 'number') return outcome
-      blocks = outcome
+      const outcome = await this.#request({ from, to: from + size - 1 }, only, mayGuess)
+      if (typeof outcome === 'number') blocks = outcome
+      else {
+        // The answer shows that the error was about the range.
+        if (guesses > 0) this.query.density.refused({ limits: 'work', blocks: size }, 2 * size)
+        return outcome
+      }
     }
   }
 
   /** @returns blocks to request instead if the range is refused */
-  async #request(range: Range, only: readonly string[] | null): Promise<Answer | number> {
+  async #request(
+    range: Range,
+    only: readonly string[] | null,
+    mayGuess: () => boolean,
+  ): Promise<Answer | number> {
     const { limits, clock, relay } = this.#context
     const { call, note, density } = this.query
     const size = sizeOf(range)
@@ -275,9 +310,18 @@ export class SplitQuery {
       const piece = withRange(call, range.from, this.#askedTo(range), journal, floor)
       const directives = { ...call.directives, only: isChoice ? able : only }
       const reply = await relay({ ...piece, directives })
-      outcome = await this.#outcomeOf(reply, range, journal)
+      // Another upstream's error may be the one that is returned.
+      const limit = size > 1 ? rangeLimitIn(journal) : null
+      const mayFit = !isChoice || able.some((name) => this.#answered.has(name))
+      const isGuess = size > 1 && mayFit && isUnclear(reply.refusal) && !limit && mayGuess()
+      if (reply.refusal && (limit || isGuess)) {
+        release(reply.incoming.body)
+        // The last block goes alone if its open end is refused.
+        if (this.#askedTo(range) > range.to) outcome = size - 1
+        else outcome = limit ? density.refused(limit, size) : Math.ceil(size / 2)
+      } else outcome = await this.#outcomeOf(reply, range, journal)
     } catch (error) {
-      if (!isChoice || !isUnanswered(error)) throw error
+      if (!isChoice || !(isUnanswered(error) || error instanceof Refused)) throw error
       for (const name of able) this.#failed.add(name)
     } finally {
       const count = typeof outcome === 'number' ? 0 : outcome.logs.length
@@ -308,11 +352,6 @@ export class SplitQuery {
     const { budget } = this.#context
     const { incoming, refusal, latestBlock } = reply
     const size = sizeOf(range)
-    if (refusal?.range && size > 1) {
-      release(incoming.body)
-      // The last block goes alone if its open end is refused.
-      return this.#askedTo(range) > range.to ? size - 1 : density.refused(refusal.range, size)
-    }
     if (refusal) throw new Refused(reply)
     const { wholeBytes } = nodeLimits
     const body = await wholeBody(incoming.body, wholeBytes, budget, overloaded).catch(broken)
@@ -328,6 +367,7 @@ export class SplitQuery {
     const known = this.latestBlock
     this.latestBlock = known === null || latestBlock === null ? null : Math.min(known, latestBlock)
     this.upstream = reply.upstream
+    this.#answered.add(reply.upstream)
     return { to: range.to, logs, reply, journal }
   }
 }
@@ -336,6 +376,17 @@ export class SplitQuery {
 export function isSure({ to }: Range, reply: Reply, journal: Journal): boolean {
   const isValid = isAccepted({ journal }, reply) && !isDoubtful({ journal }, reply)
   return isValid && (reply.latestBlock ?? -1) >= to
+}
+
+/** The last limit of a range that an attempt met. */
+export function rangeLimitIn({ attempts }: Journal): RangeLimit | null {
+  const failures = attempts.map(({ result }) => (typeof result === 'object' ? result : null))
+  return failures.findLast((each) => each?.range)?.range ?? null
+}
+
+/** Whether a smaller range may help: the node refuses the call, not for its method or params. */
+export function isUnclear(refusal: FailureClass | null): boolean {
+  return refusal?.origin === 'node' && refusal.retry && refusal.limit === null
 }
 
 function noLogs(error: unknown): null {

@@ -29,7 +29,7 @@ export function ownCall(
   }
 }
 
-/** The result of another method, if `only` is set at one of these; null for an error of any kind. */
+/** The result of another method, at one of `only` if it is set; null for an error. */
 export async function askElsewhere(
   call: Call,
   { relay, chain }: { readonly relay: Relay; readonly chain: Chain },

@@ -12,6 +12,10 @@ const firstLogs = 100
 const fill = 0.8
 /** A learned limit is probed again after this time, because a plan may change. */
 const learnedMs = 60 * 60_000
+/** How long too much work for one filter bounds the first requests of others. */
+const workMs = 10 * 60_000
+/** Lowest such bound, so that one costly filter hardly slows others. */
+const leastWork = 50
 
 /**
  * Blocks that a URL accepts in one request for logs, configured or learned from its answers, and
@@ -30,6 +34,8 @@ export class RangeLimit {
   /** Logs that were not too many for it; Infinity while none were too many. */
   #maxLogs = Infinity
   #maxLogsUntilMs = 0
+  #workBlocks = Infinity
+  #workUntilMs = 0
 
   constructor(configured: number | null, clock: Clock) {
     this.#clock = clock
@@ -45,6 +51,11 @@ export class RangeLimit {
   /** The limit that the node named or showed; null without one. */
   get learned(): number | null {
     return this.#fixedUntilMs === null ? null : this.#blocks
+  }
+
+  /** Blocks that a filter of unknown cost may ask for. */
+  get workBlocks(): number {
+    return this.#clock.nowMs() < this.#workUntilMs ? this.#workBlocks : Infinity
   }
 
   /** Logs to aim at with one request: up to twice as many as it has returned before. */
@@ -81,6 +92,13 @@ export class RangeLimit {
     this.#wins = 0
     this.#fixedUntilMs = this.#clock.nowMs() + learnedMs
   }
+
+  /** The request took too long, or met a limit that the node does not name. */
+  refusedWork(size: number): void {
+    this.#workBlocks = Math.max(leastWork, Math.min(this.workBlocks, Math.ceil(size / 2)))
+    this.#workUntilMs = this.#clock.nowMs() + workMs
+  }
+
   /** @param logs expected from the refused request; more in fact if blocks differ a lot */
   refusedLogs(logs: number): void {
     // Either these blocks have many more logs, or the node accepts fewer than before.
