@@ -29,7 +29,7 @@ const sample = { blocks: 50, growth: 8 } as const
 const maxAttempts = 100
 /** Cuts after errors that do not say what they limit, before the client gets the error. */
 const maxGuesses = 3
-/** Share of the blocks that the time allowed before: blocks differ, and parts wait for their order. */
+/** Share of the blocks that fitted before: blocks differ, and parts wait for their order. */
 const margin = 0.5
 /** How often the newest logs are read if the chain changes meanwhile. */
 const recentTries = 3
