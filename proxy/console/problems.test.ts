@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
+import { linesOf } from './lines.ts'
 import { viewOf } from './view.ts'
 
 const refusal = { at: at(90), atMs: undefined }
@@ -23,6 +24,9 @@ function problemsOf(a: Upstream, chain: Chain = {}): string[] {
   )
 }
 
+const oneOfTwo = ['connection-refused', null].map((why, at) => {
+  return { position: at + 1, url: 'https://a.example', why, since: null }
+})
 const first = (counts: Record<string, number>) => ({ attempts: { first: counts } })
 
 test.each<[string, Upstream, Chain, string[]]>([
@@ -182,6 +186,10 @@ test('a fault, a state and a failing store name their replicas unless all share 
     `bad | a |  | ${fault} at one:7779 only; it still serves -`,
   ])
   expect(texts(full)).toEqual([named, `bad | a |  | ${fault}; it still serves -`])
+  const pageFor = (...stores: (typeof answers | typeof sticky)[]) =>
+    linesOf(viewOf([someLook(someFacts(100, [], { stores }))]), 200)[0]?.runbook
+  expect(pageFor(answers)).toMatch(/main\/docs\/concepts\/cache\.md$/)
+  expect(pageFor(answers, sticky)).toMatch(/runbooks\/sticky-sessions-fail\.md$/)
 })
 
 test('the worst comes first: no upstream serves, then why', () => {
@@ -242,6 +250,9 @@ test.each<[string, Upstream, Chain, string]>([
   ['the backup tier', {}, { isOnBackup: true }, 'no-endpoint-serving'],
   ['a part that fails', first({ answer: 7, 'attempt-timeout': 3 }), {}, 'upstream-unreliable'],
   ['a limit', { state: 'cooldown', why: 'rate limited' }, {}, 'upstream-in-cooldown'],
+  ['an answer that does not fit', { disputes: { sent: 1 } }, {}, 'integrity-violation'],
+  ['a finalized mismatch', { disputes: { mismatches: 1 } }, {}, 'finalized-mismatch'],
+  ['a lost URL', { why: '1 of 2 URLs serving', urls: oneOfTwo }, {}, 'redundancy-lost'],
 ])('%s: the line links its runbook', (_name, a, chain, runbook) => {
   const now = someFacts(100, [someChain([someUpstream('a', a)], chain)])
   expect(viewOf([someLook(now)]).problems.map((each) => each.runbook)).toContain(runbook)

@@ -29,6 +29,7 @@ const severities = ['down', 'bad', 'odd'] as const
 /** A possible problem; false or null: none. Start time in ISO 8601, if known. */
 type Problem = readonly [
   (typeof severities)[number],
+  /** Name of a page, relative to `docs/runbooks/`. */
   runbook: string,
   what: string | false | null,
   since?: string | null,
@@ -79,10 +80,11 @@ export function viewOf(looks: readonly Look[]) {
       ),
     ),
     ...byName(all.flatMap(({ stores }) => stores)).flatMap((same) => {
-      const [{ name, since, feature }] = same as [(typeof same)[number]]
+      const [{ name, since }] = same as [(typeof same)[number]]
       const why = [...new Set(same.map((each) => each.why))].join('; ')
       const has = all.filter(({ stores }) => stores.some((each) => each.name === name))
-      const runbook = feature === 'cache' ? 'latency-high' : 'sticky-sessions-fail'
+      const isSticky = same.some(({ feature }) => feature === 'sessions')
+      const runbook = isSticky ? 'sticky-sessions-fail' : '../concepts/cache'
       return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
     ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at))),
@@ -289,7 +291,6 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
 }
 
 const unreliable = 'upstream-unreliable'
-const doubtful = 'finalized-mismatch'
 /** The page of `docs/runbooks/` about each state. */
 const runbooks: Readonly<Record<UpstreamState, string>> = {
   eligible: unreliable,
@@ -309,11 +310,14 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
   const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
   const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
   const disputes = countsText(each.disputes)
+  const doubtful = each.disputes['mismatches'] ? 'finalized-mismatch' : 'integrity-violation'
+  const isUrlLost = each.urls.length > 1 && each.urls.some((url) => url.why !== null)
+  const notice = isDayUsed ? runbooks.cooldown : isUrlLost ? 'redundancy-lost' : unreliable
   const byMethod = Map.groupBy(each.methodLimits, ({ method }) => method)
   const limits = [...byMethod].map(([method, [limit]]) => `limits ${method}: ${limit?.why}`)
   return [
     ['bad', unreliable, fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
-    [isDayUsed ? 'bad' : 'odd', isDayUsed ? runbooks.cooldown : unreliable, isEligible && why],
+    [isDayUsed ? 'bad' : 'odd', notice, isEligible && why],
     [
       state === 'lagging' && !isDayUsed ? 'odd' : 'bad',
       runbooks[state],
