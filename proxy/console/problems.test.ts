@@ -158,9 +158,35 @@ test.each<[string, Upstream, Chain, string[]]>([
     { reorgs: '5 reorgs in 5 minutes, up to 3 blocks deep' },
     ['odd | ETH1 jsonrpc | more reorgs than usual: 5 reorgs in 5 minutes, up to 3 blocks deep'],
   ],
+  [
+    'most requests are refused',
+    {},
+    {
+      outcomes: { success: 10, refused: 80 },
+      refused: { 'method-denied': 80, 'parse-error': 60 },
+    },
+    ['odd | ETH1 jsonrpc | 93 % of requests are refused: method-denied 80, parse-error 60'],
+  ],
+  ['few are refused', {}, { outcomes: { refused: 99 }, refused: { 'method-denied': 99 } }, []],
+  ['half are refused', {}, { outcomes: { success: 200 }, refused: { 'parse-error': 200 } }, []],
   ['the chain pauses', {}, { tipAgeMs: 45_000 }, []],
 ])('%s', (_name, upstream, chain, expected) => {
   expect(problemsOf(upstream, chain)).toEqual(expected)
+})
+
+test.each([
+  ['all', 900, '; all from 10.0.0.7 viem/2'],
+  ['most', 1_300, '; most from 10.0.0.7 viem/2'],
+  ['perhaps few, because other chains refuse too', 1_400, ''],
+])('of the refusals, one client sent %s', (_, perMinute, said) => {
+  const one = { address: '10.0.0.7', userAgent: 'viem/2', perMinute: 900 }
+  const chain = someChain([], { outcomes: { refused: 900 }, refused: { 'method-denied': 900 } })
+  const refusals = { perMinute, clients: [one] }
+  const clients = { calls: { perMinute: 0, clients: [] }, refusals }
+  const { problems } = viewOf([someLook(someFacts(60, [chain], { clients }))])
+  expect(problems.map(({ what }) => what)).toContain(
+    `100 % of requests are refused: method-denied 900${said}`,
+  )
 })
 
 test('a fault, a state and a failing store name their replicas unless all share them', () => {

@@ -37,6 +37,8 @@ type Problem = readonly [
 
 /** Thresholds for calls in the last minute: a minimum count, and minimum shares of the total. */
 const failing = { count: 3, share: 0.02, isDown: 0.9 } as const
+/** Thresholds for refusals in the last minute. Some clients always make mistakes. */
+const refusing = { count: 100, share: 0.5 } as const
 /** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
 const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
@@ -60,6 +62,7 @@ export function viewOf(looks: readonly Look[]) {
   const growth = growthOf(all)
   const flat = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
   const chains = byName(flat).map((same) => chainView(same, growth, all))
+  const clients = clientsOf(all)
   /** @param where `ETH1 jsonrpc` or a replica @param upstream null unless it concerns only one */
   const found = (where: string, upstream: string | null, findings: readonly Problem[]) =>
     findings.flatMap(([severity, runbook, what, since = null]) =>
@@ -87,7 +90,7 @@ export function viewOf(looks: readonly Look[]) {
       const runbook = isSticky ? 'sticky-sessions-fail' : '../concepts/cache'
       return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
-    ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at))),
+    ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients))),
     ...chains.flatMap(({ name, upstreams }) =>
       upstreams.flatMap((each) => found(name, each.name, ofUpstream(each, upstreams))),
     ),
@@ -98,7 +101,7 @@ export function viewOf(looks: readonly Look[]) {
     failed: chains.reduce((sum, { errors }) => sum + totalOf(errors), 0),
     problems: severities.flatMap((rank) => problems.filter(({ severity }) => severity === rank)),
     chains,
-    clients: clientsOf(all),
+    clients,
     /** Latest failed calls, newest first. */
     calls: all.flatMap(({ failed }) => failed).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
   }
@@ -168,7 +171,8 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
-  const cache = growth.of(`${name} cache`)
+  const [cache, refusals] = [growth.of(`${name} cache`), growth.of(`${name} refused`)]
+  const outcomes = growth.of(`${name} outcomes`)
   const onBackup = all.filter(({ isOnBackup }) => isOnBackup)
   const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
@@ -182,6 +186,10 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
     onBackupAt: onBackup.length === 0 ? null : only(onBackup, replicas),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
+    /** Those of the last minute. */
+    refusals,
+    /** All of the last minute: calls, and requests that were refused before they became one. */
+    requests: totalOf(outcomes) - (outcomes['refused'] ?? 0) + totalOf(refusals),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(takesCalls).length)),
@@ -264,7 +272,7 @@ function runbookOf({ resource, isStrain }: Facts['shortages'][number]): string {
   return resource === 'files' ? 'files-near-limit' : 'event-loop-delayed'
 }
 
-function ofChain(chain: ChainView, at: string): readonly Problem[] {
+function ofChain(chain: ChainView, at: string, clients: Facts['clients']): readonly Problem[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
   const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
   const [tipAgeMs, slowest] = [chain.tipAgeMs ?? 0, chain.p99Seconds ?? 0]
@@ -283,6 +291,7 @@ function ofChain(chain: ChainView, at: string): readonly Problem[] {
   return [
     ['down', 'no-endpoint-serving', serving === 0 && dark, lastChange],
     [failed, 'error-ratio-high', failures(chain)],
+    ['odd', '../reference/errors', refusedText(chain, clients)],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
     ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
     ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
@@ -344,4 +353,19 @@ function only(some: readonly Replica[], all: readonly Replica[]): string {
 function failures({ errors, errorRatio }: Traffic) {
   if (totalOf(errors) < failing.count || (errorRatio ?? 0) < failing.share) return null
   return `${Math.round((errorRatio ?? 0) * 100)} % of calls fail: ${countsText(errors)}`
+}
+
+/** Clause such as `93 % of requests are refused: method-denied 900; all from 10.0.0.7 viem/2`. */
+function refusedText(
+  { refusals, requests }: ChainView,
+  { refusals: { perMinute, clients } }: Facts['clients'],
+) {
+  const [count, [most]] = [totalOf(refusals), clients]
+  if (count < refusing.count || count <= refusing.share * requests) return null
+  // The clients are those of all chains.
+  const others = perMinute - (most?.perMinute ?? 0)
+  const from = others <= 0 ? 'all' : others < count / 2 ? 'most' : null
+  const sender = most && from ? `; ${from} from ${most.address} ${most.userAgent ?? ''}` : ''
+  const share = Math.round((count / requests) * 100)
+  return `${share} % of requests are refused: ${countsText(refusals)}${sender}`.trimEnd()
 }
