@@ -53,8 +53,9 @@ const end = (observed: Observed, error: RelayError) =>
 const why = {
   files: 'no files left (EMFILE): raise the limit of open files',
   ports: 'no ports left (EADDRNOTAVAIL): the machine has no local port left',
-  'kernel-memory': 'no kernel-memory left (ENOBUFS): the kernel has no memory left',
-  'buffered-bytes': 'no buffered-bytes left: raise `--max-buffered-bytes`',
+  'kernel-memory': 'no kernel memory left (ENOBUFS): the kernel has no memory left',
+  'buffered-bytes':
+    'no memory for buffered requests and answers left: raise `--max-buffered-bytes`',
 }
 
 test.each<[string, (observed: Observed) => unknown, (keyof typeof why)?]>([
@@ -105,7 +106,7 @@ test('a strain is reported like a shortage, and is none in the metrics', async (
   const { lines, used } = await shown()
   expect(used).toEqual([])
   expect(lines.map((line) => line.split(';')[0])).toEqual([
-    'the router has little files left (950 of 1000 are open): raise the limit of open files, or lower the number of connections',
-    'the router has little cpu left (timers 320 ms late): give it more CPU, or add replicas',
+    'the router has few open files left (950 of 1000 are open): raise the limit of open files, or lower the number of connections',
+    'the router has little CPU left (timers 320 ms late): give it more CPU, or add replicas',
   ])
 })

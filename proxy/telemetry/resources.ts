@@ -21,6 +21,12 @@ const otherRemedies = {
 } as const
 type Resource = keyof typeof remedies
 type Strainable = Resource | keyof typeof otherRemedies
+/** Other words than the label of the metric. */
+const names: Readonly<Partial<Record<Strainable, string>>> = {
+  'kernel-memory': 'kernel memory',
+  'buffered-bytes': 'memory for buffered requests and answers',
+  cpu: 'CPU',
+}
 export const resources = Object.keys(remedies) as Resource[]
 
 const resourceOf: Readonly<Record<string, Resource>> = {
@@ -73,7 +79,8 @@ export class Resources {
   /** The router is short of a resource. @param how such as `950 of 1000 are open` */
   strained(resource: Strainable, how: string): void {
     const remedy = { ...remedies, ...otherRemedies }[resource]
-    this.#add(resource, true, `little ${resource} left (${how}): ${remedy}`)
+    const little = resource === 'files' ? 'few open files' : `little ${names[resource] ?? resource}`
+    this.#add(resource, true, `${little} left (${how}): ${remedy}`)
   }
 
   readonly relayObserver = (): Partial<RelayObserver> => ({
@@ -105,7 +112,11 @@ export class Resources {
   }
 
   #lack(resource: Resource, code: string): void {
-    this.#add(resource, false, `no ${resource} left${code}: ${remedies[resource]}`)
+    this.#add(
+      resource,
+      false,
+      `no ${names[resource] ?? resource} left${code}: ${remedies[resource]}`,
+    )
   }
 
   #add(resource: Strainable, isStrain: boolean, why: string): void {
