@@ -110,6 +110,23 @@ test.each<[string, Upstream, Chain, string[]]>([
     {},
     ['odd | a | hangs: another upstream overtook 33% of its first attempts'],
   ],
+  [
+    'slow in every call, most of which hedges overtake',
+    { ...first({ answer: 2, overtaken: 18 }), latencyMs: 2_550 },
+    {},
+    [
+      'odd | a | slow: 2.5s on average, the fastest one 50ms; another upstream overtook 90% of its first attempts',
+    ],
+  ],
+  [
+    'hanging in a third, which makes it slow on average',
+    { ...first({ answer: 12, overtaken: 6 }), latencyMs: 500 },
+    {},
+    [
+      'odd | a | hangs: another upstream overtook 33% of its first attempts',
+      'odd | a | slow: 500ms on average, the fastest one 50ms',
+    ],
+  ],
   ['overtaken twice', first({ answer: 8, overtaken: 2 }), {}, []],
   ['slow, seldom', { ...first({ answer: 4 }), latencyMs: 2_550 }, {}, []],
   ['not much slower', { ...first({ answer: 20 }), latencyMs: 290 }, {}, []],

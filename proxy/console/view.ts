@@ -92,7 +92,7 @@ export function viewOf(looks: readonly Look[]) {
     }),
     ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients))),
     ...chains.flatMap(({ name, upstreams }) =>
-      upstreams.flatMap((each) => found(name, each.name, ofUpstream(each, upstreams))),
+      upstreams.flatMap((each) => found(name, each.name, ofUpstream(each))),
     ),
   ]
   return {
@@ -193,7 +193,13 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(takesCalls).length)),
-    upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
+    upstreams: upstreams.map((each) => {
+      const slowness = slownessOf(each, upstreams)
+      const [recent, urls] = ['attempts', 'urls'].map((of) => growth.recent(`${each.key} ${of}`))
+      /** Why it works only in part. */
+      const troubles = troublesOf(recent ?? {}, urls ?? {}, 1, slowness)
+      return { ...each, slowness, troubles, share: ratio(each.count, attempts) }
+    }),
   }
 }
 
@@ -227,8 +233,6 @@ function upstreamView(
     hedges: totalOf(attempts, 'hedge'),
     /** Hedges that answered before the first request. */
     hedgesWon: totalOf(attempts, 'hedge answer') + totalOf(attempts, 'hedge node-error'),
-    /** Why it works only in part. */
-    troubles: troublesOf(growth.recent(`${key} attempts`), growth.recent(`${key} urls`)),
     /** Counts of disputed answers. */
     disputes: growth.of(`${key} disputes`),
   }
@@ -310,14 +314,23 @@ const runbooks: Readonly<Record<UpstreamState, string>> = {
   rejected: 'upstream-rejected',
 }
 
-function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly Problem[] {
-  const { state, why, until, since, seenAt, count, latencyMs, fault, isDayUsed } = each
+type Timed = Pick<UpstreamFacts, 'latencyMs' | 'fault'> & { readonly count: number }
+/** How slow an upstream is against the fastest one; null: not slow, few calls, or a worse fault. */
+function slownessOf({ latencyMs, count, fault }: Timed, all: readonly Timed[]): string | null {
+  const [ownMs, fastestMs] = [
+    latencyMs ?? 0,
+    Math.min(...all.map((one) => one.latencyMs ?? Infinity)),
+  ]
+  const isSlow = ownMs > Math.max(fastestMs * slow.times, fastestMs + slow.ms)
+  if (!isSlow || count < slow.attempts || fault !== null) return null
+  return `slow: ${time(ownMs / 1_000)} on average, the fastest one ${time(fastestMs / 1_000)}`
+}
+
+function ofUpstream(each: UpstreamView): readonly Problem[] {
+  const { state, why, until, since, seenAt, fault, isDayUsed, slowness, troubles } = each
   const isEligible = state === 'eligible'
   const end = until === null ? '' : `; until ${until.slice(11, 19)} at the latest`
   const standing = `${state}${seenAt}${why === null ? '' : `: ${why}`}${end}`
-  const fastest = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
-  const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
-  const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
   const disputes = countsText(each.disputes)
   const doubtful = each.disputes['mismatches'] ? 'finalized-mismatch' : 'integrity-violation'
   const isUrlLost = each.urls.length > 1 && each.urls.some((url) => url.why !== null)
@@ -334,10 +347,10 @@ function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly 
       since,
     ],
     // The state of an upstream out of service already says so.
-    ...Object.values(each.troubles).map((what): Problem => {
+    ...Object.values(troubles).map((what): Problem => {
       return ['odd', unreliable, isServing(state) && what]
     }),
-    ['odd', unreliable, isSlow && count >= slow.attempts && fault === null && slowness],
+    ['odd', unreliable, !troubles.overtaken?.startsWith(`${slowness}`) && slowness],
     ['odd', doubtful, fault === null && disputes && `its answers are doubtful: ${disputes}`],
     ...limits.map((limit): Problem => ['odd', runbooks.cooldown, limit]),
   ]

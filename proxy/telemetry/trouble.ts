@@ -47,17 +47,21 @@ export function totalOf(counts: Counts, begin = ''): number {
 const luck = 2
 /** Shares from which further bad attempts are more than that. Hedges overtake healthy nodes too. */
 const shares = { failed: 0.05, overtaken: 0.1 } as const
+/** Share of overtaken attempts from which a slow upstream is slow in every call. */
+const mostly = 0.5
 type Trouble = keyof typeof shares
 
 /**
  * What is wrong with an upstream that works in part, in words; null: nothing.
  * @param attempts counts by `kind result` @param urls counts by `position result`, probes included
  * @param ease factor of the shares: an upstream in trouble is not well again at the same share
+ * @param slowness how slow its average call is, in words; null: not slow, or unknown
  */
 export function troublesOf(
   attempts: Counts,
   urls: Counts,
   ease = 1,
+  slowness: string | null = null,
 ): Readonly<Record<Trouble, string | null>> {
   const isTrouble = (kind: Trouble, bad: number, all: number) =>
     bad > luck && bad - luck >= ease * shares[kind] * all
@@ -89,7 +93,8 @@ export function troublesOf(
   const [overtaken, firsts] = [attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')]
   const failing = `${Math.round((failed / all) * 100)} % of attempts fail: ${countsText(errors)}`
   const share = percent(overtaken / firsts)
-  const hanging = `hangs: another upstream overtook ${share} of its first attempts`
+  const lead = slowness && overtaken >= mostly * firsts ? `${slowness};` : 'hangs:'
+  const hanging = `${lead} another upstream overtook ${share} of its first attempts`
   return {
     failed: words('failed', failed, all, failing),
     overtaken: words('overtaken', overtaken, firsts, hanging),
