@@ -52,7 +52,7 @@ const broken: Script = () => ({
 })
 const down: Script = () => ({ fault: 'refused' })
 
-function watched(urls: readonly string[], script: Script) {
+function watched(urls: readonly string[], script: Script, ofCalls = node()) {
   const clock = new VirtualClock()
   const events: string[] = []
   const sockets: ScriptedSocket[] = []
@@ -79,7 +79,7 @@ function watched(urls: readonly string[], script: Script) {
       config: { now: { strategy: 'balanced' } },
       maxSessions: 10,
       failureThreshold: 2,
-      createTransport: () => new ScriptedTransport(clock, node()),
+      createTransport: () => new ScriptedTransport(clock, ofCalls),
       createSocketTransport: () => {
         const socket = new ScriptedSocket(clock, script)
         sockets.push(socket)
@@ -159,6 +159,13 @@ describe('a WebSocket URL beside an HTTP URL', () => {
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
     expect(events).toContain('a ws://a.test chain-id: expected 0x1, the node reported 0x5')
   })
+})
+
+it('an upstream of another chain says so first, even if its WebSocket URL passes', async () => {
+  const { clock, pool } = watched(both, subscriptionsOnly, node('0x5'))
+  await clock.advance(100)
+  const why = 'chain-id: expected 0x1, the node reported 0x5 at http://a.test'
+  expect(pool.snapshot().upstreams).toMatchObject([{ state: 'rejected', why }])
 })
 
 describe('a WebSocket URL without other methods', () => {

@@ -169,6 +169,9 @@ export class Upstream implements TrackedNode {
     if (state === 'disabled') return availability.why
     if (state === 'cooldown') return cooldown
     if (state === 'unverified') return trouble ?? cooldown
+    // URLs for subscriptions may pass, so a count of URLs that serve would contradict the state.
+    if (state === 'rejected' && this.allUrls.length > 1)
+      return this.urls.map(({ refusal, printable }) => `${refusal} at ${printable}`).join('; ')
     if (state === 'rejected') return trouble ?? availability.why
     return [lagReason, trouble, this.#limitNotice].filter((why) => why !== null).join('; ') || null
   }
