@@ -43,6 +43,12 @@ const attempts = (result: string, values: string) =>
   `router_attempts_total${on({ ...fleet, upstream: 'alpha', kind: 'first', result })} ${values}`
 const requests = (result: string, values: string, upstream = 'alpha', url = '2') =>
   `router_upstream_url_requests_total${on({ ...fleet, upstream, url, result })} ${values}`
+const refusals = (reason: string, values: string, chain = 'ETH1') =>
+  `router_requests_refused_total${on({ ...fleet, chain, reason })} ${values}`
+const moves = (reason: string, values: string, topic = 'newHeads', instance = 'a:7779') =>
+  `router_subscription_moves_total${on({ ...fleet, instance, upstream: 'alpha', topic, reason })} ${values}`
+const storeFailures = (values: string) =>
+  `router_cache_store_failures_total${on({ job: 'rpc/mainnet', instance: 'a:7779' })} ${values}`
 const onBackup = (values: string) => `router_backup_tier_serving${on(listener)} ${values}`
 const reorgs = (depth: string, values: string, chain = 'ETH1') =>
   `router_reorgs_total${on({ job: 'rpc/mainnet', instance: 'a:7779', chain, depth })} ${values}`
@@ -174,6 +180,42 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 6,
     labels: fleet,
     says: '10% of calls to ETH1 jsonrpc fail',
+  },
+  RouterRequestsRefused: {
+    broken: [
+      calls('success', '0+100x40'),
+      calls('refused', '0+300x40'),
+      refusals('invalid-params', '0+300x40'),
+      refusals('parse-error', '0+100x40'),
+    ],
+    // Fewer than half, few, a flood that ends, and a router that lacks a resource.
+    well: [
+      calls('success', '0+500x40'),
+      refusals('parse-error', '0+400x40'),
+      refusals('parse-error', '0+90x40', 'NEAR'),
+      refusals('parse-error', '0x4 400+400x4 2000x30', 'SOLANA'),
+      refusals('overloaded', '0+900x40', 'BASE'),
+    ],
+    also: [
+      {
+        when: 'no request becomes a call',
+        series: [refusals('parse-error', '0+200x40')],
+        from: 13,
+        to: 40,
+      },
+      {
+        when: 'the client pauses',
+        series: [
+          calls('success', '0+100x40'),
+          refusals('parse-error', '0+500x14 7000x4 7500+500x14 14500x4'),
+        ],
+        from: 12,
+        to: 38,
+      },
+    ],
+    at: 12,
+    labels: fleet,
+    says: '80% of requests to ETH1 jsonrpc are refused',
   },
   RouterLatencyHigh: {
     broken: [took('2', '0+900x30'), took('5', '0+1000x30'), took('+Inf', '0+1000x30')],
@@ -415,6 +457,35 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: { ...fleet, upstream: 'alpha', url: '2' },
     says: 'URL 2 of alpha of ETH1 jsonrpc fails or hangs in 30% of its requests',
   },
+  RouterUpstreamFailsInPart: {
+    broken: [requests('answered', '0+85x40'), requests('failed', '0+15x40')],
+    // Few of many, many of few, a burst, a slow node, and a dead one.
+    well: [
+      requests('answered', '0+96x60'),
+      requests('failed', '0+4x60'),
+      requests('answered', '0+6x60', 'beta'),
+      requests('failed', '0x3 1x3 2x3 3x3 4x3 5x3 6x3 7x3 8x9', 'beta'),
+      requests('answered', '0+100x60', 'gamma'),
+      requests('failed', '0x9 40 80 120 160x50', 'gamma'),
+      requests('answered', '0+90x60', 'delta'),
+      requests('overtaken', '0+10x60', 'delta'),
+      requests('failed', '0+10x60', 'epsilon'),
+    ],
+    also: [
+      {
+        when: 'it fails in bursts',
+        series: [
+          requests('answered', '0+100x60'),
+          requests('failed', '0+30x3 90x2 120+30x3 210x2 240+30x3 330x2 360+30x3 450x2 480+30x20'),
+        ],
+        from: 19,
+        to: 45,
+      },
+    ],
+    at: 16,
+    labels: { ...fleet, upstream: 'alpha', url: '2' },
+    says: 'URL 2 of alpha of ETH1 jsonrpc fails 15% of its requests',
+  },
   RouterOutOfResources: {
     broken: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1x20`],
     well: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1 0x20`],
@@ -537,6 +608,47 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 13,
     labels: { ...listener, topic: 'newHeads' },
     says: 'the next event of newHeads of ETH1 cannot be fetched',
+  },
+  RouterSubscriptionStalls: {
+    broken: [moves('stalled', '0x9 1x4 2x40')],
+    // One stall moves two topics. Connections end for other reasons.
+    well: [
+      moves('stalled', '0x9 1x60'),
+      moves('stalled', '0x9 1x60', 'logs'),
+      moves('other', '0+1x60'),
+    ],
+    also: [
+      {
+        when: 'it stalls at each replica once',
+        series: [moves('stalled', '0x4 1x60'), moves('stalled', '0x6 1x60', 'newHeads', 'b:7779')],
+        from: 7,
+        to: 60,
+      },
+      {
+        when: 'it stalls every quarter of an hour',
+        series: [moves('stalled', '0x4 1x14 2x14 3x14 4x14')],
+        from: 20,
+        to: 64,
+      },
+    ],
+    at: 15,
+    labels: { ...fleet, upstream: 'alpha' },
+    says: 'WebSockets of alpha of ETH1 jsonrpc stall',
+  },
+  RouterCacheStoreFails: {
+    broken: [storeFailures('0+30x40')],
+    well: [storeFailures('0+2x9 20x9 35x20')],
+    also: [
+      {
+        when: 'it answers now and then',
+        series: [storeFailures('0+30x4 120x3 150+30x4 270x3 300+30x4 420x3 450+30x9')],
+        from: 6,
+        to: 30,
+      },
+    ],
+    at: 6,
+    labels: { job: 'rpc/mainnet' },
+    says: 'the shared cache of rpc/mainnet fails',
   },
   RouterStickySessionsFail: {
     broken: [claims('local_hit', '0+90x30'), claims('error', '0+10x30')],
