@@ -90,7 +90,7 @@ export function viewOf(looks: readonly Look[]) {
       const runbook = isSticky ? 'sticky-sessions-fail' : '../concepts/cache'
       return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
-    ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients))),
+    ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients.refusals))),
     ...chains.flatMap(({ name, upstreams }) =>
       upstreams.flatMap((each) => found(name, each.name, ofUpstream(each))),
     ),
@@ -141,28 +141,19 @@ type Growth = ReturnType<typeof growthOf>
 
 /** Counters of all replicas, and their growth within the last minute. */
 function growthOf(all: readonly Pick<Facts, 'counts' | 'minute' | 'recent'>[]) {
-  const sum = (table: string, tables: readonly Facts['counts'][]): Counts => {
+  const sumOf = (tables: readonly Facts['counts'][]) => (table: string) => {
     const counts: Record<string, number> = {}
     for (const each of tables)
       for (const [word, count] of Object.entries(each[table] ?? {}))
         counts[word] = (counts[word] ?? 0) + count
-    return counts
+    return counts as Counts
   }
-  const growths = all.map(({ minute }) => minute.counts)
   return {
     seconds: Math.max(0, ...all.map(({ minute }) => minute.seconds)),
-    of: (table: string) => sum(table, growths),
-    total: (table: string) =>
-      sum(
-        table,
-        all.map(({ counts }) => counts),
-      ),
+    of: sumOf(all.map(({ minute }) => minute.counts)),
+    total: sumOf(all.map(({ counts }) => counts)),
     /** Attempts that show whether an upstream works only in part. */
-    recent: (table: string) =>
-      sum(
-        table,
-        all.map(({ recent }) => recent),
-      ),
+    recent: sumOf(all.map(({ recent }) => recent)),
   }
 }
 
@@ -214,19 +205,14 @@ function upstreamView(
     2 * badnessOf(state) + Number(fault !== null || isDayUsed)
   const worst = all.reduce((a, b) => (badness(b) > badness(a) ? b : a))
   const { replica: _, ...known } = worst
+  const where = (has: (each: UpstreamFacts) => boolean) => only(all.filter(has), replicas)
   const key = `${chain} ${known.name}`
   const attempts = growth.of(`${key} attempts`)
   return {
     ...{ key, ...known },
     /** Clauses that say where it is in this state, and where it has a fault. */
-    seenAt: only(
-      all.filter(({ state }) => state === known.state),
-      replicas,
-    ),
-    faultAt: only(
-      all.filter(({ fault }) => fault !== null),
-      replicas,
-    ),
+    seenAt: where(({ state }) => state === known.state),
+    faultAt: where(({ fault }) => fault !== null),
     methodLimits: all.flatMap((each) => each.methodLimits),
     ...trafficOf(key, 'attempts', growth),
     retries: totalOf(attempts, 'retry'),
@@ -276,7 +262,9 @@ function runbookOf({ resource, isStrain }: Facts['shortages'][number]): string {
   return resource === 'files' ? 'files-near-limit' : 'event-loop-delayed'
 }
 
-function ofChain(chain: ChainView, at: string, clients: Facts['clients']): readonly Problem[] {
+type TopClients = Facts['clients']['refusals']
+
+function ofChain(chain: ChainView, at: string, refusers: TopClients): readonly Problem[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
   const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
   const [tipAgeMs, slowest] = [chain.tipAgeMs ?? 0, chain.p99Seconds ?? 0]
@@ -295,7 +283,7 @@ function ofChain(chain: ChainView, at: string, clients: Facts['clients']): reado
   return [
     ['down', 'no-endpoint-serving', serving === 0 && dark, lastChange],
     [failed, 'error-ratio-high', failures(chain)],
-    ['odd', '../reference/errors', refusedText(chain, clients)],
+    ['odd', '../reference/errors', refusedText(chain, refusers)],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
     ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
     ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
@@ -317,10 +305,8 @@ const runbooks: Readonly<Record<UpstreamState, string>> = {
 type Timed = Pick<UpstreamFacts, 'latencyMs' | 'fault'> & { readonly count: number }
 /** How slow an upstream is against the fastest one; null: not slow, few calls, or a worse fault. */
 function slownessOf({ latencyMs, count, fault }: Timed, all: readonly Timed[]): string | null {
-  const [ownMs, fastestMs] = [
-    latencyMs ?? 0,
-    Math.min(...all.map((one) => one.latencyMs ?? Infinity)),
-  ]
+  const ownMs = latencyMs ?? 0
+  const fastestMs = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
   const isSlow = ownMs > Math.max(fastestMs * slow.times, fastestMs + slow.ms)
   if (!isSlow || count < slow.attempts || fault !== null) return null
   return `slow: ${time(ownMs / 1_000)} on average, the fastest one ${time(fastestMs / 1_000)}`
@@ -369,10 +355,7 @@ function failures({ errors, errorRatio }: Traffic) {
 }
 
 /** Clause such as `93 % of requests are refused: method-denied 900; all from 10.0.0.7 viem/2`. */
-function refusedText(
-  { refusals, requests }: ChainView,
-  { refusals: { perMinute, clients } }: Facts['clients'],
-) {
+function refusedText({ refusals, requests }: ChainView, { perMinute, clients }: TopClients) {
   const [count, [most]] = [totalOf(refusals), clients]
   if (count < refusing.count || count <= refusing.share * requests) return null
   // The clients are those of all chains.

@@ -112,11 +112,8 @@ export class Resources {
   }
 
   #lack(resource: Resource, code: string): void {
-    this.#add(
-      resource,
-      false,
-      `no ${names[resource] ?? resource} left${code}: ${remedies[resource]}`,
-    )
+    const name = names[resource] ?? resource
+    this.#add(resource, false, `no ${name} left${code}: ${remedies[resource]}`)
   }
 
   #add(resource: Strainable, isStrain: boolean, why: string): void {

@@ -47,8 +47,6 @@ export function totalOf(counts: Counts, begin = ''): number {
 const luck = 2
 /** Shares from which further bad attempts are more than that. Hedges overtake healthy nodes too. */
 const shares = { failed: 0.05, overtaken: 0.1 } as const
-/** Share of overtaken attempts from which a slow upstream is slow in every call. */
-const mostly = 0.5
 type Trouble = keyof typeof shares
 
 /**
@@ -93,7 +91,8 @@ export function troublesOf(
   const [overtaken, firsts] = [attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')]
   const failing = `${Math.round((failed / all) * 100)} % of attempts fail: ${countsText(errors)}`
   const share = percent(overtaken / firsts)
-  const lead = slowness && overtaken >= mostly * firsts ? `${slowness};` : 'hangs:'
+  // A node that hangs in some calls is slow on average, too.
+  const lead = slowness && overtaken >= firsts / 2 ? `${slowness};` : 'hangs:'
   const hanging = `${lead} another upstream overtook ${share} of its first attempts`
   return {
     failed: words('failed', failed, all, failing),
