@@ -8,7 +8,6 @@ import { age, clean, countsText, percent, span, time } from '../telemetry/format
 import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
 
 const runbooksUrl = 'https://github.com/rpc-router/rpc-router/blob/main/docs/runbooks/'
-const urlOf = (page: string) => new URL(`${page}.md`, runbooksUrl).href
 
 /** One line of the console or the page. */
 export interface Line {
@@ -87,7 +86,7 @@ function problemLines({ at, problems, failed }: View, columns: number): readonly
     const about = `${where} ${upstream} ${what}`
     const opens = upstream === null ? null : `${where} ${upstream}`
     return [
-      { text: first, tone, about, opens, runbook: urlOf(page) },
+      { text: first, tone, about, opens, runbook: `${runbooksUrl}${page}.md` },
       ...rest.map((part): Line => ({ text: `    ${part}`, tone, about })),
     ]
   })
@@ -215,7 +214,7 @@ export function detailsOf({ at, chains, problems }: View): ReadonlyMap<string, s
     chains.flatMap(({ upstreams }) =>
       upstreams.map((each) => {
         const rows = detailRows(each, at).filter(([, text]) => text)
-        const found = pages(each.key).map(({ runbook }) => urlOf(runbook))
+        const found = pages(each.key).map(({ runbook }) => runbooksUrl + runbook + '.md')
         const runbooks = [...new Set(found)].map((url) => ['Runbook', url] as const)
         const lines = [...rows, ...runbooks].map(([title, text]) => clean(title.padEnd(12) + text))
         return [each.key, lines.join('\n')] as const

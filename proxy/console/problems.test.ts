@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
-import { linesOf } from './lines.ts'
 import { viewOf } from './view.ts'
 
 const refusal = { at: at(90), atMs: undefined }
@@ -230,9 +229,9 @@ test('a fault, a state and a failing store name their replicas unless all share 
   ])
   expect(texts(full)).toEqual([named, `bad | a |  | ${fault}; it still serves -`])
   const pageFor = (...stores: (typeof answers | typeof sticky)[]) =>
-    linesOf(viewOf([someLook(someFacts(100, [], { stores }))]), 200)[0]?.runbook
-  expect(pageFor(answers)).toMatch(/main\/docs\/concepts\/cache\.md$/)
-  expect(pageFor(answers, sticky)).toMatch(/runbooks\/sticky-sessions-fail\.md$/)
+    viewOf([someLook(someFacts(100, [], { stores }))]).problems[0]?.runbook
+  expect(pageFor(answers)).toBe('cache-store-fails')
+  expect(pageFor(answers, sticky)).toBe('sticky-sessions-fail')
 })
 
 test('the worst comes first: no upstream serves, then why', () => {
@@ -294,6 +293,7 @@ test.each<[string, Upstream, Chain, string]>([
   ['a part that fails', first({ answer: 7, 'attempt-timeout': 3 }), {}, 'upstream-unreliable'],
   ['a limit', { state: 'cooldown', why: 'rate limited' }, {}, 'upstream-in-cooldown'],
   ['an answer that does not fit', { disputes: { sent: 1 } }, {}, 'integrity-violation'],
+  ['a flood of refusals', {}, { refused: { 'method-denied': 200 } }, 'requests-refused'],
   ['a finalized mismatch', { disputes: { mismatches: 1 } }, {}, 'finalized-mismatch'],
   ['a lost URL', { why: '1 of 2 URLs serving', urls: oneOfTwo }, {}, 'redundancy-lost'],
 ])('%s: the line links its runbook', (_name, a, chain, runbook) => {

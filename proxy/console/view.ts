@@ -29,7 +29,6 @@ const severities = ['down', 'bad', 'odd'] as const
 /** A possible problem; false or null: none. Start time in ISO 8601, if known. */
 type Problem = readonly [
   (typeof severities)[number],
-  /** Name of a page, relative to `docs/runbooks/`. */
   runbook: string,
   what: string | false | null,
   since?: string | null,
@@ -87,7 +86,7 @@ export function viewOf(looks: readonly Look[]) {
       const why = [...new Set(same.map((each) => each.why))].join('; ')
       const has = all.filter(({ stores }) => stores.some((each) => each.name === name))
       const isSticky = same.some(({ feature }) => feature === 'sessions')
-      const runbook = isSticky ? 'sticky-sessions-fail' : '../concepts/cache'
+      const runbook = isSticky ? 'sticky-sessions-fail' : 'cache-store-fails'
       return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
     ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients.refusals))),
@@ -283,7 +282,7 @@ function ofChain(chain: ChainView, at: string, refusers: TopClients): readonly P
   return [
     ['down', 'no-endpoint-serving', serving === 0 && dark, lastChange],
     [failed, 'error-ratio-high', failures(chain)],
-    ['odd', '../reference/errors', refusedText(chain, refusers)],
+    ['odd', 'requests-refused', refusedText(chain, refusers)],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
     ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
     ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
