@@ -185,6 +185,7 @@ test.each<[string, Upstream, Chain, string[]]>([
   ],
   ['few are refused', {}, { outcomes: { refused: 99 }, refused: { 'method-denied': 99 } }, []],
   ['half are refused', {}, { outcomes: { success: 200 }, refused: { 'parse-error': 200 } }, []],
+  ['the router lacks memory', {}, { refused: { overloaded: 200 } }, []],
   ['the chain pauses', {}, { tipAgeMs: 45_000 }, []],
 ])('%s', (_name, upstream, chain, expected) => {
   expect(problemsOf(upstream, chain)).toEqual(expected)

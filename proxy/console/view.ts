@@ -161,7 +161,9 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
-  const [cache, refusals] = [growth.of(`${name} cache`), growth.of(`${name} refused`)]
+  const cache = growth.of(`${name} cache`)
+  // A shortage of the router is a problem of its own.
+  const { overloaded: _, ...refusals } = growth.of(`${name} refused`)
   const outcomes = growth.of(`${name} outcomes`)
   const onBackup = all.filter(({ isOnBackup }) => isOnBackup)
   const flat = all.flatMap(({ replica, upstreams }) =>
@@ -176,7 +178,7 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
     onBackupAt: onBackup.length === 0 ? null : only(onBackup, replicas),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
-    /** Those of the last minute. */
+    /** Those of the last minute that are due to clients. */
     refusals,
     /** All of the last minute: calls, and requests that were refused before they became one. */
     requests: totalOf(outcomes) - (outcomes['refused'] ?? 0) + totalOf(refusals),
