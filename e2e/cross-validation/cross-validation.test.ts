@@ -98,10 +98,12 @@ async function ask(
   }
 }
 
-/** Makes node `at` return a wrong result, before the other nodes answer. */
+/** Makes node `at` return a wrong state, before the other nodes answer. */
 function forgeAt(at: number, result: string, delayMs = 0): void {
   const forge = (call: { id: unknown }) => JSON.stringify({ jsonrpc: '2.0', id: call.id, result })
-  nodes[at]?.faults.add({ kind: 'forged', forge })
+  // With another chain id, it would be out of service.
+  const methods = ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount', 'eth_call']
+  nodes[at]?.faults.add({ kind: 'forged', forge }, { methods })
   for (const node of nodes.filter((_, each) => each !== at))
     node.faults.add({ kind: 'slow', delayMs })
 }
