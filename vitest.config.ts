@@ -16,7 +16,7 @@ const slow = '**/*.slow.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */
 const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,decoders,grpc-interop}.test.ts'
 
-/** Starts with the suites that mostly wait, so that they do not run alone at the end. */
+/** Runs suites that mostly wait first. At the end, they would leave a core idle. */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project }: TestSpecification) => Number(project.name !== 'state')

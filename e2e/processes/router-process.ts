@@ -9,7 +9,7 @@ import { freePorts } from './free-ports.ts'
 import { routerConfig } from './router-config.ts'
 import { askRpc } from './rpc-client.ts'
 
-/** The program as shipped. */
+/** The bundled program, as released. */
 export const routerEntry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {

@@ -10,7 +10,7 @@ import type { SimNode } from '../upstream-sim/sim-node.ts'
 
 const timeoutMs = 60_000
 
-/** A config of a router with workers, with a port of its own and further settings. */
+/** Config of a router with workers on a free port. @param more further settings */
 export async function workersConfig(nodes: readonly SimNode[], more: object = {}) {
   const config = ethereumConfig(nodes)
   const [endpoint] = config['endpoints'] as readonly object[]
@@ -53,7 +53,7 @@ export async function readPage({ adminUrl }: Program, path: string) {
   return { status: answer.status, text: await answer.text() }
 }
 
-/** The sum of a metric. @param name begins its lines */
+/** Sum of the samples whose lines begin with `name`. */
 export async function sampleOf(program: Program, name: string): Promise<number> {
   const { text } = await readPage(program, '/metrics')
   const lines = text.split('\n').filter((line) => line.startsWith(name))
@@ -61,7 +61,7 @@ export async function sampleOf(program: Program, name: string): Promise<number> 
 }
 
 let account = 0
-/** A call for the balance of an account that no other call names. @param block of its state */
+/** A call for the balance of a fresh account, so that it is never cached. */
 export const balance = (block = 'latest') => ({
   ...{ jsonrpc: '2.0', id: 1, method: 'eth_getBalance' },
   params: [`0x${(account += 1).toString(16).padStart(40, '0')}`, block],
@@ -78,7 +78,7 @@ export async function ask({ urls }: Program, body: object, headers: Record<strin
   return { result, upstream: answer.headers.get('router-upstream'), headers: answer.headers }
 }
 
-/** Asks `count` times at once. */
+/** Sends `count` requests at once. */
 export function askAll(
   program: Program,
   count: number,

@@ -61,7 +61,7 @@ class Client {
   async read(): Promise<void> {
     if (await this.#once()) return
     const why = this.#why
-    // Until it has ended, the kernel may still queue connections for the worker that was killed.
+    // The kernel may still queue connections for a killed worker until its process has ended.
     await sleep(500)
     if (await this.#once()) return
     throw new Error(`a client that reconnected lost a read: ${why}, then ${this.#why}`)
@@ -97,7 +97,7 @@ class Client {
     return isAnswered
   }
 
-  /** The connection, which may also have been lost between two reads. */
+  /** The open connection; reconnects if it was lost between two reads. */
   async #connected(): Promise<Socket> {
     while (!this.#socket || this.#socket.destroyed) {
       const socket = connect({ port: this.#port, host: '127.0.0.1' }).on('error', () => {})
@@ -189,7 +189,7 @@ test('a worker that dies during its start is replaced', async () => {
   const config = await workersConfig(nodes, { workers: 2 })
   const { promise, resolve } = Promise.withResolvers<number>()
   const starting = startWorkers(workspace, config)
-  // Its pid is not known before the start, so every process of this machine is looked at.
+  // Nothing reports its pid during the start, so the test scans all processes.
   const file = `${workspace.directory}/router.yml`
   const poll = setInterval(() => {
     const found = processesWith(file).filter(({ isWorker }) => isWorker)

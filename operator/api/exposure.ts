@@ -11,7 +11,7 @@ function network(rule: string) {
   return text('A network.', { example: '10.0.0.0/8', max: 64, rules })
 }
 
-/** How the router knows the addresses of clients behind proxies. */
+/** How the router determines client addresses behind proxies. */
 export const proxyFields = {
   trustedProxies: list(
     'Networks or addresses of the proxies in front of the router. Behind them, clientAddressHeader names the client. Unset: the address of the connection is the client.',

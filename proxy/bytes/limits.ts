@@ -21,7 +21,7 @@ export const budgetLimits = {
   waitingShare: 1 / 2, // bytes that wait for clients; the rest is for active work
 }
 
-/** Open files, of those that are free when the process listens. */
+/** Shares of the file descriptors that are free once the process listens. */
 export const fileLimits = {
   share: 1 / 2, // that clients leave to connections to nodes and everything else,
   most: 8_192, // but at most this many

@@ -5,15 +5,15 @@ import type { Socket } from 'node:net'
 import { fileLimits } from './limits.ts'
 
 /*
- * Without a file left, a process can neither connect to nodes nor show what is wrong. Clients and
- * nodes therefore each leave some to the others, and both to the admin address and the stores.
+ * A process that runs out of file descriptors can neither reach nodes nor show what is wrong. So
+ * clients leave some to nodes, and both leave some to the admin address and the stores.
  */
 
 const isLinux = process.platform === 'linux'
 /** Limit of open files. Read at the start, since reading opens one. Null if unknown. */
 export const maxFiles = readMaxFiles()
 
-/** Null elsewhere than on Linux, and in a sandbox without the file. */
+/** Null on other systems than Linux, and in sandboxes that hide the file. */
 function readMaxFiles(): number | null {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8')
@@ -42,7 +42,7 @@ const { share, most, nodes } = fileLimits
 let reserved: number | null = null
 let takenByNodes = 0
 
-/** Files that clients leave. Counted once, when the process listens and has loaded its code. */
+/** Files that clients leave to others. Counted once, after the process has loaded its code. */
 function reserve(): number {
   if (maxFiles === null) return Infinity
   return (reserved ??= Math.min((maxFiles - (openFiles() ?? 0)) * share, most))
@@ -59,7 +59,7 @@ export function isForClients(socket: Socket): boolean {
 
 /**
  * Takes a file for a connection to a node.
- * @returns frees it; null if the rest is for others
+ * @returns a function that frees it; null if nodes have taken their share
  */
 export function takeFile(): (() => void) | null {
   if (takenByNodes >= reserve() * nodes) return null

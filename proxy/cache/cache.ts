@@ -201,7 +201,7 @@ class CachedRelay {
     if (this.#shared && reorgs !== null) void this.#shared.drop(textOf(key))
   }
 
-  /** @returns the answer that another process may use */
+  /** The answer to a key, for another process; null if there is none that it may use. */
   #peek(key: Key): ReturnType<Peek> {
     const { store, clock, pool } = this.#options
     if (this.#inFlight.has(key)) return 'in-flight'
@@ -219,7 +219,7 @@ class CachedRelay {
     return { ...own, storedWallMs, ttlMs, body: bytesOf(answer) }
   }
 
-  /** Looks for the answer at other processes; null if none has it. */
+  /** Asks other processes for the answer; null if none can have it. */
   #lookUp(call: Call, flight: InFlight, shared: AnswerSharing): Promise<Reply> | null {
     const { clock, chain, pool, policies } = this.#options
     const { method } = call
@@ -251,7 +251,7 @@ class CachedRelay {
     const reply = replyOf(answer, call)
     observeChain(call, reply.incoming, this.#options, answer.refusal)
     journal.cache = { verdict: 'hit', ageClass, why: null }
-    // The clock skew between machines exceeds the lifetime of other entries.
+    // Other entries live for less than the clock skew between machines.
     const isComparable = head < 0 || this.#shared?.isOneClock
     if (isComparable && expiresMs > clock.nowMs()) store.set(flight.key, entry)
     return reply

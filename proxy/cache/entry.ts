@@ -30,7 +30,7 @@ export interface Entry {
   readonly isEmpty: boolean
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
-  /** Lifetime, from when the answer was stored first. */
+  /** Lifetime, counted from when the answer was first stored. */
   readonly ttlMs: number
   /** Valid up to this head of the chain; -1 if no head can change it. */
   readonly head: number

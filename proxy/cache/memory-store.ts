@@ -17,8 +17,9 @@ const passingShare = 1 / 8
 type Named = Entry & { readonly key: string; readonly size: number }
 
 /**
- * Entries by hash, in two generations. When the young one is full, the old one is dropped as a
- * whole, which costs half as much per entry as evicting each. An entry in use stays.
+ * Entries by hash, in two generations. Once the young one is full, it becomes the old one, and the
+ * previous old one is dropped as a whole: half the cost of evicting entries one by one. Reading an
+ * old entry makes it young again.
  */
 class Generations {
   readonly #maxBytes: number
@@ -26,7 +27,7 @@ class Generations {
   #youngBytes = 0
   #old = new Map<number, Named>()
   #oldBytes = 0
-  /** Number of dropped entries. */
+  /** Number of entries dropped for lack of room. */
   evictions = 0
 
   constructor(maxBytes: number) {

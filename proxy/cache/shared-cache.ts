@@ -34,19 +34,19 @@ export interface SharedFigures {
 /** The key of a call, or that of a slice of logs. */
 export type AnswerKey = Key | string
 
-/** The answer that this process has; null if it has none, and may not get one. */
+/** The answer that this process has; null if it has none and is not fetching it. */
 export type Peek = (key: Key) => SharedEntry | 'in-flight' | null
 
 /** Shares the answers of one chain and interface with other processes. */
 export interface AnswerSharing extends Pick<SharedCache, 'figures' | 'keep' | 'drop' | 'reorged'> {
-  /** Whether the processes have the same clock, so that even short lifetimes are comparable. */
+  /** Whether all processes use one clock, so that short lifetimes can be compared. */
   readonly isOneClock?: boolean
   /**
    * Looks an answer up, and waits briefly for one that another process is fetching.
    * @param adopt converts the entry for the call; null if the call cannot use it
-   * @param mayWait false if the call must not wait for another process
-   * @param lifetimeMs of such an answer
-   * @returns null if no process has it, and nothing is to be kept or dropped
+   * @param mayWait whether the call may wait for another process that is fetching the answer
+   * @param lifetimeMs how long such an answer stays valid
+   * @returns null if no process can have it, so that nothing needs to be kept or dropped
    */
   lookUp<T>(
     key: AnswerKey,

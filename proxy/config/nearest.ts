@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Our names for words of other programs, where typos are not what went wrong. */
+/** Our names for keys and commands of other programs, which are not typos. */
 const synonyms = new Map(
   Object.entries({
     ...{ start: 'run', serve: 'run', check: 'validate', lint: 'validate', verbose: 'log-level' },

@@ -42,7 +42,7 @@ export interface ParsedConfig {
   readonly specSources: readonly string[]
   /** Locates a path such as `endpoints[0].chain-id`, or its nearest ancestor. */
   readonly locate: Locate
-  /** Whether a short config accepts that chains have no WebSocket URL, because it does not say. */
+  /** Whether a short config leaves open what to do without a WebSocket URL. */
   readonly impliesNoSockets: boolean
   /** Values that must never be printed. */
   readonly hidden: () => readonly string[]

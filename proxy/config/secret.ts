@@ -136,7 +136,7 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
   })
 }
 
-/** Matches a whole segment of a path, a value of a query, or a word of a header. */
+/** Matches an entire path segment, query value, or word of a header value. */
 const segment = (pattern: string, flags = '', end = '[/?#&\\s]') =>
   RegExp(`(?<=^|[/=\\s])(?:${pattern})(?=$|${end})`, flags)
 

@@ -136,7 +136,7 @@ function fitted(cells: readonly string[], { columns, nameWidth }: Layout): strin
   return cutTo(columns, shown.join(' ').trimEnd())
 }
 
-/** Marks the cut: half a port would be another one. */
+/** Shortens a text, visibly: half a port number would look like another port. */
 function cutTo(length: number, text: string): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text
 }

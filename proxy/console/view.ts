@@ -36,7 +36,7 @@ type Problem = readonly [
 
 /** Thresholds for calls in the last minute: a minimum count, and minimum shares of the total. */
 const failing = { count: 3, share: 0.02, isDown: 0.9 } as const
-/** Thresholds for refusals in the last minute. Some clients always make mistakes. */
+/** Thresholds for refusals in the last minute. A few are normal. */
 const refusing = { count: 100, share: 0.5 } as const
 /** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
 const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
@@ -162,7 +162,7 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
   const cache = growth.of(`${name} cache`)
-  // A shortage of the router is a problem of its own.
+  // The router's own shortages have a line of their own.
   const { overloaded: _, ...refusals } = growth.of(`${name} refused`)
   const outcomes = growth.of(`${name} outcomes`)
   const onBackup = all.filter(({ isOnBackup }) => isOnBackup)
@@ -178,7 +178,7 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
     onBackupAt: onBackup.length === 0 ? null : only(onBackup, replicas),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
-    /** Those of the last minute that are due to clients. */
+    /** Refusals of the last minute that clients caused. */
     refusals,
     /** All of the last minute: calls, and requests that were refused before they became one. */
     requests: totalOf(outcomes) - (outcomes['refused'] ?? 0) + totalOf(refusals),
@@ -337,7 +337,7 @@ function ofUpstream(each: UpstreamView): readonly Problem[] {
     ...Object.values(troubles).map((what): Problem => {
       return ['odd', unreliable, isServing(state) && what]
     }),
-    ['odd', unreliable, !troubles.overtaken?.startsWith(`${slowness}`) && slowness],
+    ['odd', unreliable, slowness && !troubles.overtaken?.includes(slowness) && slowness],
     ['odd', doubtful, fault === null && disputes && `its answers are doubtful: ${disputes}`],
     ...limits.map((limit): Problem => ['odd', runbooks.cooldown, limit]),
   ]
@@ -359,7 +359,7 @@ function failures({ errors, errorRatio }: Traffic) {
 function refusedText({ refusals, requests }: ChainView, { perMinute, clients }: TopClients) {
   const [count, [most]] = [totalOf(refusals), clients]
   if (count < refusing.count || count <= refusing.share * requests) return null
-  // The clients are those of all chains.
+  // The list of clients covers all chains.
   const others = perMinute - (most?.perMinute ?? 0)
   const from = others <= 0 ? 'all' : others < count / 2 ? 'most' : null
   const sender = most && from ? `; ${from} from ${most.address} ${most.userAgent ?? ''}` : ''

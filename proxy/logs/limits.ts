@@ -7,26 +7,26 @@ import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { anyUpstream, isExcluded } from '../upstream/wanted.ts'
 
-/** Filters whose density is known. */
+/** Number of filters whose density is remembered. */
 const maxFilters = 1_000
-/** Share of older answers in a density, after each answer. */
+/** Weight that older answers keep in a density after each new one. */
 const memory = 0.75
 /** Answers of the full size after which requests get twice as many blocks. */
 const winsToGrow = 16
-/** Share of a new request in the time of requests. */
+/** Weight of the latest request in the average duration. */
 const weight = 0.1
 
-/** How many logs and bytes of logs a filter has per block, by its last answers. */
+/** How many logs, and bytes of logs, a filter has per block, according to its latest answers. */
 export class Density {
-  /** Blocks that show it; older ones count less. */
+  /** Number of blocks observed, weighted towards the latest answers. */
   blocks = 0
   #logs = 0
   #bytes = 0
-  /** Blocks of a request that nodes can serve. */
+  /** Largest request, in blocks, that nodes can serve. */
   #most: number
   /** Answers of that size. */
   #wins = 0
-  /** Whether the next request is the first of a size that may be too much work. */
+  /** Whether the next request is the first of a larger size, which may be too much work. */
   isProbe = false
 
   constructor(most = Infinity) {
@@ -61,7 +61,7 @@ export class Density {
   refused({ limits, blocks }: RangeRefusal, size: number): number {
     const cutTo = blocks !== null && blocks < size ? blocks : Math.ceil(size / 2)
     this.isProbe = false
-    // Otherwise the limit of the URL and the density tell how many blocks it accepts.
+    // In other cases, the URL's limit and the density determine how many blocks it accepts.
     if (limits === 'work' || (limits === 'results' && !this.isKnown))
       this.#most = Math.min(this.#most, cutTo)
     return cutTo
@@ -71,9 +71,9 @@ export class Density {
 /** The ranges that the upstreams of a pool accept. */
 export class RangeLimits {
   readonly #pool: Pick<Pool, 'upstreams' | 'pick'>
-  /** By filter; the first was used the longest ago. */
+  /** By filter, least recently used first. */
   readonly #densities = new Map<string, Density>()
-  /** Time of a request. */
+  /** Average duration of a request. */
   requestMs = 50
 
   constructor(pool: Pick<Pool, 'upstreams' | 'pick'>) {
@@ -119,7 +119,7 @@ export class RangeLimits {
     return Math.max(1, ...all)
   }
 
-  /** Whether an upstream has returned about as many logs as so many blocks have. */
+  /** Whether some upstream has already returned as many logs as this many blocks should have. */
   isProven(call: Call, size: number, density: Density): boolean {
     const urls = this.serving(call).flatMap((each) => each.urls)
     const logs = density.logsIn(size)

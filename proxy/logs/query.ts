@@ -18,7 +18,7 @@ import type { Slices } from './slices.ts'
 
 /** The blocks of a query. */
 export interface AskedRange extends Range {
-  /** The last block as asked. It is above `to` if no node can have it yet. */
+  /** The end that the client asked for. Above `to` if no node can have that block yet. */
   readonly askedTo: number
   /** The head when the query arrived. Nodes may lack the blocks above it, or have them. */
   readonly head: number
@@ -51,9 +51,9 @@ export interface LogsContext {
 }
 
 /**
- * The blocks of a query. A node may have blocks above the head, which is polled, so an explicit end
- * is never lowered. Null if only the node can tell the blocks: another tag, an empty range, or all
- * of them above the head.
+ * The blocks of a query. The head is polled, so nodes may have blocks above it, and an explicit end
+ * is never lowered. Null if only the node knows the blocks: for another tag, an empty range, or a
+ * range that begins above the head.
  */
 export function rangeOf({ method: { block } }: Call, head: number): AskedRange | null {
   if (block.kind !== 'range') return null
@@ -63,7 +63,7 @@ export function rangeOf({ method: { block } }: Call, head: number): AskedRange |
   return from <= Math.min(to, head) ? { from, to, askedTo, head } : null
 }
 
-/** The call with the number of the block that a node has for `safe` or `finalized` at its end. */
+/** The call with `safe` or `finalized` at its end replaced by the number that a node reports. */
 export async function withoutTag(call: Call, context: LogsContext): Promise<Call> {
   const { block } = call.method
   const tag: BlockTag = block.kind === 'range' && block.to.kind === 'tag' ? block.to.tag : 'latest'

@@ -10,7 +10,7 @@ import { readLogs, sizeOf } from './log-list.ts'
 const sliceBlocks = 1_024
 /** Slices that a query loads from the shared store. */
 const maxLoaded = 64
-/** Memory of a log in addition to its text. */
+/** Memory that a log takes in addition to its text. */
 const logBytes = 64
 
 /** Some blocks of a slice. */

@@ -23,13 +23,13 @@ const MiB = 1024 * 1024
 export const atOnce = 4
 /** Length of a part to aim at: larger while the whole answer is short enough for the memory. */
 const wanted = { untilBytes: 2 * MiB, bytes: MiB / 2, thenBytes: MiB / 4 } as const
-/** Blocks of a first request, and of the next ones as a multiple of those that show the density. */
+/** Blocks of the first request; later ones grow by this factor over the blocks seen so far. */
 const sample = { blocks: 50, growth: 8 } as const
 /** Attempts that the journal of a query retains. */
 const maxAttempts = 100
-/** Cuts after errors that do not say what they limit, before the client gets the error. */
+/** How often a range is halved after errors of unknown cause, before the client gets the error. */
 const maxGuesses = 3
-/** Share of the blocks that fitted before: blocks differ, and parts wait for their order. */
+/** Share of the measured range to suggest: blocks differ, and parts wait for their order. */
 const margin = 0.5
 /** How often the newest logs are read if the chain changes meanwhile. */
 const recentTries = 3
@@ -42,7 +42,7 @@ export function tooLong({ call, range }: LogsQuery, fits: number, why: string): 
   return new RelayError(errorKinds.logsRange, message)
 }
 
-/** Every node refused a part of the query, not for its range: the client gets the error. */
+/** Every node refused a part of the query for another reason than its range. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly reply: Reply
@@ -94,7 +94,7 @@ export class SplitQuery {
   readonly #isRefused: boolean
   #readBytes = 0
 
-  /** @param isRefused whether nodes refused it as a whole */
+  /** @param isRefused whether nodes have refused the whole range */
   constructor(query: LogsQuery, context: LogsContext, isRefused = false) {
     this.#isRefused = isRefused
     const { signal } = query.call
@@ -128,13 +128,13 @@ export class SplitQuery {
     const { density, range } = this.query
     const most = this.most(only)
     const bytes = this.#readBytes < wanted.untilBytes ? wanted.bytes : wanted.thenBytes
-    // A query that is cut anyway shows the density by small requests first.
+    // A query that must be cut anyway starts small, to measure the density.
     const isCut = this.#isRefused || most < sizeOf(range)
     const shown = isCut ? Math.max(sample.blocks, density.blocks * sample.growth) : Infinity
     return Math.max(1, Math.min(most, density.blocksOf({ bytes }), Math.ceil(shown)))
   }
 
-  /** One part at a time while nodes may refuse it for its logs or work. */
+  /** One part at a time while its logs or its work may be too much for nodes. */
   get #mostAhead(): number {
     const { call, density } = this.query
     if (density.isProbe) return 1
@@ -157,7 +157,7 @@ export class SplitQuery {
         if (!first) return
         const { to, logs } = await first.part
         read = to - from + 1
-        // If nothing after it was requested yet, the rest is divided anew.
+        // With no later request in flight, the rest is divided again.
         if (ahead.length === 0) at = to + 1
         else if (to < first.to)
           ahead.unshift({ to: first.to, part: this.#begin({ from: to + 1, to: first.to }).part })
@@ -237,14 +237,14 @@ export class SplitQuery {
     const { to } = range
     const whole = this.#size() < sizeOf(range) ? null : await this.#first(range)
     if (whole?.to === to) return whole
+    const known = Math.min(to, this.query.range.head)
     for (let each = 0; each < recentTries; each++) {
       const most = this.most()
       const best = this.#serving().filter(({ blocks }) => blocks >= most)
       const names = best.map(({ upstream }) => upstream.name)
-      const before = await this.#hashOf(Math.min(to, this.query.range.head), names)
+      const before = await this.#hashOf(known, names)
       const logs = before && (await this.#fetch(range, before.upstream).catch(noLogs))
-      const after =
-        logs && (await this.#hashOf(Math.min(to, this.query.range.head), [before.upstream]))
+      const after = logs && (await this.#hashOf(known, [before.upstream]))
       if (after && after.hash === before.hash) return { to, logs }
     }
     const message = 'the newest logs changed each time they were read; retry'
@@ -310,13 +310,13 @@ export class SplitQuery {
       const piece = withRange(call, range.from, this.#askedTo(range), journal, floor)
       const directives = { ...call.directives, only: isChoice ? able : only }
       const reply = await relay({ ...piece, directives })
-      // Another upstream's error may be the one that is returned.
+      // The reply may carry the error of another upstream.
       const limit = size > 1 ? rangeLimitIn(journal) : null
       const mayFit = !isChoice || able.some((name) => this.#answered.has(name))
       const isGuess = size > 1 && mayFit && isUnclear(reply.refusal) && !limit && mayGuess()
       if (reply.refusal && (limit || isGuess)) {
         release(reply.incoming.body)
-        // The last block goes alone if its open end is refused.
+        // If an end above the head is refused, the last block is requested by itself.
         if (this.#askedTo(range) > range.to) outcome = size - 1
         else outcome = limit ? density.refused(limit, size) : Math.ceil(size / 2)
       } else outcome = await this.#outcomeOf(reply, range, journal)
@@ -325,14 +325,14 @@ export class SplitQuery {
       for (const name of able) this.#failed.add(name)
     } finally {
       const count = typeof outcome === 'number' ? 0 : outcome.logs.length
-      // An open end shows nothing about the length of a range.
+      // An end above the head says nothing about the accepted length.
       if (this.#askedTo(range) === range.to) limits.learn(journal.attempts, size, density, count)
       this.#record(journal, range)
     }
     return outcome
   }
 
-  /** The end of a request: the last one has that of the query, which may be far above the head. */
+  /** The end of a request. The last one keeps the client's, which may be far above the head. */
   #askedTo({ to }: Range): number {
     const { range } = this.query
     return to === range.to ? range.askedTo : to
@@ -384,7 +384,7 @@ export function rangeLimitIn({ attempts }: Journal): RangeLimit | null {
   return failures.findLast((each) => each?.range)?.range ?? null
 }
 
-/** Whether a smaller range may help: the node refuses the call, not for its method or params. */
+/** Whether a smaller range may help: the refusal blames neither the method nor the params. */
 export function isUnclear(refusal: FailureClass | null): boolean {
   return refusal?.origin === 'node' && refusal.retry && refusal.limit === null
 }

@@ -23,7 +23,7 @@ interface Witness {
 
 interface Verified {
   readonly logs: LogList
-  /** False without a second upstream, or if two differ and nobody can tell: never cached. */
+  /** False if no second upstream answered, or if two differ and nothing decides: never cached. */
   readonly isProven: boolean
 }
 
@@ -31,7 +31,7 @@ interface Verified {
  * Compares logs of final blocks with those of a second upstream, of another group if there is one.
  * Where they differ, the receipts that match the header of the block decide.
  * @param ask returns the logs of an upstream, or null if it does not answer
- * @returns the right logs; if nobody can tell, the longer list, since nodes omit logs more often
+ * @returns the right logs; if nothing decides, the longer list, because nodes omit logs more often
  * than they invent them
  */
 export async function verified(
@@ -63,7 +63,7 @@ export async function verified(
   return { logs, isProven: false }
 }
 
-/** The right logs of two witnesses; reports the wrong one. Null if nobody can tell. */
+/** Decides between two witnesses, and reports the wrong one. Null if nothing decides. */
 async function decided(
   query: LogsQuery,
   witnesses: readonly Witness[],
@@ -80,7 +80,7 @@ async function decided(
     for (const { upstream, logs } of witnesses) {
       const own = logs.filter((log) => log.block === block)
       if (differing(own, truth).length > 0) wrong.add(upstream)
-      // A node may write more in a log than in a receipt.
+      // Nodes may add fields to a log that its receipt lacks.
       else right.set(block, own)
     }
   }

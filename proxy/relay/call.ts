@@ -126,8 +126,8 @@ export interface RelayObserver {
   attemptEnded(call: Call, attempt: AttemptRecord): void
   breakerChanged(open: boolean): void
   /**
-   * Logs of final blocks contradict the header of a block: `wrong`, with that upstream. Or those of
-   * two upstreams differ, and no receipts decide: `undecided`, with both.
+   * Logs of final blocks are wrong. `wrong` names the upstream whose logs contradict a header;
+   * `undecided` names two upstreams that differ where no receipts decide.
    */
   logsMismatched?(call: Call, upstreams: readonly string[], verdict: LogsVerdict): void
 }
@@ -225,7 +225,7 @@ export interface LogsNote {
   requests: number
   /** Blocks whose logs a second upstream has returned too. */
   verifiedBlocks: number
-  /** Blocks of requests whose logs differ between two upstreams, where nothing decides. */
+  /** Blocks requested from two upstreams whose logs differ, with nothing to decide between them. */
   disputedBlocks: number
   /** Upstreams whose logs contradict the header of a block. */
   readonly wrong: string[]
@@ -278,7 +278,7 @@ export class Journal {
   mayStream = false
   /** Its connection has other calls in flight, or it is part of a batch. */
   isOneOfMany = false
-  /** A refusal of its range of blocks ends it: smaller ranges follow. */
+  /** A refusal of its block range ends the relay, because the caller asks for smaller ranges. */
   isCuttable = false
   /** Upstream whose empty answer needs confirmation by another one; it is tried last. */
   unconfirmed: string | null = null

@@ -10,7 +10,7 @@ import { RelayError } from './errors.ts'
 import type { Relay } from './relay.ts'
 import { isStreamFailure } from './streamed-answer.ts'
 
-/** A call of another JSON-RPC method, otherwise like the client's; null if it cannot be made. */
+/** The client's call with another JSON-RPC method; null if its request cannot carry one. */
 export function ownCall(
   call: Call,
   chain: Chain,

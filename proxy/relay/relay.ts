@@ -218,7 +218,7 @@ class FailoverAttempts implements AttemptOwner {
   #mayRetry(failed: Exchange, nowMs: number): boolean {
     const { retryLimit } = this.#context.config.now
     const { range, retry = true } = failed.failure ?? {}
-    // Other upstreams may have the same limit, and each refusal costs as much as an answer.
+    // Others probably have the same limit, and a refused request costs as much as an answered one.
     const isCut = this.#call.journal.isCuttable && range && range.limits !== 'work'
     if (!retry || isCut || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false

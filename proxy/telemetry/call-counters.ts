@@ -67,7 +67,7 @@ export function attemptCounter(registry: Registry) {
   const total = counterCells(registry, series.attempts)
   const byUrl = counterCells(registry, series.urlRequests)
   const duration = histogramCells(registry, series.attemptDuration)
-  /** Starts the counters of an upstream at 0, but for failure classes: those of URLs count all. */
+  /** Starts the counters of an upstream at 0, except those by failure class, which are too many. */
   const start = (upstream: Labels, urls: readonly UrlRecord[]) => {
     for (const kind of attemptKinds)
       for (const result of faultless) total({ ...upstream, kind, result })

@@ -56,7 +56,7 @@ export function createEventLog({ logger, clock }: EventLogOptions) {
       const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
-    /** Logs upstreams that begin or end to work in part, from their recent attempts. */
+    /** Logs when an upstream starts to work only in part, and when it recovers. */
     sampled: troubleLog(logger),
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
     poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
@@ -66,7 +66,7 @@ export function createEventLog({ logger, clock }: EventLogOptions) {
   }
 }
 
-/** An upstream that no longer serves has lines about its state instead. */
+/** Other lines report upstreams that stop serving altogether. */
 function troubleLog(logger: Logger) {
   const named = new Set<string>()
   return (recent: Tables, pools: readonly SeenPool[]) => {

@@ -11,9 +11,9 @@ interface Counted {
 }
 
 const everyMs = 10_000
-/** Number of samples in a minute, and those of attempts in five. */
+/** Number of samples to keep: a minute of all counters, five minutes of attempts. */
 const samples = { minute: 6, attempts: 30 } as const
-/** With fewer attempts in the last minute, earlier ones of an upstream count too. */
+/** Below this many attempts in the last minute, earlier attempts of an upstream count too. */
 const enough = 60
 const ofAttempts = / (attempts|urls)$/
 

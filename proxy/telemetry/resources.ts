@@ -21,7 +21,7 @@ const otherRemedies = {
 } as const
 type Resource = keyof typeof remedies
 type Strainable = Resource | keyof typeof otherRemedies
-/** Other words than the label of the metric. */
+/** Names to print where the label of the metric is not a word. */
 const names: Readonly<Partial<Record<Strainable, string>>> = {
   'kernel-memory': 'kernel memory',
   'buffered-bytes': 'memory for buffered requests and answers',

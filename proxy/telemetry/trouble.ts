@@ -43,16 +43,16 @@ export function totalOf(counts: Counts, begin = ''): number {
   return total
 }
 
-/** Bad attempts that are bad luck. */
+/** Number of bad attempts to put down to bad luck. */
 const luck = 2
-/** Shares from which further bad attempts are more than that. Hedges overtake healthy nodes too. */
+/** Shares of all attempts that further bad ones must reach. Hedges overtake healthy nodes too. */
 const shares = { failed: 0.05, overtaken: 0.1 } as const
 type Trouble = keyof typeof shares
 
 /**
  * What is wrong with an upstream that works in part, in words; null: nothing.
  * @param attempts counts by `kind result` @param urls counts by `position result`, probes included
- * @param ease factor of the shares: an upstream in trouble is not well again at the same share
+ * @param ease multiplies the shares: an upstream in trouble must improve beyond them
  * @param slowness how slow its average call is, in words; null: not slow, or unknown
  */
 export function troublesOf(
@@ -67,7 +67,7 @@ export function troublesOf(
   const ofUrl = (kind: Trouble, position = '') => {
     const [failed, hung] = [urls[`${position} failed`] ?? 0, urls[`${position} overtaken`] ?? 0]
     const all = totalOf(urls, `${position} `)
-    // The state of a URL that answers nothing says so.
+    // If a URL answers nothing, its state already says so.
     if (all === failed + hung) return null
     const isFailing = isTrouble('failed', failed, all)
     if (kind === 'failed') return isFailing ? `failed ${failed} of ${all} requests` : null
@@ -83,7 +83,7 @@ export function troublesOf(
       return positions.length > 1 ? `URL ${position} of ${positions.length} ${part}` : part
     })
     const all = [...whole, ...parts]
-    // The clause of the only URL would say the same again.
+    // With one URL, its clause would repeat that of the upstream.
     return all.slice(0, positions.length > 1 ? Infinity : 1).join('; ') || null
   }
   const errors = failuresOf(attempts)

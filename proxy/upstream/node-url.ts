@@ -104,7 +104,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
     return this.verified === true && this.declaredAddons.every((addon) => this.addons.has(addon))
   }
 
-  /** Another process has found that it passes. */
+  /** Records that another process has verified it. */
   pass(): void {
     this.verified = true
     this.addons = new Set(this.declaredAddons)

@@ -8,13 +8,13 @@ const firstBlocks = 2_000
 const winsToGrow = 8
 /** Logs per request that every provider accepts. */
 const firstLogs = 100
-/** Share of a limit of logs that a request aims at, since blocks differ. */
+/** Share of a limit of logs that a request aims at, because blocks differ. */
 const fill = 0.8
 /** A learned limit is probed again after this time, because a plan may change. */
 const learnedMs = 60 * 60_000
-/** How long too much work for one filter bounds the first requests of others. */
+/** How long a filter that was too much work bounds the first requests of other filters. */
 const workMs = 10 * 60_000
-/** Lowest such bound, so that one costly filter hardly slows others. */
+/** Minimum of that bound, so that one costly filter hardly slows down others. */
 const leastWork = 50
 
 /**
@@ -31,7 +31,7 @@ export class RangeLimit {
   #fixedUntilMs: number | null = null
   /** Most logs of an answer. */
   #returned = 0
-  /** Logs that were not too many for it; Infinity while none were too many. */
+  /** Most logs that it accepts; Infinity until it refuses some number. */
   #maxLogs = Infinity
   #maxLogsUntilMs = 0
   #workBlocks = Infinity
@@ -64,7 +64,7 @@ export class RangeLimit {
     return 2 * Math.max(firstLogs, this.#returned)
   }
 
-  /** Logs that it surely returns for one request. */
+  /** Most logs that it is known to return for one request. */
   get provenLogs(): number {
     return Math.max(firstLogs, this.#returned)
   }
@@ -99,7 +99,7 @@ export class RangeLimit {
     this.#workUntilMs = this.#clock.nowMs() + workMs
   }
 
-  /** @param logs expected from the refused request; more in fact if blocks differ a lot */
+  /** @param logs estimate for the refused request, which may have had more */
   refusedLogs(logs: number): void {
     // Either these blocks have many more logs, or the node accepts fewer than before.
     if (logs <= this.#returned) this.#returned /= 2

@@ -28,7 +28,7 @@ export class SharedHeads {
 
   /**
    * @param scope the chain and interface
-   * @param isOneMachine whether all processes reach nodes alike, so that one may verify for all
+   * @param isOneMachine whether all processes share a machine, so that one verifies for all
    */
   constructor(store: HeadStore, scope: string, isOneMachine = false) {
     this.#store = store
@@ -91,7 +91,7 @@ export class SharedHeads {
     return `h:${this.#scope}:${upstream}:${printable}`
   }
 
-  /** Two URLs may differ only in their keys, which are not printed. */
+  /** Has the position, because URLs may differ only in API keys, which are not printed. */
   #verifiedKeyOf(upstream: string, url: NodeUrl): string {
     return `v:${url.position}:${this.#keyOf(upstream, url)}`
   }

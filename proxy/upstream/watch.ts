@@ -185,7 +185,7 @@ export class Watch {
     }
   }
 
-  /** At most every 10 s, since a URL may fail in some calls only. */
+  /** Verifies at most every 10 s, because a URL may fail in only some of its calls. */
   async #verifyReturned(upstream: Upstream, url: NodeUrl): Promise<void> {
     const nowMs = this.#options.clock.nowMs()
     if (nowMs - url.returnedMs < returnIntervalMs) return

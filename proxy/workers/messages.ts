@@ -18,7 +18,7 @@ export interface Start {
   readonly snapshot: ConfigSnapshot
   /** The unix socket of this worker's pages. */
   readonly pages: string
-  /** Directory of the socket `store` of the common store, and of the table `owners`. */
+  /** Directory of the shared store's socket, `store`, and of the table `owners`. */
   readonly directory: string
   /** The file descriptor of the recording; null: none. */
   readonly recording: number | null
@@ -44,7 +44,7 @@ export type PeerMessage =
   | Pull
   | { readonly kind: 'pulled'; readonly id: number; readonly entry: SharedEntry | null }
   | { readonly kind: 'reorged'; readonly scope: string }
-  /** It has ended, or does not serve yet. */
+  /** The worker has ended or is not serving yet. */
   | { readonly kind: 'gone' }
 
 /** Asks a worker for an answer. */

@@ -126,7 +126,7 @@ export class WorkerPages {
     this.#pool = new Pool('http://localhost', { socketPath, connections: 4, pipelining: 1 })
   }
 
-  /** @returns null if the worker does not answer */
+  /** Null if the worker does not answer in time. */
   async read(path: string): Promise<{ readonly status: number; readonly text: string } | null> {
     try {
       const signal = AbortSignal.timeout(maxAnswerMs)

@@ -17,9 +17,9 @@ export function createOwnerTable(path: string): void {
 }
 
 /**
- * The worker that fetched a key last, for all workers: a file in memory. A read and a write take
- * 2 us, a message to another worker takes 80. A collision, or a slot that two workers write at
- * once, costs one needless pull.
+ * Tells all workers which of them last fetched a key, in a file that is kept in memory. A read and
+ * a write take 2 us, a message to another worker takes 80. A hash collision, or a slot that two
+ * workers write at once, costs one needless pull.
  */
 export class OwnerTable {
   readonly #file: number
@@ -27,7 +27,7 @@ export class OwnerTable {
   readonly #clock: Clock
   readonly #slot = new Uint32Array(slotBytes / 4)
 
-  /** @param worker the number of this one */
+  /** @param worker number of this worker */
   constructor(path: string, worker: number, clock: Clock) {
     this.#file = openSync(path, 'r+')
     this.#worker = worker

@@ -14,8 +14,8 @@ const maxBodyBytes = 2 * 1024 * 1024
 type Pulled = SharedEntry | null
 
 /**
- * The answers of all workers. A worker claims each key that it fetches, and the others pull the
- * answer from its cache when a client asks for it: most answers are read at one worker alone, and
+ * Shares answers among workers. A worker claims each key that it fetches, and others pull the
+ * answer from its cache when a client asks for it. Most answers are read at one worker only, so
  * storing all of them in one place would cost as much as the calls.
  */
 export class PeerAnswers {
@@ -43,7 +43,7 @@ export class PeerAnswers {
   share(scope: string, onReorg: () => void, peek: Peek): AnswerSharing {
     this.#scopes.set(scope, { onReorg, peek })
     return {
-      // There is no store that could fail.
+      // Without a store, nothing can fail.
       figures: { failures: 0, broken: 0 },
       isOneClock: true,
       lookUp: (key, adopt, mayWait, lifetimeMs = Infinity) =>

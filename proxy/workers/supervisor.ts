@@ -57,7 +57,7 @@ interface Worker {
   readonly process: ChildProcess
   readonly pages: WorkerPages
   hasStarted: boolean
-  /** Settles once it listens, or has ended. */
+  /** Settles once the worker listens or has ended. */
   readonly settled: PromiseWithResolvers<void>
   /** Receives the answer to the config that it prepares. */
   prepared: (refusal: Refusal | null) => void

@@ -12,7 +12,7 @@ interface Sibling {
 interface Case {
   /** Series with which the alert fires, a value per minute. */
   readonly broken: readonly string[]
-  /** Series with which the alert does not fire, at any minute. */
+  /** Series for which the alert never fires. */
   readonly well: readonly string[]
   /** Series that flap, the first event, and a total outage, as far as the alert knows them. */
   readonly also: readonly Sibling[]
@@ -67,7 +67,7 @@ const config = (instance: string, hash: string, values: string) =>
   `router_config_info${on({ job: 'rpc/mainnet', instance, hash })} ${values}`
 const violations = (check: string, values: string) =>
   `router_integrity_violations_total${on({ ...fleet, upstream: 'alpha', check })} ${values}`
-/** Whether the first and the second URL serve. */
+/** Series for an upstream of two URLs: 1 while a URL serves, else 0. */
 const urls = (first: string, second: string, upstream = 'alpha') =>
   [first, second].map((values, at) => {
     const labels = { ...listener, upstream, tier: 'primary', url: String(at + 1) }

@@ -5,12 +5,12 @@ import { connect } from 'node:tls'
 
 const mostMs = 3_000
 
-/** The end of a server's certificate, `2026-01-31`, whether it is valid or not; null if unknown. */
+/** Date on which a server's certificate ends, such as `2026-01-31`; null if unknown. */
 export function certificateEnd(url: string, serverName: string | null): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const { hostname: host, port } = new URL(url)
   const options = { host, port: Number(port || 443), timeout: mostMs, rejectUnauthorized: false }
-  // TLS names no server by an IP address.
+  // SNI allows no IP addresses.
   const servername = serverName ?? (isIP(host.replace(/^\[|\]$/g, '')) ? '' : host)
   const socket = connect({ ...options, servername }, () => {
     const end = new Date(socket.getPeerCertificate().valid_to)

@@ -70,7 +70,7 @@ export function createHttpTransport(config: WireConfig, options: WireOptions): T
   }
 }
 
-/** Connects while the process has files for more connections to nodes. */
+/** Connects unless connections to nodes have used up their share of files. */
 function boundedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options)
   return (to, connected) => {
