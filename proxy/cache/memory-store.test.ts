@@ -69,6 +69,17 @@ test('short-lived answers evict each other, except those in use, and no final on
   expect(store.bytes).toBeLessThan(64 * 1024)
 })
 
+test('an answer that is replaced with each block, or forgotten, takes no room', () => {
+  const store = new MemoryStore(64 * 1024, new ByteBudget(Infinity))
+  store.set(keyNamed('other'), entryOf('a', 7))
+  const before = store.bytes
+  for (let head = 0; head < 100; head++) store.set(keyNamed('key'), entryOf('a', head))
+  expect(store.get(keyNamed('other'))).toBeDefined()
+  expect([store.bytes, store.evictions]).toEqual([2 * before - 2, 0])
+  store.delete(keyNamed('key'))
+  expect(store.bytes).toBe(before)
+})
+
 const params = Buffer.from('[]')
 
 function keyNamed(text: string): Key {

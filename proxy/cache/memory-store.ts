@@ -45,10 +45,14 @@ class Generations {
   get(hash: number): Named | undefined {
     const young = this.#young.get(hash)
     const old = young ? undefined : this.#old.get(hash)
-    if (old) this.set(hash, old)
+    if (old) {
+      this.delete(hash)
+      this.set(hash, old)
+    }
     return young ?? old
   }
 
+  /** The hash must be new. */
   set(hash: number, named: Named): void {
     this.#young.set(hash, named)
     this.#youngBytes += named.size
@@ -61,6 +65,8 @@ class Generations {
   }
 
   delete(hash: number): void {
+    this.#youngBytes -= this.#young.get(hash)?.size ?? 0
+    this.#oldBytes -= this.#old.get(hash)?.size ?? 0
     this.#young.delete(hash)
     this.#old.delete(hash)
   }
