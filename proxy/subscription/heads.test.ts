@@ -336,6 +336,22 @@ describe('an unsuitable upstream', () => {
     expect(scene.fixture.calls.length).toBeLessThan(20)
   })
 
+  test('is retained when a block after a pause arrives later than a poll shows it', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    await joinHeads(scene)
+    for (let round = 0; round < 3; round++) {
+      await fixture.clock.advance(20 * blockMs)
+      push(one, chain.mine())
+      await fixture.clock.advance(20 * blockMs)
+      const late = chain.mine()
+      fixture.report(Number(late.number))
+      await fixture.clock.advance(blockMs)
+      push(one, late)
+    }
+    expect(fixture.events).toEqual(['one +1', 'newHeads by one'])
+  })
+
   test('shows the head of its upstream, so that calls for the block go there', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene

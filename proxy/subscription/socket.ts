@@ -306,9 +306,10 @@ class HeadWatch {
     if (url.verified === false) return 'it serves another chain'
     this.#number ??= pool.tip
     const behind = (pool.tip ?? 0) - (this.#number ?? 0)
-    this.#checksWithoutNews = this.#source ? this.#checksWithoutNews + 1 : 0
+    // A chain may pause: only silence while it advances counts.
+    this.#checksWithoutNews = behind > 0 && this.#source ? this.#checksWithoutNews + 1 : 0
     this.#checksBehind = behind > allowedLagBlocks && this.#source ? this.#checksBehind + 1 : 0
-    if (behind > 0 && this.#checksWithoutNews > checksPerStall) return hasStalled
+    if (this.#checksWithoutNews > checksPerStall) return hasStalled
     return this.#checksBehind > checksPerStall ? 'it lags behind the chain' : null
   }
 }
