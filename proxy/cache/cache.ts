@@ -80,7 +80,7 @@ class CachedRelay {
     const { tracker } = pool
     const peek = (key: Key) => this.#peek(key)
     this.#shared = shared?.share(prefix, clock, () => tracker.branchChanged(), peek) ?? null
-    tracker.onReorg(() => void this.#shared?.reorged())
+    tracker.onReplaced(() => void this.#shared?.reorged())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
 

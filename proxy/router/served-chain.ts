@@ -178,9 +178,7 @@ export function serveChains(
   const { clock } = context
   const trackerOf = (chain: Chain, observer: PoolObserver) =>
     trackers.getOrInsertComputed(chain, () => {
-      const tracker = new ChainTracker({ chain, clock })
-      tracker.onReorg((reorg) => reorg && observer.reorged?.(reorg))
-      return tracker
+      return new ChainTracker({ chain, clock, reorged: (reorg) => observer.reorged?.(reorg) })
     })
   return [...groups.values()].map((endpoints) => serveChain(endpoints, config, context, trackerOf))
 }

@@ -133,7 +133,8 @@ export class Socket {
     const { number, id, parent } = block
     pool.observeHead(upstream, number, clock.nowMs(), url)
     if (url.head?.block !== number) return
-    pool.tracker.showBlock({ number, hash: toHash(id), parent: toHash(parent), isByHash: false })
+    const shown = { number, hash: toHash(id), parent: toHash(parent), isByHash: false }
+    pool.tracker.showBlock(shown, upstream)
   }
 
   /** Subscribes to a topic. @throws TransportError after starting a cooldown @throws NodeRefused */

@@ -343,7 +343,7 @@ export const series = {
       name: 'router_reorgs_total',
       workers: 'max',
       and: ['chain', 'depth'],
-      help: 'Reorgs of blocks that clients had seen, by the number of replaced blocks: `1`, `2-6` or `7+`. The answers and subscriptions of clients show them.',
+      help: 'Reorgs of blocks that clients had seen, by the number of replaced blocks: `1`, `2-6` or `7+`. A block counts once two upstreams have shown it, or the only one in use.',
     },
     outOfResources: {
       name: 'router_out_of_resources',

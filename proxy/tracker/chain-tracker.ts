@@ -43,6 +43,8 @@ type Shown = Pick<Head, 'block' | 'atMs'> & { readonly by: TrackedNode | null }
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
   readonly clock: Clock
+  /** Called for each reorg, though not if a single node of several shows other blocks. */
+  readonly reorged?: (reorg: Reorg) => void
 }
 
 /** What this process knows about a running chain, across its interfaces. */
@@ -66,7 +68,7 @@ export class ChainTracker {
   readonly #shownHashes = new Set<string>()
   /** The highest shown block of each tag that trails the head. */
   readonly #tagged = new Map<BlockTag, number>()
-  readonly #reorgListeners: ((reorg: Reorg | null) => void)[] = []
+  readonly #branchListeners: (() => void)[] = []
   readonly #reorgs: Reorgs
   /** Increments when a block is replaced, because state near the head may have changed. */
   branch = 0
@@ -122,7 +124,7 @@ export class ChainTracker {
     else if (block >= this.highestShown) {
       const atMs = this.#options.clock.nowMs()
       this.#shown = { block, atMs, by }
-      if (by && isAbove && !by.ahead) {
+      if (by && isAbove && !by.ahead && block > (by.latest?.block ?? -1)) {
         by.ahead = { block, atMs }
         // On a chain with fast blocks, the regular poll comes soon enough.
         if (atMs - (by.latest?.atMs ?? -Infinity) >= probeIntervalMs) by.requestProbe?.()
@@ -160,15 +162,15 @@ export class ChainTracker {
     const change = this.#recent.observe(block, this.highestShown)
     if (change === 'replaced') {
       this.branchChanged()
-      const { reorg: seen } = this.#recent
-      const reorg = seen && this.#reorgs.add(seen.block, seen.depth)
-      for (const reorged of this.#reorgListeners) reorged(reorg)
+      for (const replaced of this.#branchListeners) replaced()
     } else if (change === 'doubtful') {
       // The block may be on another branch, or abandoned long ago.
       this.branch += 1
       this.revise()
       this.doubtedWallMs = this.revisedWallMs
     }
+    const reorg = by && this.#reorgs.observe(block, by.name, this.#lastShown)
+    if (reorg) this.#options.reorged?.(reorg)
     return true
   }
 
@@ -206,12 +208,9 @@ export class ChainTracker {
     return this.#recent.otherParent(hash, parent)
   }
 
-  /**
-   * Registers a listener for reorgs seen here. `branchChanged` handles those of other replicas.
-   * @param reorged gets null if an earlier branch is back, as when nodes disagree
-   */
-  onReorg(reorged: (reorg: Reorg | null) => void): void {
-    this.#reorgListeners.push(reorged)
+  /** Registers a listener for blocks replaced here. `branchChanged` handles other replicas. */
+  onReplaced(replaced: () => void): void {
+    this.#branchListeners.push(replaced)
   }
 
   /** State near the head may have changed. */
@@ -235,7 +234,9 @@ export class ChainTracker {
 
   /** Time from the last rise of the tip to the last head report; null until the tip is known. */
   get tipAgeMs(): number | null {
-    return this.#roseMs === null ? null : this.#reportedMs - this.#roseMs
+    if (this.tip === null || this.#roseMs === null) return null
+    // The tip also rises when a node with an earlier report enters service.
+    return Math.max(0, this.#reportedMs - this.#roseMs)
   }
 
   /**

@@ -38,19 +38,6 @@ test.each<[string, string, string]>([
   expect(replaced.join(' ')).toBe(expected)
 })
 
-test.each([
-  ['nothing', '5a 6a', null],
-  ['the head', '5a 5b', { block: 5, depth: 1 }],
-  ['three blocks, from the lowest on', '5a 6a 7a 5b 6b', { block: 5, depth: 3 }],
-  ['a parent, and the block itself', '5a 6a 6b', { block: 5, depth: 2 }],
-  ['nothing new: two nodes disagree', '5a 5b 5a', null],
-  ['the parent alone', '5a 6b', { block: 5, depth: 1 }],
-])('a reorg of %s', (_name, spelled, expected) => {
-  const blocks = new RecentBlocks()
-  for (const each of spelled.split(' ')) observe(blocks, each)
-  expect(blocks.reorg).toEqual(expected)
-})
-
 test('the number of a hash stays known after its block is replaced', () => {
   const blocks = new RecentBlocks()
   for (const each of ['5a', '5b']) observe(blocks, each)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-import type { Reorg } from './reorgs.ts'
-
 /** A block in an answer or an event. Hashes have the form of `toHash`; null if absent. */
 export interface ShownBlock {
   readonly number: number
@@ -23,8 +21,6 @@ export class RecentBlocks {
   readonly #hashes = new Map<number, readonly string[]>()
   /** By hash. The parent is null if unknown. */
   readonly #blocks = new Map<string, { readonly number: number; parent: string | null }>()
-  /** The last reorg; null once the replaced branch is back. */
-  reorg: Pick<Reorg, 'block' | 'depth'> | null = null
 
   /** The number of a block that was shown; null if unknown. */
   numberOf(hash: string | null): number | null {
@@ -58,12 +54,7 @@ export class RecentBlocks {
     const isOtherParent = this.#isOther(number - 1, parent)
     const isChange = isOther || isOtherParent
     const current = isByHash && isChange ? (known?.[0] ?? '') : hash
-    if (isChange && current === hash) {
-      this.reorg = isOtherParent
-        ? this.#reorgFrom(number - 1, parent)
-        : this.#reorgFrom(number, hash)
-      this.#leaveFrom(number)
-    }
+    if (isChange && current === hash) this.#leaveFrom(number)
     this.#remember(number, hash, parent, current)
     if (current !== hash) return 'doubtful'
     if (isOtherParent && parent !== null) this.#remember(number - 1, parent, null)
@@ -73,14 +64,6 @@ export class RecentBlocks {
   #isOther(number: number, hash: string | null): boolean {
     const known = this.#hashes.get(number)
     return hash !== null && Boolean(known?.[0]) && known?.[0] !== hash
-  }
-
-  /** @param hash of the new block at this height */
-  #reorgFrom(block: number, hash: string | null): RecentBlocks['reorg'] {
-    if (hash !== null && this.#hashes.get(block)?.includes(hash)) return null
-    const current = [...this.#hashes].filter(([, hashes]) => hashes[0] !== '')
-    const highest = Math.max(...current.map(([number]) => number))
-    return { block, depth: highest - block + 1 }
   }
 
   /** Clears the current blocks above a replaced block, because they belong to its branch. */
