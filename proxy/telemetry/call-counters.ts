@@ -48,8 +48,11 @@ export function callCounter(
   }
 }
 
-/** Results that are no fault of the upstream. */
-const faultless = ['answer', 'node-error', 'overtaken', 'aborted'] as const
+/** Results that are no fault of the upstream, and those whose first events an alert counts. */
+const started = [
+  ...['answer', 'node-error', 'overtaken', 'aborted'],
+  ...['method-rate-limited', 'limit-of-method'],
+] as const
 
 /** Results of attempts at one URL. */
 const urlResults = ['answered', 'failed', 'overtaken'] as const
@@ -67,10 +70,10 @@ export function attemptCounter(registry: Registry) {
   const total = counterCells(registry, series.attempts)
   const byUrl = counterCells(registry, series.urlRequests)
   const duration = histogramCells(registry, series.attemptDuration)
-  /** Starts the counters of an upstream at 0, except those by failure class, which are too many. */
+  /** Starts counters of an upstream at 0. Those of all failure classes would be too many. */
   const start = (upstream: Labels, urls: readonly UrlRecord[]) => {
     for (const kind of attemptKinds)
-      for (const result of faultless) total({ ...upstream, kind, result })
+      for (const result of started) total({ ...upstream, kind, result })
     for (const { position } of urls)
       for (const result of urlResults) byUrl({ ...upstream, url: String(position), result })
   }

@@ -453,6 +453,8 @@ test('events of known upstreams start at 0, so that the first one raises the cou
     `router_upstream_state_changes_total{${on},upstream="node-b",to="disabled"}`,
     `router_attempts_total{${on},upstream="node-b",kind="hedge",result="overtaken"}`,
     `router_attempts_total{${on},upstream="node-b",kind="retry",result="answer"}`,
+    `router_attempts_total{${on},upstream="node-b",kind="first",result="method-rate-limited"}`,
+    `router_attempts_total{${on},upstream="node-b",kind="first",result="limit-of-method"}`,
     `router_logs_requests_total{${on}}`,
     `router_logs_blocks_total{${on},source="cache"}`,
     `router_requests_refused_total{${on},reason="parse-error"}`,

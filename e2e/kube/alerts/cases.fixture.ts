@@ -168,6 +168,12 @@ export const cases: Readonly<Record<string, Case>> = {
     also: [
       { when: 'every call fails', series: [calls('no-upstream', '0+100x30')], from: 6, to: 30 },
       {
+        when: 'the first call of its outcome failed',
+        series: [calls('success', '0+900x40'), calls('timeout', '_x9 100+100x30')],
+        from: 17,
+        to: 39,
+      },
+      {
         when: 'failures come in bursts',
         series: [
           calls('success', '0+100x60'),
@@ -226,6 +232,14 @@ export const cases: Readonly<Record<string, Case>> = {
         series: [took('2', '0x30'), took('5', '0+100x30'), took('+Inf', '0+100x30')],
         from: 6,
         to: 30,
+      },
+      {
+        when: 'the first call of its method was slow',
+        series: ['0x30', '100+100x30', '100+100x30'].map((values, at) =>
+          took(['2', '5', '+Inf'][at]!, `_x9 ${values}`),
+        ),
+        from: 16,
+        to: 39,
       },
     ],
     at: 6,
