@@ -19,6 +19,15 @@ test('the clients of all replicas are added up, most calls first', () => {
   ])
 })
 
+test('the user agent fits beside an address on a narrow screen', () => {
+  const top = { perMinute: 1_000, clients: [of('10.20.30.40', 1_000), of('::1', 1)] }
+  const lines = clientLines({ calls: top, refusals: none }, 80)
+  expect(lines.slice(2).map(({ text }) => text)).toEqual([
+    ' 10.20.30.40 1000 calls a minute      100%  viem/2',
+    ' ::1         1 calls a minute           0%  viem/2',
+  ])
+})
+
 test('there is no section without clients', () => {
   expect(clientLines(clientsOf([{ clients: { calls: none, refusals: none } }]), 200)).toEqual([])
 })

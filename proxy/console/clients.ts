@@ -34,12 +34,15 @@ export function clientsOf(all: readonly Pick<Facts, 'clients'>[]): Facts['client
 
 /** A section with a line for each client; empty without clients. */
 export function clientLines(clients: Facts['clients'], columns: number): readonly ClientLine[] {
+  const width = Math.max(
+    ...kinds.flatMap((kind) => clients[kind].clients.map(({ address }) => address.length)),
+  )
   const rows = kinds.flatMap((kind) => {
     const top = clients[kind]
     return top.clients.map(({ address, userAgent, perMinute }): ClientLine => {
       const share = `${Math.round((perMinute / Math.max(top.perMinute, 1)) * 100)}%`
-      const count = `${perMinute} ${kind} a minute`.padEnd(26)
-      const text = `${address.padEnd(40)} ${count} ${share.padStart(4)}  ${userAgent ?? '-'}`
+      const count = `${perMinute} ${kind} a minute`.padEnd(24)
+      const text = `${address.padEnd(width)} ${count} ${share.padStart(4)}  ${userAgent ?? '-'}`
       return { text: clean(` ${text}`).slice(0, columns), tone: 'plain', about: address }
     })
   })

@@ -95,7 +95,7 @@ function problemLines({ at, problems, failed }: View, columns: number): readonly
 /** Column titles of chains and, if different, of upstreams. */
 const heads = [
   'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE|||||'.split('|'),
-  ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP|WHY'.split('|'),
+  ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|COOL|DISP|WHY'.split('|'),
 ]
 /** Width of each column after the name, but the last; negative: left-aligned. */
 const widths = [-10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
