@@ -58,7 +58,11 @@ export class WorkerLink {
     const own = {
       name: 'of the workers',
       open: (options: StoreOptions) =>
-        new CacheClient(`unix:${this.start.directory}/store`, options),
+        new CacheClient(`unix:${this.start.directory}/store`, {
+          ...options,
+          // On this machine, an answer is late only while the machine is busy, as at the start.
+          commandTimeoutMs: 1_000,
+        }),
     }
     return {
       sessions: (config.sharedState && sessions) || own,
