@@ -52,6 +52,7 @@ export function someFacts(
     clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
     minute: { seconds, counts: growthOf(Object.fromEntries(counts) as Facts['counts'], {}) },
     recent: growthOf(Object.fromEntries(counts) as Facts['counts'], {}),
+    troubledSince: {},
     ...more,
   }
 }

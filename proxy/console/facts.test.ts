@@ -23,7 +23,8 @@ import { createFacts } from './facts.ts'
 function make() {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
-  const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
+  const budget = new ByteBudget(1e9)
+  const metrics = createMetrics({ version: '1.2.3', budget, config })
   const health = new Health(clock, config)
   const calls = new CallHistory(clock)
   const observers = combineObservers([metrics, calls])
@@ -36,14 +37,15 @@ function make() {
   const counts = new RecentCounts(metrics, clock)
   counts.start()
   const read = createFacts({
-    ...{ counts, health, calls, config, clock },
+    ...{ counts, health, troubles: { since: {} }, calls, config, clock },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
-  return { clock, config, observers, health, read }
+  return { clock, config, budget, observers, health, read }
 }
 
 test('calls and attempts are counted by chain and upstream, over all methods', async () => {
-  const { observers, read } = make()
+  const { budget, observers, read } = make()
+  budget.cutOffs = 2
   const { callEnded } = observers.listenerObserver('ETH1', 'jsonrpc')
   const { attemptEnded } = observers.relayObserver('ETH1', 'jsonrpc')
   for (const method of ['eth_call', 'eth_getLogs']) {
@@ -66,6 +68,7 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
     upstreams: [{ name: 'node-a' }, { name: 'node-b' }],
   })
   expect(counts).toMatchObject({
+    'cut-offs': { clients: 2 },
     'ETH1 jsonrpc outcomes': { success: 2, timeout: 1 },
     'ETH1 jsonrpc cache': { miss: 2 },
     'ETH1 jsonrpc durations': { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },

@@ -5,6 +5,7 @@ import { type ConfigState, timeOf } from '../telemetry/config-state.ts'
 import type { CallHistory } from '../telemetry/explain/call-history.ts'
 import type { Health } from '../telemetry/health.ts'
 import type { RecentCounts } from '../telemetry/recent-counts.ts'
+import type { Troubles } from '../telemetry/trouble.ts'
 
 /*
  * The page `/facts` of the admin address, the source of `router top` and of the page `/`. Contains
@@ -18,6 +19,7 @@ export type FailedCall = Facts['failed'][number]
 interface FactsOptions {
   readonly counts: Pick<RecentCounts, 'read'>
   readonly health: Pick<Health, 'look' | 'stores' | 'resources' | 'clients'>
+  readonly troubles: Pick<Troubles, 'since'>
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
@@ -26,7 +28,8 @@ interface FactsOptions {
 }
 
 /** Reads the facts from existing metric series, without extra counters. */
-export function createFacts({ counts, health, calls, config, clock, addresses }: FactsOptions) {
+export function createFacts(options: FactsOptions) {
+  const { counts, health, troubles, calls, config, clock, addresses } = options
   const started = timeOf(clock.wallMs())
   return async () => ({
     /** Times are in ISO 8601. */
@@ -44,6 +47,8 @@ export function createFacts({ counts, health, calls, config, clock, addresses }:
       return { ...pool, name, isOnBackup, addresses: addresses(at.chain, at.interface) }
     }),
     ...(await counts.read()),
+    /** Since when upstreams work only in part, by their key, such as `ETH1 jsonrpc node-a`. */
+    troubledSince: troubles.since,
     /** Clients with most calls and most refusals, in the last minute. */
     clients: health.clients.top(),
     failed: failedCalls(calls),

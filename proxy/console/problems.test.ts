@@ -191,6 +191,28 @@ test.each<[string, Upstream, Chain, string[]]>([
   expect(problemsOf(upstream, chain)).toEqual(expected)
 })
 
+test('clients that were cut off are a line of their own, with no upstream at fault', () => {
+  const now = { ...someFacts(60, []), counts: { 'cut-offs': { clients: 3 } } }
+  const said = viewOf([someLook(now)]).problems.map((each) => `${each.where}: ${each.what}`)
+  expect(said).toEqual([
+    'clients: 3 slow transfers cut off in the last minute: slow clients held half of `--max-buffered-bytes`',
+  ])
+})
+
+test('a failure in part has its start, until it is half as frequent as at its begin', () => {
+  const sinceOf = (fails: number, troubledSince: Record<string, string>) => {
+    const a = someUpstream('a', first({ answer: 100 - fails, 'attempt-timeout': fails }))
+    const facts = someFacts(100, [someChain([a])], { troubledSince })
+    return viewOf([someLook(facts)]).problems.map(({ since }) => since)
+  }
+  const known = { 'ETH1 jsonrpc a': at(40) }
+  expect(sinceOf(10, {})).toEqual([null])
+  expect(sinceOf(10, known)).toEqual([at(40)])
+  expect(sinceOf(5, {})).toEqual([])
+  expect(sinceOf(5, known)).toEqual([at(40)])
+  expect(sinceOf(4, known)).toEqual([])
+})
+
 test.each([
   ['all', 900, '; all from 10.0.0.7 viem/2'],
   ['most', 1_300, '; most from 10.0.0.7 viem/2'],
@@ -296,6 +318,18 @@ test.each<[string, Upstream, Chain, string]>([
   ['an answer that does not fit', { disputes: { sent: 1 } }, {}, 'integrity-violation'],
   ['a flood of refusals', {}, { refused: { 'method-denied': 200 } }, 'requests-refused'],
   ['a finalized mismatch', { disputes: { mismatches: 1 } }, {}, 'finalized-mismatch'],
+  [
+    'lost votes',
+    { fault: 'wrong about finalized blocks (votes lost: 9)' },
+    {},
+    'finalized-mismatch',
+  ],
+  [
+    'a silent WebSocket',
+    { fault: 'its WebSocket accepts subscriptions and sends nothing (stalled: 1)' },
+    {},
+    'subscription-stuck',
+  ],
   ['a lost URL', { why: '1 of 2 URLs serving', urls: oneOfTwo }, {}, 'redundancy-lost'],
 ])('%s: the line links its runbook', (_name, a, chain, runbook) => {
   const now = someFacts(100, [someChain([someUpstream('a', a)], chain)])

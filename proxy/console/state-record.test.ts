@@ -55,7 +55,10 @@ class Fixture extends PoolFixture {
     metrics.registerPool('ETH1', 'jsonrpc', snapshot)
     health.register('ETH1 jsonrpc', snapshot)
     const counts = new RecentCounts(metrics, clock)
-    const facts = createFacts({ ...{ counts, health, calls, config, clock }, addresses: () => [] })
+    const facts = createFacts({
+      ...{ counts, health, troubles: { since: {} }, calls, config, clock },
+      addresses: () => [],
+    })
     this.metrics = metrics
     this.#read = { facts, health, calls }
     this.verify('b')

@@ -3,8 +3,9 @@
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
 import { clientsOf } from './clients.ts'
-import { type Counts, failuresOf, totalOf, troublesOf } from '../telemetry/trouble.ts'
+import { type Counts, failuresOf, slownessOf, totalOf, troublesOf } from '../telemetry/trouble.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
+import { counted } from '../words/counted.ts'
 
 /** The latest answer of one replica. */
 export interface Look {
@@ -38,8 +39,8 @@ type Problem = readonly [
 const failing = { count: 3, share: 0.02, isDown: 0.9 } as const
 /** Thresholds for refusals in the last minute. A few are normal. */
 const refusing = { count: 100, share: 0.5 } as const
-/** Thresholds for slowness against a chain's fastest upstream; `callSeconds` applies to calls. */
-const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
+/** P99 of a chain from which its calls are slow. */
+const slowSeconds = 2
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
 const still = { blocks: 5, ms: 30_000 } as const
 
@@ -62,6 +63,9 @@ export function viewOf(looks: readonly Look[]) {
   const flat = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
   const chains = byName(flat).map((same) => chainView(same, growth, all))
   const clients = clientsOf(all)
+  const cutOffs = totalOf(growth.of('cut-offs'))
+  const whyCut = 'slow clients held half of `--max-buffered-bytes`'
+  const cutOff = `${counted(cutOffs, 'slow transfer')} cut off in the last minute: ${whyCut}`
   /** @param where `ETH1 jsonrpc` or a replica @param upstream null unless it concerns only one */
   const found = (where: string, upstream: string | null, findings: readonly Problem[]) =>
     findings.flatMap(([severity, runbook, what, since = null]) =>
@@ -89,6 +93,7 @@ export function viewOf(looks: readonly Look[]) {
       const runbook = isSticky ? 'sticky-sessions-fail' : 'cache-store-fails'
       return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
+    ...found('clients', null, [['odd', 'out-of-resources', cutOffs > 0 && cutOff]]),
     ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients.refusals))),
     ...chains.flatMap(({ name, upstreams }) =>
       upstreams.flatMap((each) => found(name, each.name, ofUpstream(each))),
@@ -157,7 +162,11 @@ function growthOf(all: readonly Pick<Facts, 'counts' | 'minute' | 'recent'>[]) {
 }
 
 /** A chain as reported by the replica with the highest tip. */
-function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: readonly Replica[]) {
+function chainView(
+  all: readonly Part<ChainFacts>[],
+  growth: Growth,
+  replicas: readonly Part<Facts>[],
+) {
   const best = all.reduce((a, b) => ((b.tip ?? 0) > (a.tip ?? 0) ? b : a))
   const { name, addresses, tip, tipAgeMs, blockTimeMs } = best
   const reorgs = all.map((each) => each.reorgs).find((each) => each !== null) ?? null
@@ -186,11 +195,16 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth, replicas: r
     /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(takesCalls).length)),
     upstreams: upstreams.map((each) => {
-      const slowness = slownessOf(each, upstreams)
-      const [recent, urls] = ['attempts', 'urls'].map((of) => growth.recent(`${each.key} ${of}`))
+      const recent = growth.recent(`${each.key} attempts`)
+      const slowness = slownessOf(each, upstreams, recent)
+      const [troubledSince = null] = replicas
+        .flatMap((one) => one.troubledSince[each.key] ?? [])
+        .toSorted()
+      const urls = growth.recent(`${each.key} urls`)
       /** Why it works only in part. */
-      const troubles = troublesOf(recent ?? {}, urls ?? {}, 1, slowness)
-      return { ...each, slowness, troubles, share: ratio(each.count, attempts) }
+      const troubles = troublesOf(recent, urls, troubledSince !== null, slowness)
+      const share = ratio(each.count, attempts)
+      return { ...each, slowness, troubles, troubledSince, share }
     }),
   }
 }
@@ -286,7 +300,7 @@ function ofChain(chain: ChainView, at: string, refusers: TopClients): readonly P
     [failed, 'error-ratio-high', failures(chain)],
     ['odd', 'requests-refused', refusedText(chain, refusers)],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
-    ['odd', 'latency-high', slowest > slow.callSeconds && slowness],
+    ['odd', 'latency-high', slowest > slowSeconds && slowness],
     ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
     ['odd', 'no-endpoint-serving', onBackup],
   ]
@@ -303,15 +317,11 @@ const runbooks: Readonly<Record<UpstreamState, string>> = {
   rejected: 'upstream-rejected',
 }
 
-type Timed = Pick<UpstreamFacts, 'latencyMs' | 'fault'> & { readonly count: number }
-/** How slow an upstream is against the fastest one; null: not slow, few calls, or a worse fault. */
-function slownessOf({ latencyMs, count, fault }: Timed, all: readonly Timed[]): string | null {
-  const ownMs = latencyMs ?? 0
-  const fastestMs = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
-  const isSlow = ownMs > Math.max(fastestMs * slow.times, fastestMs + slow.ms)
-  if (!isSlow || count < slow.attempts || fault !== null) return null
-  return `slow: ${time(ownMs / 1_000)} on average, the fastest one ${time(fastestMs / 1_000)}`
-}
+/** Pages about faults, by a word of theirs. */
+const faultPages = [
+  ['finalized', 'finalized-mismatch'],
+  ['WebSocket', 'subscription-stuck'],
+] as const
 
 function ofUpstream(each: UpstreamView): readonly Problem[] {
   const { state, why, until, since, seenAt, fault, isDayUsed, slowness, troubles } = each
@@ -322,10 +332,11 @@ function ofUpstream(each: UpstreamView): readonly Problem[] {
   const doubtful = each.disputes['mismatches'] ? 'finalized-mismatch' : 'integrity-violation'
   const isUrlLost = each.urls.length > 1 && each.urls.some((url) => url.why !== null)
   const notice = isDayUsed ? runbooks.cooldown : isUrlLost ? 'redundancy-lost' : unreliable
+  const [, faultPage] = faultPages.find(([word]) => fault?.includes(word)) ?? [null, unreliable]
   const byMethod = Map.groupBy(each.methodLimits, ({ method }) => method)
   const limits = [...byMethod].map(([method, [limit]]) => `limits ${method}: ${limit?.why}`)
   return [
-    ['bad', unreliable, fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
+    ['bad', faultPage, fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     [isDayUsed ? 'bad' : 'odd', notice, isEligible && why],
     [
       state === 'lagging' && !isDayUsed ? 'odd' : 'bad',
@@ -335,7 +346,7 @@ function ofUpstream(each: UpstreamView): readonly Problem[] {
     ],
     // The state of an upstream out of service already says so.
     ...Object.values(troubles).map((what): Problem => {
-      return ['odd', unreliable, isServing(state) && what]
+      return ['odd', unreliable, isServing(state) && what, each.troubledSince]
     }),
     ['odd', unreliable, slowness && !troubles.overtaken?.includes(slowness) && slowness],
     ['odd', doubtful, fault === null && disputes && `its answers are doubtful: ${disputes}`],

@@ -20,6 +20,7 @@ import { createLivePage } from '../console/live-page.ts'
 import { Load } from '../telemetry/load.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { RecentCounts } from '../telemetry/recent-counts.ts'
+import { type Tables, Troubles } from '../telemetry/trouble.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recording.ts'
 import { combineObservers } from '../telemetry/observers.ts'
@@ -153,11 +154,13 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       pool.onCooldown = (upstream, url, last) =>
         worker.cooldownBegan({ chain: chainId, interface: apiInterface, upstream, url, last })
   }
-  const counts = new RecentCounts(metrics, clock, (recent) => log.sampled(recent, health.look()))
+  const troubles = new Troubles(clock, log.troubleChanged)
+  const sampled = (recent: Tables) => troubles.sampled(recent, health.look())
+  const counts = new RecentCounts(metrics, clock, sampled)
   health.counts = counts
   const load = new Load(clock, health.resources, budget)
   const facts = createFacts({
-    ...{ counts, health, calls, config: state, clock },
+    ...{ counts, health, troubles, calls, config: state, clock },
     addresses: (chain, iface) =>
       chains
         .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)

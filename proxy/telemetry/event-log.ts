@@ -9,27 +9,16 @@ import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
-import {
-  isServing,
-  type PoolObserver,
-  type PoolSnapshot,
-  type UpstreamState,
-} from '../upstream/observer.ts'
+import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
 import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.ts'
 import { timeOf } from './config-state.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener } from './observers.ts'
 import { clientFields } from './shown-client.ts'
-import { type Tables, troublesOf } from './trouble.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
   readonly clock: Clock
-}
-
-/** The pool of a chain and interface, named `ETH1 jsonrpc`. */
-type SeenPool = Readonly<Record<'name' | 'chain' | 'interface', string>> & {
-  readonly pool: PoolSnapshot
 }
 
 /** Per listener. Failures come in floods, and a client may always send `rpc-debug-relay`. */
@@ -56,35 +45,17 @@ export function createEventLog({ logger, clock }: EventLogOptions) {
       const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
-    /** Logs when an upstream starts to work only in part, and when it recovers. */
-    sampled: troubleLog(logger),
+    /** An upstream works only in part from now on; null: no longer. */
+    troubleChanged({ chain, interface: iface, upstream }: LogFields, why: string | null) {
+      const fields = { chain, interface: iface, upstream }
+      if (why === null) logger.info('upstream works again', fields)
+      else logger.warn('upstream works only in part', { ...fields, why })
+    },
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
     poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
     subscriptionObserver: perListener((labels) => subscriptionLog(logger, clock, labels)),
     crossValidationObserver: perListener((labels) => validationLog(logger, clock, labels)),
     listenerObserver: perListener((labels) => listenerLog(logger, clock, labels)),
-  }
-}
-
-/** Other lines report upstreams that stop serving altogether. */
-function troubleLog(logger: Logger) {
-  const named = new Set<string>()
-  return (recent: Tables, pools: readonly SeenPool[]) => {
-    for (const { name, chain, interface: iface, pool } of pools)
-      for (const { name: upstream, state } of pool.upstreams) {
-        const key = `${name} ${upstream}`
-        const wasNamed = named.has(key)
-        const [attempts = {}, urls = {}] = [recent[`${key} attempts`], recent[`${key} urls`]]
-        const found = Object.values(troublesOf(attempts, urls, wasNamed ? 0.5 : 1))
-        const whys = isServing(state) ? found.filter((each) => each !== null) : []
-        if (wasNamed === whys.length > 0) continue
-        const fields = { chain, interface: iface, upstream }
-        if (wasNamed) named.delete(key)
-        else named.add(key)
-        if (!wasNamed)
-          logger.warn('upstream works only in part', { ...fields, why: whys.join('; ') })
-        else if (isServing(state)) logger.info('upstream works again', fields)
-      }
   }
 }
 

@@ -29,6 +29,7 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['disputes', series.integrityViolations, 'check'],
   ['disputes', series.finalizedMismatches, 'mismatches'],
   ['disputes', series.missingBlockAnswers, 'missing-blocks'],
+  ['cut-offs', series.cutOffs, 'clients'],
 ]
 
 /** Counters since the start and over the last minute. Sampling them costs calls nothing. */
@@ -107,8 +108,9 @@ export class RecentCounts {
       for (const { labels, value } of await this.#metrics.samples(one)) {
         // Histogram lines without a bound are its sum and its count.
         if (by[0] === 'le' && !('le' in labels)) continue
-        const { chain, interface: iface, upstream = '' } = labels
-        const counts = (all[`${chain} ${iface} ${upstream} ${table}`.replace('  ', ' ')] ??= {})
+        const { chain, interface: iface, upstream } = labels
+        const name = [chain, iface, upstream, table].filter(Boolean).join(' ')
+        const counts = (all[name] ??= {})
         const word = by.map((label) => labels[label] ?? label).join(' ')
         counts[word] = (counts[word] ?? 0) + value
       }

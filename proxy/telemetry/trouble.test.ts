@@ -9,7 +9,7 @@ import { createEventLog } from './event-log.ts'
 import { createLogger } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { RecentCounts } from './recent-counts.ts'
-import { troublesOf } from './trouble.ts'
+import { Troubles, troublesOf } from './trouble.ts'
 
 describe('an upstream works only in part if this many of its attempts', () => {
   test.each<['failed' | 'overtaken', bad: number, all: number, isTrouble: boolean]>([
@@ -65,9 +65,9 @@ async function linesOf(attempts: string, state = 'eligible'): Promise<readonly s
   const urls = [url(1), url(2)]
   const pool = aPool([anUpstream('node-a', state as 'eligible', { urls })])
   metrics.registerPool('ETH1', 'jsonrpc', () => pool)
-  const { sampled } = createEventLog({ logger, clock })
+  const troubles = new Troubles(clock, createEventLog({ logger, clock }).troubleChanged)
   const seen = [{ name: 'ETH1 jsonrpc', chain: 'ETH1', interface: 'jsonrpc', pool }]
-  const counts = new RecentCounts(metrics, clock, (recent) => sampled(recent, seen))
+  const counts = new RecentCounts(metrics, clock, (recent) => troubles.sampled(recent, seen))
   counts.start()
   const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')
   for (const each of attempts) {
@@ -112,4 +112,22 @@ describe('the log of an upstream', () => {
   test('that is out of service has other lines', async () => {
     expect(await linesOf('f'.repeat(20), 'disabled')).toEqual([])
   })
+})
+
+test('an upstream that others overtake because it is slow is slow in the log, too', () => {
+  const clock = new VirtualClock()
+  const found: (string | null)[] = []
+  const troubles = new Troubles(clock, (_, why) => found.push(why))
+  const upstreams = [
+    anUpstream('node-a', 'eligible', { latencyMs: 2_550 }),
+    anUpstream('node-b', 'eligible', { latencyMs: 50 }),
+  ]
+  const pool = { name: 'ETH1 jsonrpc', chain: 'ETH1', interface: 'jsonrpc', pool: { upstreams } }
+  const recent = { 'ETH1 jsonrpc node-a attempts': { 'first answer': 2, 'first overtaken': 18 } }
+  troubles.sampled(recent, [pool])
+  const slow = 'slow: 2.5s on average, the fastest one 50ms'
+  expect(found).toEqual([`${slow}; another upstream overtook 90% of its first attempts`])
+  expect(Object.keys(troubles.since)).toEqual(['ETH1 jsonrpc node-a'])
+  troubles.sampled({}, [pool])
+  expect(found.slice(1)).toEqual([null])
 })

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import { isServing, type PoolSnapshot, type UpstreamSnapshot } from '../upstream/observer.ts'
 import { isFailure } from './call-counters.ts'
-import { countsText, percent } from './format.ts'
+import { timeOf } from './config-state.ts'
+import { countsText, percent, time } from './format.ts'
 
 /*
  * Finds upstreams that work only in part, from counters, for log, console and page alike.
@@ -43,26 +46,45 @@ export function totalOf(counts: Counts, begin = ''): number {
   return total
 }
 
+/** Thresholds for slowness against a chain's fastest upstream. */
+const slow = { times: 4, ms: 250, attempts: 5 } as const
+
+type Timed = Pick<UpstreamSnapshot, 'latencyMs' | 'fault'>
+/** How slow an upstream is against the fastest one; null: not slow, few calls, or a worse fault. */
+export function slownessOf(
+  { latencyMs, fault }: Timed,
+  all: readonly Timed[],
+  attempts: Counts,
+): string | null {
+  const ownMs = latencyMs ?? 0
+  const fastestMs = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
+  const isSlow = ownMs > Math.max(fastestMs * slow.times, fastestMs + slow.ms)
+  if (!isSlow || totalOf(attempts) < slow.attempts || fault !== null) return null
+  return `slow: ${time(ownMs / 1_000)} on average, the fastest one ${time(fastestMs / 1_000)}`
+}
+
 /** Number of bad attempts to put down to bad luck. */
 const luck = 2
 /** Shares of all attempts that further bad ones must reach. Hedges overtake healthy nodes too. */
 const shares = { failed: 0.05, overtaken: 0.1 } as const
+/** Multiplies the shares for an upstream in trouble, which must improve beyond them. */
+const ease = 0.5
 type Trouble = keyof typeof shares
 
 /**
  * What is wrong with an upstream that works in part, in words; null: nothing.
  * @param attempts counts by `kind result` @param urls counts by `position result`, probes included
- * @param ease multiplies the shares: an upstream in trouble must improve beyond them
+ * @param isKnown whether it was in trouble before
  * @param slowness how slow its average call is, in words; null: not slow, or unknown
  */
 export function troublesOf(
   attempts: Counts,
   urls: Counts,
-  ease = 1,
+  isKnown = false,
   slowness: string | null = null,
 ): Readonly<Record<Trouble, string | null>> {
   const isTrouble = (kind: Trouble, bad: number, all: number) =>
-    bad > luck && bad - luck >= ease * shares[kind] * all
+    bad > luck && bad - luck >= (isKnown ? ease : 1) * shares[kind] * all
   const positions = [...new Set(Object.keys(urls).map((word) => word.split(' ')[0]))]
   const ofUrl = (kind: Trouble, position = '') => {
     const [failed, hung] = [urls[`${position} failed`] ?? 0, urls[`${position} overtaken`] ?? 0]
@@ -97,5 +119,44 @@ export function troublesOf(
   return {
     failed: words('failed', failed, all, failing),
     overtaken: words('overtaken', overtaken, firsts, hanging),
+  }
+}
+
+/** The pool of a chain and interface, named `ETH1 jsonrpc`. */
+type SeenPool = Readonly<Record<'name' | 'chain' | 'interface', string>> & {
+  readonly pool: Pick<PoolSnapshot, 'upstreams'>
+}
+type TroubledUpstream = Readonly<Record<'chain' | 'interface' | 'upstream', string>>
+
+/** Records since when upstreams work only in part. */
+export class Troubles {
+  readonly #clock: Clock
+  readonly #changed: (upstream: TroubledUpstream, why: string | null) => void
+  /** By key, such as `ETH1 jsonrpc node-a`; in ISO 8601. */
+  since: Readonly<Record<string, string>> = {}
+
+  /** @param changed called when it begins and, with null, when the upstream works again */
+  constructor(clock: Clock, changed: (upstream: TroubledUpstream, why: string | null) => void) {
+    this.#clock = clock
+    this.#changed = changed
+  }
+
+  /** @param recent counts of attempts, by table */
+  sampled(recent: Tables, pools: readonly SeenPool[]): void {
+    const before = this.since
+    const now: Record<string, string> = {}
+    for (const { name, chain, interface: iface, pool } of pools)
+      for (const each of pool.upstreams.filter(({ state }) => isServing(state))) {
+        const key = `${name} ${each.name}`
+        const { [`${key} attempts`]: attempts = {}, [`${key} urls`]: urls = {} } = recent
+        const slowness = slownessOf(each, pool.upstreams, attempts)
+        const found = troublesOf(attempts, urls, key in before, slowness)
+        const why = Object.values(found).filter((one) => one !== null)
+        if (why.length > 0) now[key] = before[key] ?? timeOf(this.#clock.wallMs())
+        if (key in now === key in before) continue
+        this.#changed({ chain, interface: iface, upstream: each.name }, why.join('; ') || null)
+      }
+    // Other lines report upstreams that stop serving altogether.
+    this.since = now
   }
 }
