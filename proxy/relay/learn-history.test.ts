@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain, ChainInterface, DataKind } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
@@ -230,6 +230,21 @@ describe('reads of pruned blocks', () => {
       expect(total(relay)).toBeLessThanOrEqual(300 + 2 * 10)
     },
   )
+})
+
+test('a node that shows another block at a known height is verified again', async () => {
+  const block = (id: string) => result({ number: hex(head), hash: `0x${id.repeat(32)}` })
+  const relay = new RelayFixture(eth.chain, eth.iface, {
+    a: { script: () => block('aa') },
+    b: { script: () => block('bb') },
+  })
+  const suspects: string[] = []
+  for (const each of relay.pool.upstreams) each.onSuspect = () => suspects.push(each.name)
+  const ask = () => relay.ask({ method: 'eth_getBlockByNumber', params: ['latest', false] })
+  await ask()
+  expect(suspects).toEqual([])
+  await ask()
+  expect(suspects).toEqual(['b'])
 })
 
 describe('a lookup by hash of possibly pruned data', () => {

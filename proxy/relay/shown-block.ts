@@ -70,7 +70,11 @@ export function observeChain(
   if (hash !== null) tracker.rememberHash(hash)
   if ((tellsTip || block.isHead) && from)
     pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
-  return tracker.showBlock(block, from?.upstream) ? block.number : null
+  const { branch } = tracker
+  const isPlausible = tracker.showBlock(block, from?.upstream)
+  // After a reorg, or if the node behind the URL has been replaced by one of another chain.
+  if (tracker.branch !== branch) from?.upstream.onSuspect?.(from.url)
+  return isPlausible ? block.number : null
 }
 
 /** Records that a node may have executed the call, whatever it returns. */

@@ -9,6 +9,9 @@ import { RateLimit } from './rate-limit.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 
+/** Shortest interval between verifications of a URL that may be another node. */
+const suspectIntervalMs = 10_000
+
 /** One URL of an upstream with its state. The URLs of an upstream fail over among themselves. */
 export class NodeUrl<Wire extends Transport = Transport> {
   /** The URL as written in the config file: safe to print. */
@@ -47,8 +50,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Consecutive failures. The URL with the fewest goes first. */
   failures = 0
-  /** When it last answered after several failures, on the clock's monotonic scale. */
-  returnedMs = -Infinity
+  /** Time of its last verification as a suspect, past or pending, on the monotonic scale. */
+  #suspectedMs = -Infinity
   /** The reason of the last failure of a call or a probe. */
   lastFailure = ''
   /** Reason of the last failed verification: `chain-id: expected 0x1, the node reported 0x5`. */
@@ -97,6 +100,18 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** Whether another verification may prove more than the last one. */
   get mayShowMore(): boolean {
     return this.verified !== true || this.openAddons.size > 0
+  }
+
+  /**
+   * It may be another node, as after each failure of an unreliable one.
+   * @returns milliseconds until its verification; null if that is pending already
+   */
+  suspected(): number | null {
+    const nowMs = this.cooldown.clock.nowMs()
+    if (this.#suspectedMs > nowMs) return null
+    const waitMs = Math.max(0, this.#suspectedMs + suspectIntervalMs - nowMs)
+    this.#suspectedMs = nowMs + waitMs
+    return waitMs
   }
 
   /** Whether it has passed verification with all add-ons that the config declares. */

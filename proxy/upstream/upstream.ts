@@ -253,15 +253,15 @@ export class Upstream implements TrackedNode {
     this.score.succeeded(latencyMs, this.#clock.nowMs())
   }
 
-  /** Called when a URL answers after several failures in a row: it may be another node. */
-  onReturn: ((url: NodeUrl) => void) | null = null
+  /** Called when a URL may be another node: it answers after a failure, or shows another block. */
+  onSuspect: ((url: NodeUrl) => void) | null = null
 
   /** Records that this URL answers, whatever it says. */
   answered(url: NodeUrl): void {
-    const returns = url.failures > 1
+    const returns = url.failures > 0
     url.failures = 0
     url.lastResultMs = this.#clock.nowMs()
-    if (returns) this.onReturn?.(url)
+    if (returns) this.onSuspect?.(url)
   }
 
   /**

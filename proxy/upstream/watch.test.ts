@@ -271,17 +271,49 @@ describe('start-up verification', () => {
     expect(fixture.events).toContain('a chain-id: expected 0x1, the node reported 0x5')
   })
 
-  it('rejects a node that comes back as one of another chain of the same height', async () => {
+  it.each([
+    ['one refused poll', refused, 13_300],
+    ['one reset poll', { fault: 'reset' } as const, 13_300],
+    ['a minute', refused, 60_000],
+  ])(
+    'rejects a node that returns after %s as one of another chain of the same height',
+    async (_, fault, awayMs) => {
+      const state: NodeState = {}
+      const fixture = new WatchFixture([[state], [{}]], { healthCheckIntervalMs: 3_600_000 })
+      await fixture.clock.advance(100)
+      state.fault = fault
+      await fixture.clock.advance(awayMs)
+      delete state.fault
+      state.chainId = '0x89'
+      await fixture.clock.advance(15_000)
+      expect(fixture.states).toEqual(['rejected', 'eligible'])
+      expect(fixture.events).toContain('a chain-id: expected 0x1, the node reported 0x89')
+      delete state.chainId
+      await fixture.clock.advance(31_000)
+      expect(fixture.states).toEqual(['eligible', 'eligible'])
+    },
+  )
+
+  it('verifies a URL that fails now and then every 10 s, and rejects it when it changes', async () => {
     const state: NodeState = {}
-    const fixture = new WatchFixture([[state], [{}]], { healthCheckIntervalMs: 3_600_000 })
+    const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
-    state.fault = refused
-    await fixture.clock.advance(60_000)
-    delete state.fault
+    const [upstream] = fixture.pool.upstreams
+    const [url] = upstream!.urls
+    const failOnce = () => {
+      upstream!.failed(url!, { reason: 'connection-reset', weight: 1 }, true)
+      upstream!.succeeded(url!, 1)
+    }
+    for (let each = 0; each < 600; each++) {
+      failOnce()
+      await fixture.clock.advance(100)
+    }
+    const checks = fixture.transports[0]!.requests.filter((sent) => sent.includes('eth_chainId'))
+    expect(checks.length).toBeLessThanOrEqual(1 + 7)
     state.chainId = '0x89'
-    await fixture.clock.advance(60_000)
-    expect(fixture.states).toEqual(['rejected', 'eligible'])
-    expect(fixture.events).toContain('a chain-id: expected 0x1, the node reported 0x89')
+    failOnce()
+    await fixture.clock.advance(10_100)
+    expect(fixture.states).toEqual(['rejected'])
   })
 
   it.each([

@@ -24,8 +24,6 @@ const maxRest = 20
 const maxWakeMs = 1_000
 /** Interval between probes of a URL that calls do not reach. */
 const spareIntervalMs = 45_000
-/** Shortest interval between verifications of a URL that answers again. */
-const returnIntervalMs = 10_000
 /** Shortest interval between polls of heads that calls wait for. */
 const wantedHeadMs = 250
 /** Maximum age of a head from another replica, as a share of the interval. Rises are announced. */
@@ -133,7 +131,7 @@ export class Watch {
         run(this.#keepVerified(upstream, url, verified))
         if (upstream.allUrls.length > 1) run(this.#probeSpare(upstream, url))
       }
-      upstream.onReturn = (url) => run(this.#verifyReturned(upstream, url))
+      upstream.onSuspect = (url) => run(this.#verifySuspect(upstream, url))
       // Without a probe, calls alone decide.
       if (iface.latestBlock) upstream.requestProbe = () => run(this.#probe(upstream))
       // Probes disabled upstreams after 1 s, doubling to 30 s.
@@ -185,12 +183,13 @@ export class Watch {
     }
   }
 
-  /** Verifies at most every 10 s, because a URL may fail in only some of its calls. */
-  async #verifyReturned(upstream: Upstream, url: NodeUrl): Promise<void> {
-    const nowMs = this.#options.clock.nowMs()
-    if (nowMs - url.returnedMs < returnIntervalMs) return
-    url.returnedMs = nowMs
+  /** Verifies a URL that may be another node: immediately, unless it was suspect recently. */
+  async #verifySuspect(upstream: Upstream, url: NodeUrl): Promise<void> {
+    const waitMs = url.suspected()
+    if (waitMs === null) return
+    if (waitMs > 0) await this.#sleep(waitMs, upstream)
     await this.#verify(upstream, url)
+    await this.#verifyAgain(upstream, url, ({ verified }) => verified !== true)
   }
 
   async #verifyAfterJump(upstream: Upstream, url: NodeUrl): Promise<void> {
