@@ -34,7 +34,10 @@ export class TipWatch {
     const seat = this.#arena.seats.get(printable) as Seat
     if (method === 'eth_syncing' && isSyncing)
       seat.syncingSinceMs = Math.min(seat.syncingSinceMs, endedMs)
-    if (method !== 'eth_blockNumber') return
+    // The head of a spare URL is not that of its upstream.
+    const owner = this.#arena.pool.upstreams.find(({ name }) => name === upstream)
+    const isSpare = owner?.urlsFor([])[0]?.printable !== printable
+    if (method !== 'eth_blockNumber' || isSpare) return
     this.#reported.set(upstream, { head, sentMs, endedMs, printable })
   }
 
@@ -55,7 +58,8 @@ export class TipWatch {
       )
       // A report from before a jump does not count.
       const isFromBefore = own && reported.sentMs < own.jumpedMs
-      if (!isKnown && !isReplaced && !isFromBefore)
+      const lags = own && own.lagBlocks > 0
+      if (!isKnown && !isReplaced && !isFromBefore && !lags)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
     this.#arena.floors.followTip()

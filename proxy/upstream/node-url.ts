@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain } from '../chain/types.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { History } from '../tracker/history.ts'
 import type { Cooldown } from './health.ts'
@@ -8,6 +9,7 @@ import { RangeLimit } from './range-limit.ts'
 import { RateLimit } from './rate-limit.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
+import { counted } from '../words/counted.ts'
 
 /** Shortest interval between verifications of a URL that may be another node. */
 const suspectIntervalMs = 10_000
@@ -50,6 +52,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Consecutive failures. The URL with the fewest goes first. */
   failures = 0
+  /** Blocks behind another URL of its upstream; 0 within the allowed lag. */
+  lagBlocks = 0
   /** Time of its last verification as a suspect, past or pending, on the monotonic scale. */
   #suspectedMs = -Infinity
   /** The reason of the last failure of a call or a probe. */
@@ -114,6 +118,34 @@ export class NodeUrl<Wire extends Transport = Transport> {
     return waitMs
   }
 
+  /** Its head jumped, so it serves only once it is verified again. */
+  jumped(nowMs: number, why: string): void {
+    this.head = null
+    this.lagBlocks = 0
+    this.jumpedMs = nowMs
+    this.history = new History()
+    this.verified = null
+    this.isUnreached = false
+    this.refusal = `head: ${why}`
+  }
+
+  /** Compares its head with earlier ones of the other URLs of its upstream that work. */
+  compareHead(
+    urls: readonly NodeUrl[],
+    block: number,
+    sentMs: number,
+    { allowedLagBlocks }: Pick<Chain, 'allowedLagBlocks'>,
+  ): void {
+    let lagBlocks = 0
+    for (const other of urls) {
+      const { head, failures } = other
+      const isKnown = other !== this && head !== null && head.atMs <= sentMs
+      if (isKnown && failures === 0 && other.serves([]))
+        lagBlocks = Math.max(lagBlocks, head.block - block)
+    }
+    this.lagBlocks = lagBlocks > allowedLagBlocks ? lagBlocks : 0
+  }
+
   /** Whether it has passed verification with all add-ons that the config declares. */
   get hasPassed(): boolean {
     return this.verified === true && this.declaredAddons.every((addon) => this.addons.has(addon))
@@ -128,10 +160,11 @@ export class NodeUrl<Wire extends Transport = Transport> {
 
   /** Why it does not serve; null while it serves. A single failure may be that of one call. */
   get fault(): string | null {
-    const { failures, verified, cooldown, refusal } = this
+    const { failures, verified, cooldown, refusal, lagBlocks } = this
     if (cooldown.active) return cooldown.last.why
     if (failures > 1) return `${failures} failures in a row, the last: ${this.lastFailure}`
-    return verified === true ? null : `not used: ${refusal || 'not verified yet'}`
+    if (verified !== true) return `not used: ${refusal || 'not verified yet'}`
+    return lagBlocks > 0 ? `lags ${counted(lagBlocks, 'block')} behind another URL` : null
   }
 
   /** Milliseconds until its limits allow a request; Infinity: once another one ends. */

@@ -8,7 +8,6 @@ import type { Random } from '../clock/random.ts'
 import { exactText } from '../config/secret.ts'
 import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config/types.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
-import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import type { ChosenUrl } from './candidates.ts'
 import { verificationsOf } from './probe.ts'
@@ -247,19 +246,17 @@ export class Pool implements Members {
     if (hasJumped(url, block, nowMs, chain)) {
       const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
-      url.head = null
-      url.jumpedMs = nowMs
-      url.history = new History()
-      url.verified = null
-      url.isUnreached = false
+      url.jumped(nowMs, why)
       upstream.status = null
-      url.refusal = `head: ${why}`
       upstream.updateState()
       this.onJump?.(upstream, url)
       return
     }
     const isRise = ageMs === null && block > (url.head?.block ?? 0)
     url.head = { block, atMs: nowMs - (ageMs ?? 0) }
+    url.compareHead(upstream.urls, block, sentMs, chain)
+    // Calls prefer a URL that is ahead, so its head is that of the upstream.
+    if (url.lagBlocks > 0) return void upstream.updateState()
     this.tracker.observeHead(upstream, block, sentMs, ageMs ?? 0)
     if (isRise) this.onRise?.(upstream, url, block)
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
 import { parseJson } from '../json/scanner.ts'
 import type { NodeUrl } from './node-url.ts'
+import type { Pool } from './pool.ts'
 
 /** The store that replicas share. A command that fails counts as a store without heads. */
 export interface HeadStore {
@@ -65,20 +67,25 @@ export class SharedHeads {
     void this.#store.set(key, Buffer.from(`${block}`), lifeMs).catch(() => {})
   }
 
-  /** Announces to all replicas that a head has risen. */
-  announce(upstream: string, { printable }: NodeUrl, block: number): void {
-    const value = Buffer.from(JSON.stringify([upstream, printable, block]))
-    void this.#store.delete(this.#announced, value).catch(() => {})
-  }
-
-  /** @param risen receives the heads that replicas announce, this one included */
-  watch(risen: (upstream: string, printable: string, block: number) => void): void {
+  /** Announces the rises of a pool's heads to all replicas, and takes theirs. */
+  join(pool: Pool, clock: Clock): void {
+    pool.onRise = ({ name }, { printable }, block) => {
+      const value = Buffer.from(JSON.stringify([name, printable, block]))
+      void this.#store.delete(this.#announced, value).catch(() => {})
+    }
     const message: HeadSubscriber['message'] = ({ value }) => {
       // Others can write to the store.
       const announced = value && parseJson(value)
       if (!Array.isArray(announced)) return
-      const [upstream, printable, block] = announced as readonly unknown[]
-      if (Number.isSafeInteger(block)) risen(String(upstream), String(printable), Number(block))
+      const [name, printable, block] = announced as readonly unknown[]
+      const upstream = pool.upstreams.find((each) => each.name === name)
+      if (!upstream || typeof block !== 'number' || !Number.isSafeInteger(block)) return
+      if (block <= (upstream.latest?.block ?? 0)) return
+      const url = upstream.urls.find((each) => each.printable === printable)
+      if (url?.verified === true && url.failures === 0)
+        pool.observeHead(upstream, block, clock.nowMs(), url, 0)
+      // The head of a WebSocket says nothing about other URLs.
+      else if (!url) upstream.requestProbe?.()
     }
     this.#store.watch(this.#announced, { message, listening: () => {} })
   }

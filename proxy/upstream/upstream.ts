@@ -231,14 +231,16 @@ export class Upstream implements TrackedNode {
     return this.urls.filter((url) => url.verified === null && url.declares(addons))
   }
 
-  /** URLs that can serve a read now, ordered by data, reliability and position in the config. */
+  /** URLs that can serve a read now, ordered by data, reliability, lag and position. */
   urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
     if (able.length < 2) return able
     const { name = '' } = read
     const lacks = ({ history, cooldown }: NodeUrl) =>
       Number(history.lacks(read)) + 2 * Number(cooldown.leftMsOf(name) > 0)
-    return able.toSorted((a, b) => lacks(a) - lacks(b) || a.failures - b.failures)
+    return able.toSorted(
+      (a, b) => lacks(a) - lacks(b) || a.failures - b.failures || a.lagBlocks - b.lagBlocks,
+    )
   }
 
   /**

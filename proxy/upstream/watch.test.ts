@@ -655,6 +655,57 @@ describe('the watch', () => {
     expect(upstream!.trouble).toBeNull()
   })
 
+  it.each([
+    ['a spare URL', [100, 75], true, 2],
+    ['the first URL', [75, 100], true, 1],
+    ['the first URL of the only upstream', [75, 100], false, 1],
+    ['one of two URLs behind the tip', [75, 50], true, 2],
+  ])(
+    'names %s that lags, within 75 s, and the other one serves',
+    async (_, blocks, hasPeer, at) => {
+      const urls = blocks.map((block): NodeState => ({ block }))
+      const fixture = new WatchFixture(hasPeer ? [urls, [{ block: 100 }]] : [urls])
+      const changes: string[] = []
+      const [upstream] = fixture.pool.upstreams
+      upstream!.onUrl = ({ position, why }) => changes.push(`${position}: ${why}`)
+      const run = async (seconds: number) => {
+        for (let each = 0; each < seconds; each += 5) {
+          void fixture.watch.onRequest(fixture.clock.nowMs())
+          await fixture.clock.advance(5_000)
+        }
+      }
+      await run(75)
+      const best = Math.max(...blocks)
+      const isAtTip = best === 100
+      expect(changes).toEqual([`${at}: lags 25 blocks behind another URL`])
+      expect(upstream!.trouble).toMatch(/^1 of 2 URLs serving; URL \d .* since .*: lags 25 blocks /)
+      expect(upstream!.latest?.block).toBe(best)
+      expect(fixture.states[0]).toBe(isAtTip ? 'eligible' : 'lagging')
+      expect(upstream!.urlsFor([])[0]!.position).toBe(3 - at)
+      const requests = fixture.asked(at - 1)
+      await run(300)
+      expect(fixture.asked(at - 1) - requests).toBeLessThan(15)
+      if (!isAtTip) return
+      for (const each of urls) each.block = 100
+      await run(45)
+      expect(changes.slice(1)).toEqual([`${at}: null`])
+      expect(fixture.states[0]).toBe('eligible')
+    },
+  )
+
+  it('does not take a spare URL of another chain for the head of its upstream', async () => {
+    const fixture = new WatchFixture([[{}, {}]])
+    await fixture.clock.advance(100)
+    Object.assign(fixture.nodes[1]!, { chainId: '0x89', block: 150 })
+    for (let each = 0; each < 12; each++) {
+      void fixture.watch.onRequest(fixture.clock.nowMs())
+      await fixture.clock.advance(5_000)
+    }
+    const [first, second] = fixture.pool.snapshot().upstreams[0]!.urls
+    expect([first!.why, second!.why]).toEqual([null, expect.stringContaining('reported 0x89')])
+    expect(fixture.pool.tip).toBe(100)
+  })
+
   it('polls upstreams with 10 % jitter', async () => {
     const fixture = new WatchFixture([[{}], [{}], [{}]])
     await fixture.clock.advance(100)

@@ -105,11 +105,7 @@ export class Watch {
       }
       return Promise.allSettled(probes)
     }
-    const { heads } = this.#options
-    if (heads) {
-      pool.onRise = (upstream, url, block) => heads.announce(upstream.name, url, block)
-      heads.watch((...risen) => this.#announced(...risen))
-    }
+    this.#options.heads?.join(pool, this.#options.clock)
     this.firstRound = this.add(pool.upstreams, this.#verifiedMs)
     this.#run(this.#epochs())
     this.#run(this.#rest())
@@ -263,29 +259,45 @@ export class Watch {
   }
 
   /**
-   * Probes a URL while calls prefer another: with backoff after a failure, otherwise every 45 s,
-   * so that the loss of redundancy shows before it matters.
+   * Probes a URL while calls prefer another: with backoff after a failure and while one of them
+   * lags, otherwise every 45 s, so that the loss of redundancy shows before it matters.
    */
   async #probeSpare(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { iface, clock, random } = this.#options
     const backoff = new Backoff(retryBackoff, random)
-    // A head would count as that of the upstream, although another URL may be ahead.
-    const call = iface.verifications.find(({ addon }) => addon === null)?.call
+    const call = iface.latestBlock ?? iface.verifications.find(({ addon }) => addon === null)?.call
     if (!call) return
     for (;;) {
       await this.#sleep(backoff.next(), upstream)
-      const isOld = clock.nowMs() - url.lastResultMs >= spareIntervalMs
-      const isDue = url.failures > 0 || (isOld && !this.#isResting(clock.nowMs()))
-      if (url.failures === 0) backoff.reset()
+      const sentMs = clock.nowMs()
+      const isOld = sentMs - url.lastResultMs >= spareIntervalMs && !this.#isResting(sentMs)
+      const isInTrouble = url.failures > 0 || url.lagBlocks > 0 || upstream.lags
+      if (!isInTrouble) backoff.reset()
       const isSpare = url.serves([]) && url !== upstream.urlsFor([])[0]
-      if (!isSpare || !isDue) continue
+      if (!isSpare || !(isOld || isInTrouble)) continue
       const answer = await probe(url, call, this.#probing(upstream))
-      if (isTrouble(answer)) applyProbe(upstream, url, answer, 'probe')
-      else {
-        upstream.answered(url)
-        upstream.updateState()
+      if (isTrouble(answer)) {
+        applyProbe(upstream, url, answer, 'probe')
+        continue
       }
+      upstream.answered(url)
+      const value = answer.kind === 'value' && call === iface.latestBlock ? answer.value : null
+      const block = toBlockNumber(value, call.result.encoding)
+      if (block !== null) await this.#observeSpare(upstream, url, block, sentMs)
+      upstream.updateState()
     }
+  }
+
+  /** The head of a spare URL is not that of its upstream, unless the other URLs lag behind it. */
+  async #observeSpare(upstream: Upstream, url: NodeUrl, block: number, sentMs: number) {
+    const { pool, chain } = this.#options
+    const isAhead = block > (upstream.latest?.block ?? block) + chain.allowedLagBlocks
+    // It may show another chain.
+    if (isAhead) await this.#verify(upstream, url)
+    const isSpare = url !== upstream.urlsFor([])[0]
+    if (isSpare && !isAhead) url.compareHead(upstream.urls, block, sentMs, chain)
+    else if (url.verified) pool.observeHead(upstream, block, sentMs, url)
+    if (isAhead) await this.#probe(upstream)
   }
 
   /** Whether no client has sent a request recently and none is subscribed. */
@@ -363,17 +375,6 @@ export class Watch {
       heads?.polled(upstream.name, url, block)
     }
     if (pool.tracker.needsStatus(upstream)) await this.#askStatus(upstream, url)
-  }
-
-  /** Handles a head from a replica. The head of a WebSocket says nothing about other URLs. */
-  #announced(name: string, printable: string, block: number): void {
-    const { pool, clock } = this.#options
-    const upstream = pool.upstreams.find((each) => each.name === name)
-    if (!upstream || block <= (upstream.latest?.block ?? 0)) return
-    const url = upstream.urls.find((each) => each.printable === printable)
-    if (url?.verified === true && url.failures === 0)
-      pool.observeHead(upstream, block, clock.nowMs(), url, 0)
-    else if (!url) upstream.requestProbe?.()
   }
 
   /** Queries the sync status of a node. */
