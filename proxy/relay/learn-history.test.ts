@@ -232,6 +232,23 @@ describe('reads of pruned blocks', () => {
   )
 })
 
+test.each([
+  ['declares archive', ['archive'], 100, true],
+  ['declares archive, and prunes blocks that others have too', ['archive'], head - 100, false],
+  ['declares nothing', [], 100, false],
+])('whether a node that %s is said to lack old data', async (_, addons, block, isSaid) => {
+  const [, family] = families.find(([name]) => name.includes('state of a call'))!
+  const relay = nodesOf(family, { a: head, b: 0 })
+  const [url] = relay.pool.upstreams[0]!.urls
+  url!.addons = new Set(addons)
+  Object.assign(url!, { declaredAddons: addons })
+  relay.pool.changed()
+  for (let each = 0; each < 3; each++)
+    await relay.ask({ method: family.method, params: family.params(block) })
+  const words = 'state-missing (code -32000: missing trie node 1b7f (path ) is not available)'
+  expect(url!.archiveGap).toBe(isSaid ? words : null)
+})
+
 test('a node that shows another block at a known height is verified again', async () => {
   const block = (id: string) => result({ number: hex(head), hash: `0x${id.repeat(32)}` })
   const relay = new RelayFixture(eth.chain, eth.iface, {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { firstPoint, lastPoint } from '../chain/finality.ts'
+import { reasonOf } from '../chain/failure-words.ts'
 import type { Exchange } from './exchange.ts'
 import type { Call } from './call.ts'
 import type { RelayContext } from './relay-context.ts'
@@ -46,16 +47,20 @@ export function learnHistory(
   const isAgreed = isEmpty && !missedBlock && unconfirmed !== null && unconfirmed !== upstream.name
   const youngBlocks = chain.allowedLagBlocks + Math.ceil(settledMs / chain.blockTimeMs)
   for (const other of attempts) {
-    const isPruned = typeof other.result === 'object' && other.result?.pruned === true
+    const failure = typeof other.result === 'object' ? other.result : null
+    const isPruned = failure?.pruned === true
     // A missed block is at or below the node's head, so null is wrong.
     const isLack = isEmpty ? other.missedBlock : other.isEmpty || isPruned
     if (!isLack) continue
     const { latest, urls = [] } = pool.upstreams.find(({ name }) => name === other.upstream) ?? {}
-    const lacking = urls.find(({ printable }) => printable === other.origin)?.history
+    const lacking = urls.find(({ printable }) => printable === other.origin)
     // For recent blocks, nodes may differ and both be right. An error needs no comparison.
     const young = (latest?.block ?? 0) - youngBlocks
     const end = isPruned ? first : (last ?? Infinity)
-    if (end < young) lacking?.lacked(data, first, young)
+    if (end >= young || !lacking) continue
+    lacking.history.lacked(data, first, young)
+    const isArchive = lacking.addons.has('archive') && pool.pick.wantsArchive(block)
+    if (isPruned && isArchive) lacking.archiveGap = reasonOf(failure, other)
   }
   if (!isEmpty && last !== null) history.returned(data, last)
   if (!isEmpty || isAgreed) return false

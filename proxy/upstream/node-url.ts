@@ -54,6 +54,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   failures = 0
   /** Blocks behind another URL of its upstream; 0 within the allowed lag. */
   lagBlocks = 0
+  /** Why it seems to lack old data although it declares `archive`; null if it does not. */
+  archiveGap: string | null = null
   /** Time of its last verification as a suspect, past or pending, on the monotonic scale. */
   #suspectedMs = -Infinity
   /** The reason of the last failure of a call or a probe. */
@@ -148,7 +150,10 @@ export class NodeUrl<Wire extends Transport = Transport> {
 
   /** Whether it has passed verification with all add-ons that the config declares. */
   get hasPassed(): boolean {
-    return this.verified === true && this.declaredAddons.every((addon) => this.addons.has(addon))
+    const { verified, declaredAddons, addons, archiveGap } = this
+    return (
+      verified === true && archiveGap === null && declaredAddons.every((each) => addons.has(each))
+    )
   }
 
   /** Records that another process has verified it. */

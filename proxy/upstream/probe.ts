@@ -248,6 +248,7 @@ export async function verifyUrl(
   // Add-ons that the node lacks, and those that cannot be verified now.
   const lacking = new Set<string>()
   const unknown = new Set<string>()
+  let archiveGap: string | null = null
   for (const verification of wanted) {
     const { name, severity, addon } = verification
     if (url.cooldown.active && !isTrial) return
@@ -264,6 +265,7 @@ export async function verifyUrl(
       url.verified = false
       return
     }
+    if (addon === 'archive' && answer.kind !== 'failed') archiveGap = url.refusal
     if (addon !== null && severity === 'fail')
       (answer.kind === 'failed' ? unknown : lacking).add(addon)
   }
@@ -279,6 +281,7 @@ export async function verifyUrl(
   // A trial has shown that the cooldown is over.
   url.cooldown.end()
   url.addons = new Set(url.declaredAddons).difference(lacking).difference(url.openAddons)
+  url.archiveGap = archiveGap
   url.verified = true
 }
 

@@ -313,10 +313,12 @@ export class Upstream implements TrackedNode {
     })
     if (isSingle && out.length > 0) return out.join()
     if (out.length > 0) return [`${this.servingUrls} serving`, ...out].join('; ')
-    for (const { verified, refusal, declaredAddons, addons, printable } of urls) {
+    for (const { verified, refusal, declaredAddons, addons, printable, archiveGap } of urls) {
       const missing = declaredAddons.filter((addon) => !addons.has(addon))
       if (verified && missing.length > 0)
         return `${printable} has not shown ${missing.join(', ')}: ${refusal}`
+      if (archiveGap !== null)
+        return `${printable} declares archive, but lacks old data: ${archiveGap}`
     }
     return null
   }

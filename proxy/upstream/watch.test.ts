@@ -342,6 +342,20 @@ describe('start-up verification', () => {
     expect(fixture.pool.upstreams[0]!.trouble).toMatch(/ has not shown trace: trace: /)
   })
 
+  it('shows that a node lacks old data although it declares archive', async () => {
+    const gone = body({ error: { code: -32000, message: 'missing trie node 1b7f' } })
+    const state: NodeState = { faults: { eth_getBalance: gone } }
+    const fixture = new WatchFixture([[Object.assign(state, { url: { addons: ['archive'] } })]])
+    await fixture.clock.advance(100)
+    const why = () => fixture.pool.snapshot().upstreams[0]!.why
+    const words = 'state-missing (code -32000: missing trie node 1b7f)'
+    const text = `http://0-0.test declares archive, but lacks old data: pruning: ${words}`
+    expect([fixture.states[0], why()]).toEqual(['eligible', text])
+    delete state.faults
+    await fixture.clock.advance(330_000)
+    expect(why()).toBeNull()
+  })
+
   it('keeps a verified add-on while its method fails', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[Object.assign(state, { url: { addons: ['trace'] } })]])
