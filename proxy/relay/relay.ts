@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import { lastPoint } from '../chain/finality.ts'
+import { finalDistance, lastPoint } from '../chain/finality.ts'
 import type { Cancel } from '../clock/clock.ts'
 import { type ChosenUrl, drawCandidates } from '../upstream/candidates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -216,11 +216,16 @@ class FailoverAttempts implements AttemptOwner {
   }
 
   #mayRetry(failed: Exchange, nowMs: number): boolean {
-    const { retryLimit } = this.#context.config.now
+    const { config, pool } = this.#context
+    const { retryLimit } = config.now
     const { range, retry = true } = failed.failure ?? {}
+    this.#needs.untriedOnly = false
     // Others probably have the same limit, and a refused request costs as much as an answered one.
-    const isCut = this.#call.journal.isCuttable && range && range.limits !== 'work'
-    if (!retry || isCut || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    // After an error that names no limit, a smaller range helps more than the same node again.
+    const isCut = () =>
+      range ? range.limits !== 'work' : !failed.fault && pool.pick.repeats(this.#needs)
+    if (!retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    if (this.#call.journal.isCuttable && isCut()) return false
     if (this.#call.journal.isSpent(nowMs)) return false
     return mayBeExecuted(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
@@ -335,7 +340,10 @@ class FailoverAttempts implements AttemptOwner {
     const { pool, chain, config, breaker } = this.#context
     const { journal } = this.#call
     const needs = this.#needs
-    if ((needs.floor === null && !this.#call.method.floor) || journal.isSpent(nowMs)) return false
+    const floor = needs.floor ?? this.#call.method.floor?.block ?? null
+    // Upstreams have a final block for long, so the failure has another cause.
+    const isFinal = floor !== null && floor <= pool.tracker.highestHead - finalDistance(chain)
+    if (floor === null || isFinal || journal.isSpent(nowMs)) return false
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
     const leftMs = Math.min(journal.startedMs + waitMs, journal.deadlineMs) - nowMs
     const { length } = journal.attempts
