@@ -8,7 +8,8 @@ import { RelayError } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { type BodyStream, TransportError } from '../upstream/wire.ts'
 import { bytesOf, lengthOf, type LogList } from './log-list.ts'
-import { Refused, type SplitQuery } from './split-query.ts'
+import { Refused } from './part-requests.ts'
+import type { SplitQuery } from './split-query.ts'
 
 type Parts = AsyncGenerator<LogList, void>
 
@@ -31,8 +32,8 @@ export async function answerOf(query: SplitQuery): Promise<Reply> {
   }
   const [start, end] = shellOf(query.query.call, !isWhole)
   const first = bytesOf(logs.flat())
-  query.isStreaming = !isWhole
-  const { upstream, latestBlock } = query
+  query.requests.isStreaming = !isWhole
+  const { upstream, latestBlock } = query.requests
   const body = isWhole
     ? Buffer.concat([start, first, end])
     : streamOf(query, bytesIn(query, parts, start, first, end))

@@ -26,8 +26,6 @@ export class Density {
   #most: number
   /** Answers of that size. */
   #wins = 0
-  /** Whether the next request is the first of a larger size, which may be too much work. */
-  isProbe = false
 
   constructor(most = Infinity) {
     this.#most = most
@@ -53,18 +51,20 @@ export class Density {
     this.#logs = this.#logs * memory + logs
     this.#bytes = this.#bytes * memory + bytes
     if (blocks < this.#most) return
-    this.isProbe = ++this.#wins % winsToGrow === 0
-    if (this.isProbe) this.#most *= 2
+    if (++this.#wins % winsToGrow === 0) this.#most *= 2
   }
 
   /** @returns blocks to request instead */
   refused({ limits, blocks }: RangeRefusal, size: number): number {
     const cutTo = blocks !== null && blocks < size ? blocks : Math.ceil(size / 2)
-    this.isProbe = false
     // In other cases, the URL's limit and the density determine how many blocks it accepts.
-    if (limits === 'work' || (limits === 'results' && !this.isKnown))
-      this.#most = Math.min(this.#most, cutTo)
+    if (limits === 'work' || (limits === 'results' && !this.isKnown)) this.limitWork(cutTo)
     return cutTo
+  }
+
+  /** The filter is too much work for nodes over more blocks. */
+  limitWork(blocks: number): void {
+    this.#most = Math.min(this.#most, blocks)
   }
 }
 
@@ -117,6 +117,12 @@ export class RangeLimits {
       Math.min(blocks, density.blocksOf({ logs })),
     )
     return Math.max(1, ...all)
+  }
+
+  /** Blocks that some upstream accepts, whatever their logs. */
+  mostBlocks(call: Call): number {
+    const urls = this.serving(call).flatMap((each) => each.urls)
+    return Math.max(1, ...urls.map(({ logRange }) => logRange.blocks))
   }
 
   /** Whether some upstream has already returned as many logs as this many blocks should have. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf, Cursor, memberOf, membersOf, parseSpan } from '../json/scanner.ts'
+import { bufferOf, Cursor, memberOf, parseSpan, spells } from '../json/scanner.ts'
 import { toNumber } from '../json/values.ts'
 
 /** A range of blocks, both ends included. */
@@ -18,8 +18,10 @@ export interface Log {
   readonly block: number
   /** -1 if the node shows none. */
   readonly index: number
-  /** JSON with one character per byte, which takes less memory than a buffer. */
-  readonly text: string
+  /** The answer that contains it. A string of its own would be one more copy. */
+  readonly json: Buffer
+  readonly start: number
+  readonly end: number
 }
 
 /** Logs in order of block and index. */
@@ -33,7 +35,7 @@ export type LogList = readonly Log[]
 export function readLogs(body: Uint8Array, from: number, to: number): LogList | null {
   const at = memberOf(body, 'result')
   const json = bufferOf(body)
-  if (at && json.toString('latin1', at.start, at.end) === 'null') return []
+  if (at && spells(json, at.start, at.end, 'null')) return []
   if (!at || json[at.start] !== 0x5b) return null
   const logs: Log[] = []
   const cursor = new Cursor(json, at.start)
@@ -55,13 +57,17 @@ export function readLogs(body: Uint8Array, from: number, to: number): LogList | 
 
 function logAt(json: Buffer, start: number, end: number): Log | null {
   if (json[start] !== 0x7b) return null
-  const { at } = membersOf(json, start, ['blockNumber', 'logIndex'])
-  const [block, index] = [0, 1].map((each) => {
-    const span = at[each]
-    return span ? toNumber(parseSpan(json, span.start, span.end)) : null
-  })
-  if (block === null || block === undefined) return null
-  return { block, index: index ?? -1, text: json.toString('latin1', start, end) }
+  const fields = new Cursor(json, start)
+  let block: number | null = null
+  let index: number | null = null
+  while ((block === null || index === null) && fields.next())
+    if (fields.isNamed('blockNumber')) block ??= numberAt(json, fields)
+    else if (fields.isNamed('logIndex')) index ??= numberAt(json, fields)
+  return block === null ? null : { block, index: index ?? -1, json, start, end }
+}
+
+function numberAt(json: Buffer, { valueStart, valueEnd }: Cursor): number | null {
+  return toNumber(parseSpan(json, valueStart, valueEnd))
 }
 
 /** Orders logs by block and index. */
@@ -69,17 +75,31 @@ export function byPosition(one: Log, other: Log): number {
   return one.block - other.block || one.index - other.index
 }
 
+/** Length of the logs with a comma after each. */
 export function lengthOf(logs: LogList): number {
-  return logs.reduce((sum, { text }) => sum + text.length + 1, 0)
+  return logs.reduce((sum, { start, end }) => sum + end - start + 1, 0)
 }
 
-/** JSON of the logs, joined by commas. Written in place: a joined text would be one more copy. */
+/** JSON of the logs, joined by commas. No copy if they already are. */
 export function bytesOf(logs: LogList): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(lengthOf(logs))
+  const [first] = logs
+  const isJoined = logs.every(({ json, start }, at) => {
+    const before = logs[at - 1]
+    return !before || (before.json === json && before.end + 1 === start)
+  })
+  if (!first || !isJoined) return copied(logs).bytes
+  return first.json.subarray(first.start, logs.at(-1)?.end)
+}
+
+/** The same logs in a buffer of their own, so that the rest of an answer can be freed. */
+export function copied(logs: LogList): { readonly bytes: Buffer; readonly logs: LogList } {
+  const json = Buffer.allocUnsafeSlow(lengthOf(logs))
   let at = 0
-  for (const { text } of logs) {
-    at += bytes.write(text, at, 'latin1')
-    at = bytes.writeUInt8(0x2c, at)
-  }
-  return bytes.subarray(0, Math.max(0, at - 1))
+  const own = logs.map((log) => {
+    const start = at
+    const end = start + log.json.copy(json, start, log.start, log.end)
+    at = json.writeUInt8(0x2c, end)
+    return { ...log, json, start, end }
+  })
+  return { bytes: json.subarray(0, Math.max(0, at - 1)), logs: own }
 }

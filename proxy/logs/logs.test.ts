@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { addresses, type Filter, type Limits, topics } from './testing/log-chain.ts'
+import { addresses, type Filter, type Limits, type Log, topics } from './testing/log-chain.ts'
 import { LogsFixture } from './testing/logs-fixture.ts'
 
 const dense = { address: addresses[0]! }
@@ -13,12 +13,12 @@ describe('a range that no upstream accepts at once', () => {
     const fixture = new LogsFixture(three)
     const { chain } = fixture
     const filter = { topics: [null, null, topics[2]!] }
-    for (let each = 0; each < 6; each++) {
+    for (let each = 0; each < 4; each++) {
       const from = 1 + (each % 2) * 20_000
       const { logs } = await fixture.ask(from, from + 19_999, filter)
       expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(from, from + 19_999, filter)))
     }
-    expect(chain.askedBlocks).toBe(6 * 20_000)
+    expect(chain.askedBlocks).toBe(4 * 20_000)
     expect(chain.refused.length).toBeLessThanOrEqual(6)
   })
 
@@ -58,11 +58,11 @@ describe('a range that no upstream accepts at once', () => {
     const fixture = new LogsFixture(three)
     const { relays, chain } = fixture
     const filter = { topics: [null, null, topics[2]!] }
-    for (let each = 0; each < 4; each++) await fixture.ask(1, 60_000, filter)
+    for (let each = 0; each < 4; each++) await fixture.ask(1, 20_000, filter)
     relays.transport('a').play(() => ({ fault: 'reset' }))
-    const { logs, error } = await fixture.ask(60_001, 90_000, filter)
+    const { logs, error } = await fixture.ask(20_001, 35_000, filter)
     expect(error).toBe(null)
-    expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(60_001, 90_000, filter)))
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(chain.logs(20_001, 35_000, filter)))
   })
 
   it('passes the filter on', async () => {
@@ -114,9 +114,9 @@ describe('a range that no upstream accepts at once', () => {
 
   it('streams a long answer with bounded memory', async () => {
     const fixture = new LogsFixture({ a: {} })
-    const { result, logs } = await fixture.ask(1, 60_000)
+    const { result, logs } = await fixture.ask(1, 15_000)
     expect(result.outcome).toBe('a stream')
-    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(1, 60_000)))
+    expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(1, 15_000)))
     expect(fixture.budget.heldBytes).toBe(0)
   })
 
@@ -150,11 +150,61 @@ describe('a range that no upstream accepts at once', () => {
     }
   })
 
+  const upTo = (blocks: number, code: number, message: string): Limits => {
+    return { blocks, code, tooMany: () => message }
+  }
+  const internal = upTo(300, -32603, 'Internal error')
+  const invalid = upTo(300, -32602, 'invalid params')
+  it.each<readonly [string, Record<string, Limits>, number]>([
+    ['an internal error of the only node', { a: internal }, 2_000],
+    ['internal errors of all nodes', { a: internal, b: internal, c: internal }, 2_000],
+    ['invalid params of one node', { a: invalid, b: {} }, 500],
+    ['invalid params of all nodes', { a: invalid, b: invalid }, 2_000],
+    ['a node that takes no range', { a: upTo(0, -32602, 'invalid params'), b: {} }, 500],
+  ])('is answered in time after %s', async (_, nodes, mostMs) => {
+    const fixture = new LogsFixture(nodes)
+    const { clock } = fixture.relays
+    for (const from of [101, 1_001, 3_001, 10_001]) {
+      const to = Math.floor(from * 1.9)
+      const startedMs = clock.nowMs()
+      const { logs, error } = await fixture.ask(from, to, dense)
+      expect(error).toBe(null)
+      expect(logs).toEqual(fixture.chain.logs(from, to, dense))
+      expect(clock.nowMs() - startedMs).toBeLessThanOrEqual(mostMs)
+    }
+  })
+
+  it('is cut after no node has answered it in time', async () => {
+    const fixture = new LogsFixture({ a: { hangsAbove: 300 } })
+    expect((await fixture.ask(1, 2_000, dense)).error).toBe('timeout')
+    const { logs } = await fixture.ask(1, 2_000, dense)
+    expect(logs).toEqual(fixture.chain.logs(1, 2_000, dense))
+  })
+
+  it('has no streamed logs of another query', async () => {
+    const fixture = new LogsFixture({ a: { streams: true, alter: otherAddress }, b: {} })
+    const { logs } = await fixture.ask(1, 9_000, dense)
+    expect(logs).toEqual(fixture.chain.logs(1, 9_000, dense))
+  })
+
+  it('is the mistake of the client if each node says so once', async () => {
+    const odd = upTo(0, -32602, 'invalid params')
+    const fixture = new LogsFixture({ a: odd, b: odd, c: odd })
+    expect((await fixture.ask(1, 1_000, sparse)).error).toBe('invalid params')
+    expect(fixture.chain.refused.length).toBe(3)
+  })
+
+  it('is not refused for the few logs that were shown to fit so far', async () => {
+    const fixture = new LogsFixture({ a: { afterMs: 100 } })
+    await fixture.ask(1, 2)
+    expect((await fixture.ask(1, 30_000)).error).toBe(null)
+  })
+
   it('knows from one filter how much work nodes do for another', async () => {
     const fixture = new LogsFixture({ a: { blocks: 700, tooMany: () => 'query timed out' } })
     await fixture.ask(1, 9_000, sparse)
     const { length } = fixture.chain.refused
-    expect((await fixture.ask(9_001, 18_000, dense)).error).toBe(null)
+    expect((await fixture.ask(9_001, 14_000, dense)).error).toBe(null)
     expect(fixture.chain.refused.length).toBe(length)
   })
 
@@ -291,6 +341,10 @@ describe('a query that upstreams accept', () => {
     expect(fixture.relays.sent).toEqual({ a: 1 })
   })
 })
+
+function otherAddress(logs: readonly Log[]): readonly Log[] {
+  return logs.map((log) => ({ ...log, address: addresses[1]! }))
+}
 
 /** The last block that an error names. */
 function namedBy({ message }: { readonly message: string | null }): number {

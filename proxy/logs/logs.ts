@@ -5,6 +5,7 @@ import { finalDistance, indexingBlocks } from '../chain/finality.ts'
 import type { Random } from '../clock/random.ts'
 import type { Live, RelayConfig, RouterConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
+import { isUnanswered } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -13,7 +14,8 @@ import { answerOf } from './answer.ts'
 import { lengthOf, readLogs, sizeOf } from './log-list.ts'
 import { filterOf, type LogsContext, type LogsQuery, rangeOf, withoutTag } from './query.ts'
 import { Slices, type SliceStore } from './slices.ts'
-import { atOnce, isSure, isUnclear, rangeLimitIn, SplitQuery, tooLong } from './split-query.ts'
+import { isUnclear, rangeLimitIn, Refused, sample } from './part-requests.ts'
+import { atOnce, isSure, SplitQuery, tooLong } from './split-query.ts'
 
 export interface LogsOptions extends Omit<LogsContext, 'relay'> {
   readonly pool: Pool
@@ -71,7 +73,8 @@ class Logs {
     const query = { call, range, finalTo, slices, density, isVerified, note }
     const isNew = !slices || (slices.next(final) > final.to && !slices.pending(final))
     const isSingle = isNew && !isVerified && limits.allow(call, blocks, density)
-    return (isSingle ? await this.#single(query) : null) ?? this.#split(query, isSingle)
+    const outcome = isSingle ? await this.#single(query) : []
+    return 'incoming' in outcome ? outcome : this.#split(query, isSingle, outcome)
   }
 
   #verifies(): boolean {
@@ -88,9 +91,13 @@ class Logs {
     return ttlMs > 0 ? new Slices(slices, filter, ttlMs) : null
   }
 
-  /** Relays the query unchanged. Null if a node refuses its range. */
-  async #single({ call, range, finalTo, slices, density, note }: LogsQuery): Promise<Reply | null> {
-    const { relay, limits } = this.#options
+  /**
+   * Relays the query unchanged.
+   * @returns if a smaller range or another upstream may help: the upstreams to avoid
+   */
+  async #single(query: LogsQuery): Promise<Reply | readonly string[]> {
+    const { call, range, finalTo, slices, density, note } = query
+    const { relay, limits, clock } = this.#options
     const { journal } = call
     const final = { from: range.from, to: Math.min(range.to, finalTo) }
     const end = slices?.begin(final)
@@ -100,13 +107,15 @@ class Logs {
       const reply = await relay(call)
       const { body } = reply.incoming
       const limit = rangeLimitIn(journal)
-      if (reply.refusal && (limit || isUnclear(reply.refusal))) {
+      if (reply.refusal) {
+        const isCut = limit !== null || isUnclear(new Refused(reply), density)
+        if (!isCut && limits.serving(call).length === 1) return reply
         if (limit) density.refused(limit, note.blocks)
         release(body)
-        return null
+        return isCut ? [] : [reply.upstream]
       }
       Object.assign(note, { requests: 1, requestedBlocks: note.blocks })
-      const isWhole = slices && body instanceof Uint8Array && reply.refusal === null
+      const isWhole = slices && body instanceof Uint8Array
       const logs = isWhole ? readLogs(body, range.from, range.to) : null
       if (logs) {
         count = logs.length
@@ -117,19 +126,28 @@ class Logs {
       const isAdded = isKept && slices?.add(final, finals, reply.upstream)
       note.isStored &&= isAdded === true
       return reply
+    } catch (error) {
+      const isLate = journal.attempts.some(
+        ({ result }) => typeof result === 'object' && result?.late === true,
+      )
+      if (!isUnanswered(error) || !isLate) throw error
+      // So many blocks may take nodes too long.
+      density.limitWork(Math.max(sample.blocks, Math.ceil(note.blocks / 2)))
+      if (clock.nowMs() >= journal.deadlineMs) throw error
+      return []
     } finally {
       limits.learn(journal.attempts, note.blocks, density, count)
       end?.()
     }
   }
 
-  #split(query: LogsQuery, isRefused: boolean): Promise<Reply> {
+  #split(query: LogsQuery, isRefused: boolean, avoided: readonly string[]): Promise<Reply> {
     const { config, clock, limits } = this.#options
     const { journal } = query.call
     journal.budgetMs = config.now.processingTimeoutMs
-    const split = new SplitQuery(query, this.#options, isRefused)
-    // A dense answer streams, so only the number of requests for its blocks is limited.
-    const most = split.most()
+    const split = new SplitQuery(query, this.#options, isRefused, avoided)
+    // A dense answer streams, so its logs do not count, only its blocks.
+    const most = Math.min(limits.mostBlocks(query.call), query.density.blocksOf({}))
     const leftMs = journal.deadlineMs - clock.nowMs()
     const fits = most * Math.max(1, Math.floor((leftMs / limits.requestMs) * atOnce))
     if (sizeOf(query.range) <= fits) return answerOf(split)

@@ -87,16 +87,22 @@ const ownFields: ReadonlySet<string> = new Set(['address', 'topics', 'fromBlock'
 /** A longer filter is split, but not cached. */
 const maxFilterBytes = 256 * 1024
 
+/** The filter of a query, and the params after it. */
+export function filterIn({ request: { body } }: Call): readonly unknown[] {
+  const { params } = (parseJson(body as Uint8Array) ?? {}) as { params?: unknown }
+  return Array.isArray(params) ? params : []
+}
+
 /**
  * Digest of the addresses and topics of a query, equal for filters that select the same logs. Null
  * for a filter with other members, or in an unusual form.
  */
-export function filterOf({ request: { body, path, headers } }: Call): string | null {
+export function filterOf(call: Call): string | null {
+  const { body, path, headers } = call.request
   if (!(body instanceof Uint8Array) || body.length > maxFilterBytes) return null
   // Other headers or a path may select another node's view.
   if (headers.length > 2 || path !== '') return null
-  const { params } = (parseJson(body) ?? {}) as { params?: unknown }
-  const [filter, ...others] = Array.isArray(params) ? (params as unknown[]) : []
+  const [filter, ...others] = filterIn(call)
   if (typeof filter !== 'object' || filter === null || others.length > 0) return null
   if (!Object.keys(filter).every((name) => ownFields.has(name))) return null
   const { address, topics } = filter as Record<string, unknown>

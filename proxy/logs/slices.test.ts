@@ -119,7 +119,7 @@ describe('a slice', () => {
     const small = createSliceMemory(1_000_000)
     const store = { memory: small, shared: null, clock: new VirtualClock(), scope: '' }
     const of = (filter: string) => new Slices({ ...store, pending: new Map() }, filter, 1_000)
-    const logs = [{ block: 1, index: 0, text: 'x'.repeat(50_000) }]
+    const logs = [{ block: 1, index: 0, json: Buffer.alloc(50_000), start: 0, end: 50_000 }]
     for (let each = 0; each < 100; each++)
       of(`filter ${each}`).add({ from: 1, to: 1_000 }, logs, 'a')
     expect(small.calculatedSize).toBeLessThanOrEqual(1_000_000)

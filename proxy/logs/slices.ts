@@ -3,13 +3,15 @@
 import { LRUCache } from 'lru-cache'
 import type { AnswerSharing } from '../cache/shared-cache.ts'
 import type { Clock } from '../clock/clock.ts'
-import { bytesOf, byPosition, lengthOf, type LogList, type Range } from './log-list.ts'
+import { bytesOf, byPosition, copied, lengthOf, type LogList, type Range } from './log-list.ts'
 import { readLogs, sizeOf } from './log-list.ts'
 
 /** Blocks of a slice, the unit of eviction and of the shared store. */
 const sliceBlocks = 1_024
 /** Slices that a query loads from the shared store. */
 const maxLoaded = 64
+/** Share of the memory that one query may fill, because it evicts the slices of others. */
+const maxShare = 0.25
 /** Memory that a log takes in addition to its text. */
 const logBytes = 64
 
@@ -57,6 +59,7 @@ export class Slices {
   readonly filter: string
   readonly #store: SliceStore
   readonly #ttlMs: number
+  #addedBytes = 0
 
   constructor(store: SliceStore, filter: string, ttlMs: number) {
     this.#store = store
@@ -83,18 +86,20 @@ export class Slices {
     return to + 1
   }
 
-  /** @returns false if the logs are too dense to be cached */
+  /** @returns false if the logs are too dense or too many to be cached */
   add(range: Range, logs: LogList, upstream: string): boolean {
     const { memory, clock } = this.#store
-    const wholeBytes = (lengthOf(logs) / sizeOf(range)) * sliceBlocks
-    if (wholeBytes > memory.maxEntrySize) return false
+    const bytes = lengthOf(logs)
+    if ((bytes / sizeOf(range)) * sliceBlocks > memory.maxEntrySize) return false
+    this.#addedBytes += bytes
+    if (this.#addedBytes > memory.maxSize * maxShare) return false
     const bySlice = Map.groupBy(logs, ({ block }) => sliceOf(block))
     for (let at = sliceOf(range.from); at <= sliceOf(range.to); at++) {
       const old = this.#get(at)
       const covered = old ? old.covered.slice() : new Uint8Array(sliceBlocks)
       covered.fill(1, Math.max(0, range.from - startOf(at)), range.to + 1 - startOf(at))
       const others = old?.logs.filter(({ block }) => block < range.from || block > range.to) ?? []
-      const own = [...others, ...(bySlice.get(at) ?? [])].toSorted(byPosition)
+      const own = [...others, ...copied(bySlice.get(at) ?? []).logs].toSorted(byPosition)
       const expiresMs = Math.min(old?.expiresMs ?? Infinity, clock.nowMs() + this.#ttlMs)
       memory.set(this.#keyOf(at), { covered, logs: own, upstream, expiresMs })
       if (!covered.includes(0)) this.#share(at, own, upstream)

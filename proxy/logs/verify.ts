@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkLogs } from '../integrity/logs.ts'
-import { parseJson } from '../json/scanner.ts'
+import { parseSpan } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toNumber, toQuantity } from '../json/values.ts'
 import { askElsewhere } from '../relay/own-call.ts'
 import { settle } from '../upstream/outcome.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { byPosition, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
-import type { LogsContext, LogsQuery } from './query.ts'
+import {
+  byPosition,
+  bytesOf,
+  type Log,
+  type LogList,
+  type Range,
+  readLogs,
+  sizeOf,
+} from './log-list.ts'
+import { filterIn, type LogsContext, type LogsQuery } from './query.ts'
 
 /** How long an upstream counts as wrong after it returned wrong logs. */
 const wrongMs = 300_000
@@ -103,6 +111,7 @@ function report(wrong: Upstream, { call, note }: LogsQuery, { chain, observer }:
 
 /** Blocks in which two lists differ, ascending. */
 function differing(one: LogList, other: LogList): readonly number[] {
+  if (bytesOf(one).equals(bytesOf(other))) return []
   const [ours, theirs] = [one, other].map((logs) => Map.groupBy(logs, ({ block }) => block))
   const blocks = new Set([...one, ...other].map(({ block }) => block))
   const textOf = (logs: LogList = []) => logs.map(identityOf).join('\n')
@@ -112,8 +121,8 @@ function differing(one: LogList, other: LogList): readonly number[] {
 }
 
 /** What all nodes show alike in a log. */
-function identityOf({ text }: { readonly text: string }): string {
-  const log = JSON.parse(text) as Record<string, unknown>
+function identityOf({ json, start, end }: Log): string {
+  const log = parseSpan(json, start, end) as Record<string, unknown>
   const { logIndex, transactionHash, address, topics, data } = log
   return JSON.stringify([toNumber(logIndex), transactionHash, address, topics, data]).toLowerCase()
 }
@@ -137,8 +146,7 @@ async function provenLogs(
   for (const each of witnesses) {
     const receipts = await ask('eth_getBlockReceipts', [toQuantity(block)], each)
     if (!Array.isArray(receipts) || toHash(await receiptsRoot(receipts)) !== root) continue
-    const { body } = query.call.request
-    const [filter] = (parseJson(body as Uint8Array) as { params: [unknown] }).params
+    const [filter] = filterIn(query.call)
     const logs = receipts.flatMap((receipt) => valueAt(receipt, ['logs']) as unknown[])
     const fitting = logs.filter((log) => checkLogs([log], filter, { kind: 'none' }) === null)
     return readLogs(Buffer.from(JSON.stringify({ result: fitting })), block, block)

@@ -207,12 +207,13 @@ export async function wholeBody(
 ): Promise<Uint8Array | null> {
   if (body instanceof Uint8Array) return body.length <= maxBytes ? body : null
   const collected = new GrowingBuffer(budget)
+  const source = { announcedBytes: () => body.length ?? null }
   try {
     for await (const piece of body) {
       const { length } = collected
       if (length + piece.length > maxBytes) return null
       if (noRoom && !budget.allows(length, length + piece.length)) throw noRoom()
-      collected.push(piece)
+      collected.push(piece, source)
     }
     return collected.bytes
   } finally {

@@ -36,6 +36,10 @@ export interface Limits {
   /** Its code. */
   readonly code?: number
   readonly afterMs?: number
+  /** Blocks above which it never answers. */
+  readonly hangsAbove?: number
+  /** Streams its answers. */
+  readonly streams?: boolean
   /** Whether it serves receipts and headers. Default: true. */
   readonly hasReceipts?: boolean
   /** The limit as configured. */
@@ -106,14 +110,17 @@ export class LogChain {
 
   #make(branch: number, block: number): readonly Log[] {
     const seed = hash('sha256', `${branch} ${block}`, 'buffer')
+    const text = seed.toString('hex')
+    const blockHash = this.#hashOf(block)
+    const own = (at: number) => `0x${text.slice(at)}${text.slice(0, at)}`
     return Array.from({ length: (seed[0] ?? 0) % 5 }, (_, at) => ({
       address: addresses[(seed[at + 1] ?? 0) % 4] ?? '',
       topics: topics.slice(0, (seed[at + 5] ?? 0) % 4),
-      data: word(`${branch} ${block} ${at}`),
+      data: own(20 + at),
       blockNumber: hex(block),
-      blockHash: word(`block ${branch} ${block}`),
+      blockHash,
       logIndex: hex(at),
-      transactionHash: word(`transaction ${branch} ${block} ${at}`),
+      transactionHash: own(40 + at),
       transactionIndex: '0x0',
       removed: false,
     }))
@@ -144,11 +151,15 @@ export class LogChain {
       this.refused.push({ node, from, to })
       return nodeError(limits.code ?? -32602, message, { afterMs })
     }
+    if (size > (limits.hangsAbove ?? Infinity)) return { hang: true }
     if (size > most) return refuse(tooMany(most, from))
     const logs = this.logs(from, to, params[0])
     if (logs.length > results) return refuse(`query returned more than ${results} results`)
     this.answered.push({ node, from, to })
-    return result(limits.alter?.(logs) ?? logs, { afterMs })
+    const answer = result(limits.alter?.(logs) ?? logs, { afterMs })
+    const { body: text = '' } = answer
+    if (!limits.streams) return answer
+    return { ...answer, body: text.slice(0, 100), streams: true, rest: [text.slice(100)] }
   }
 }
 
