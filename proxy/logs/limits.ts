@@ -119,12 +119,6 @@ export class RangeLimits {
     return Math.max(1, ...all)
   }
 
-  /** Blocks that some upstream accepts, whatever their logs. */
-  mostBlocks(call: Call): number {
-    const urls = this.serving(call).flatMap((each) => each.urls)
-    return Math.max(1, ...urls.map(({ logRange }) => logRange.blocks))
-  }
-
   /** Whether some upstream has already returned as many logs as this many blocks should have. */
   isProven(call: Call, size: number, density: Density): boolean {
     const urls = this.serving(call).flatMap((each) => each.urls)

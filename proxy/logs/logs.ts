@@ -11,6 +11,7 @@ import type { Reply } from '../relay/reply.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import { answerOf } from './answer.ts'
+import { Density } from './limits.ts'
 import { lengthOf, readLogs, sizeOf } from './log-list.ts'
 import { filterOf, type LogsContext, type LogsQuery, rangeOf, withoutTag } from './query.ts'
 import { Slices, type SliceStore } from './slices.ts'
@@ -121,7 +122,7 @@ class Logs {
         count = logs.length
         density.answered(note.blocks, count, lengthOf(logs))
       }
-      const finals = range.to === final.to ? logs : logs?.filter(({ block }) => block <= final.to)
+      const finals = logs?.filter(({ block }) => block <= final.to)
       const isKept = finals && isSure(final, reply, journal)
       const isAdded = isKept && slices?.add(final, finals, reply.upstream)
       note.isStored &&= isAdded === true
@@ -147,7 +148,9 @@ class Logs {
     journal.budgetMs = config.now.processingTimeoutMs
     const split = new SplitQuery(query, this.#options, isRefused, avoided)
     // A dense answer streams, so its logs do not count, only its blocks.
-    const most = Math.min(limits.mostBlocks(query.call), query.density.blocksOf({}))
+    const anyLogs = new Density(query.density.blocksOf({}))
+    const accepted = limits.serving(query.call).map((each) => limits.of(each, anyLogs))
+    const most = Math.max(1, ...accepted)
     const leftMs = journal.deadlineMs - clock.nowMs()
     const fits = most * Math.max(1, Math.floor((leftMs / limits.requestMs) * atOnce))
     if (sizeOf(query.range) <= fits) return answerOf(split)

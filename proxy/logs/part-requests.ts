@@ -171,8 +171,7 @@ export class PartRequests {
     } catch (error) {
       if (!(error instanceof Refused || isUnanswered(error))) throw error
       const tried = journal.attempts.map(({ upstream }) => upstream)
-      const limit = error instanceof TooLong ? tooLong(size) : rangeLimitIn(journal)
-      return { limit, by: tried.length > 0 ? tried : able, error }
+      return { limit: rangeLimitIn(journal), by: tried.length > 0 ? tried : able, error }
     } finally {
       // An end above the head says nothing about the accepted length.
       if (to === range.to) limits.learn(journal.attempts, size, density, logs?.length ?? 0)
@@ -202,7 +201,10 @@ export class PartRequests {
     const { wholeBytes } = nodeLimits
     const { budget } = this.#context
     const body = await wholeBody(incoming.body, wholeBytes, budget, overloaded).catch(broken)
-    if (body === null) throw new TooLong(from)
+    if (body === null) {
+      const message = `over ${wholeBytes} bytes of logs from block ${from} on`
+      throw new RelayError(errorKinds.upstreamFailed, message)
+    }
     const logs = readLogs(body, from, this.#askedTo(to))
     if (!logs) throw new Refused({ ...reply, incoming: { ...incoming, body } })
     // Of a long answer, the relay has validated the envelope only.
@@ -223,19 +225,6 @@ function fits(logs: LogList, call: Call): boolean {
   const ends = [...logs.slice(0, 1), ...logs.slice(-1)]
   const parsed = ends.map(({ json, start, end }) => parseSpan(json, start, end))
   return checkLogs(parsed, filterIn(call)[0], call.method.block) === null
-}
-
-/** The logs of a part exceed the longest answer that is read as a whole. */
-class TooLong extends RelayError {
-  constructor(block: number) {
-    const message = `over ${nodeLimits.wholeBytes} bytes of logs in block ${block}`
-    super(errorKinds.upstreamFailed, message)
-  }
-}
-
-function tooLong(size: number): RangeLimit {
-  const blocks = Math.max(1, Math.floor((size * wantedBytes) / nodeLimits.wholeBytes))
-  return { limits: 'results', blocks }
 }
 
 /** The last limit of a range that an attempt met. */

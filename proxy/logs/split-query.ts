@@ -70,10 +70,12 @@ export class SplitQuery {
 
   /** One part at a time while its logs or its work may be too much for nodes. */
   get #mostAhead(): number {
-    const { call, density } = this.query
+    const { call, density, isVerified } = this.query
     const size = this.requests.size()
     if (!this.#context.limits.isProven(call, size, density)) return 1
-    const fitting = Math.floor(density.blocksOf({ bytes: aheadBytes }) / size)
+    // Two upstreams return each part of a verified query.
+    const bytes = isVerified ? aheadBytes / 2 : aheadBytes
+    const fitting = Math.floor(density.blocksOf({ bytes }) / size)
     return Math.max(1, Math.min(atOnce, fitting))
   }
 
