@@ -20,6 +20,8 @@ const weight = 0.1
 export class Density {
   /** Number of blocks observed, weighted towards the latest answers. */
   blocks = 0
+  /** The largest request that was answered. */
+  answeredBlocks = 0
   #logs = 0
   #bytes = 0
   /** Largest request, in blocks, that nodes can serve. */
@@ -39,6 +41,10 @@ export class Density {
     return this.isKnown ? (blocks * this.#logs) / this.blocks : 0
   }
 
+  bytesIn(blocks: number): number {
+    return this.isKnown ? (blocks * this.#bytes) / this.blocks : 0
+  }
+
   /** Blocks that have about this many logs, or bytes, if that is known. */
   blocksOf({ logs = Infinity, bytes = Infinity }): number {
     if (!this.isKnown) return this.#most
@@ -48,6 +54,7 @@ export class Density {
 
   answered(blocks: number, logs: number, bytes: number): void {
     this.blocks = this.blocks * memory + blocks
+    this.answeredBlocks = Math.max(this.answeredBlocks, blocks)
     this.#logs = this.#logs * memory + logs
     this.#bytes = this.#bytes * memory + bytes
     if (blocks < this.#most) return

@@ -18,6 +18,8 @@ import { verified } from './verify.ts'
 export const atOnce = 4
 /** Expected length of those parts together. */
 const aheadBytes = 2 * wantedBytes
+/** Growth over the largest answered part that needs no part of its own to try it. */
+const maxGrowth = 1.5
 /** Share of the measured range to suggest: blocks differ, and parts wait for their order. */
 const margin = 0.5
 /** How often the newest logs are read if the chain changes meanwhile. */
@@ -68,14 +70,15 @@ export class SplitQuery {
     signal.addEventListener('abort', this.#leave, { once: true })
   }
 
-  /** One part at a time while its logs or its work may be too much for nodes. */
+  /** One part at a time while its blocks or its logs may be too many for nodes. */
   get #mostAhead(): number {
     const { call, density, isVerified } = this.query
     const size = this.requests.size()
-    if (!this.#context.limits.isProven(call, size, density)) return 1
+    const isLarger = size > density.answeredBlocks * maxGrowth
+    if (isLarger || !this.#context.limits.isProven(call, size, density)) return 1
     // Two upstreams return each part of a verified query.
     const bytes = isVerified ? aheadBytes / 2 : aheadBytes
-    const fitting = Math.floor(density.blocksOf({ bytes }) / size)
+    const fitting = Math.floor(bytes / Math.max(1, density.bytesIn(size)))
     return Math.max(1, Math.min(atOnce, fitting))
   }
 
