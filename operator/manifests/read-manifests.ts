@@ -54,7 +54,7 @@ class ManifestReader implements ManifestSet {
   readonly configMaps = new Map<string, KeyedData>()
   readonly problems: string[] = []
   readonly refusedProviders: RefusedProvider[] = []
-  readonly #kinds = {
+  static readonly #kinds = {
     RpcRouter: { definition: rpcRouterDefinition(), schema: rpcRouterSchema },
     UpstreamProvider: { definition: upstreamProviderDefinition(), schema: upstreamProviderSchema },
   }
@@ -117,7 +117,7 @@ class ManifestReader implements ManifestSet {
     if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') return [`${group} has no kind ${kind}`]
     if (apiVersion !== `${group}/${version}`)
       return [`apiVersion must be ${group}/${version}, not ${wordOf(apiVersion)}`]
-    const admitted = admit<RpcRouter | UpstreamProvider>(this.#kinds[kind], object)
+    const admitted = admit<RpcRouter | UpstreamProvider>(ManifestReader.#kinds[kind], object)
     if ('object' in admitted) {
       if (admitted.object.kind === 'RpcRouter') this.routers.push(admitted.object)
       else this.providers.push(admitted.object)

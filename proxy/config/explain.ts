@@ -26,6 +26,7 @@ export function explainIssues(
   sourceOf: (key: unknown) => string | undefined,
   interfacesOf: (entry: Tree) => readonly string[] | null,
 ): readonly Problem[] {
+  if (all.length === 0) return []
   const schema = annotatedSchema()
   const issues = all.slice(0, maxExplained)
   const meant = new Set<string>()

@@ -24,9 +24,11 @@ export interface JsonSchema {
 /** Names the schema; nothing is fetched from there. */
 const schemaId = 'https://rpcrouter.dev/config.schema.json'
 
+let annotated: JsonSchema | undefined
+
 /** The file's schema with private keywords, for the reference and for suggestions. */
 export function annotatedSchema(): JsonSchema {
-  return z.toJSONSchema(configSchema, {
+  return (annotated ??= z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',
     unrepresentable: 'any',
@@ -36,7 +38,7 @@ export function annotatedSchema(): JsonSchema {
         if (required && typeof each === 'object' && derivedKeyword in each)
           required.splice(required.indexOf(name), 1)
     },
-  }) as JsonSchema
+  }) as JsonSchema)
 }
 
 /** JSON Schema of a config file in draft 7, which the YAML servers of editors support best. */
