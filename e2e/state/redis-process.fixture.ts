@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { execFile } from 'node:child_process'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
 import type { Child, ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { waitUntil } from '../processes/eventually.ts'
 
 const startTimeoutMs = 60_000
-const run = promisify(execFile)
 
 export interface RedisOptions {
   readonly children: ChildProcesses
@@ -31,8 +29,8 @@ export interface RedisProcess {
   /** `127.0.0.1:port` */
   readonly address: string
   readonly child: Child
-  /** Runs a command with redis-cli. */
-  cli(...args: readonly string[]): Promise<string>
+  /** Runs a command on the administrator's connection, and returns the reply as redis-cli does. */
+  cli(command: string, ...args: readonly string[]): Promise<string>
   /** Suspends it: connections remain open without answers. */
   pause(): void
   resume(): void
@@ -71,15 +69,22 @@ export async function startRedis(
   const mode = config.some((line) => line.startsWith('sentinel ')) ? ['--sentinel'] : []
   const name = `redis-${port}`
   const child = await children.start({ name, command: 'redis-server', args: [file, ...mode] })
-  const flags = tls ? ['--tls', '--cacert', tls.ca, '--cert', tls.cert, '--key', tls.key] : []
-  const cli = async (...args: readonly string[]) => {
-    const env = { ...process.env, ...(password !== undefined && { REDISCLI_AUTH: password }) }
-    const { stdout } = await run('redis-cli', ['-p', String(port), ...flags, ...args], {
-      env,
-      timeout: 5_000,
-    })
-    return stdout.trim()
-  }
+  // A process of redis-cli for each command would cost more CPU than the command.
+  const admin = new Redis({
+    ...{ host: '127.0.0.1', port, password, enableReadyCheck: false },
+    ...{ maxRetriesPerRequest: null, commandTimeout: 5_000 },
+    ...(tls && {
+      tls: {
+        ca: await readFile(tls.ca),
+        cert: await readFile(tls.cert),
+        key: await readFile(tls.key),
+        servername: 'localhost',
+      },
+    }),
+    retryStrategy: () => (child.alive ? 20 : null),
+  }).on('error', () => {})
+  const cli = async (command: string, ...args: readonly string[]) =>
+    textOf((await admin.call(command, ...args)) as Reply).trim()
   await waitUntil(`${name} answers`, startTimeoutMs, options.signal, async () => {
     if (!child.alive) throw new Error(child.tail())
     return (await cli('ping')) === 'PONG'
@@ -101,6 +106,12 @@ export async function startRedis(
     },
     restart: (how) => startRedis({ ...options, port }, how?.keepsData ? own : null),
   }
+}
+
+type Reply = string | number | null | readonly Reply[]
+
+function textOf(reply: Reply): string {
+  return typeof reply === 'object' ? (reply ?? []).map(textOf).join('\n') : String(reply)
 }
 
 /** A master with a replica, and sentinels that fail over within a second or two. */
