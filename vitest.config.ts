@@ -28,7 +28,8 @@ class WaitingFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: WaitingFirst },
-    pool: 'threads',
+    // A start of a program copies the page tables of its parent, and all threads share those.
+    pool: 'forks',
     // Many tests wait for a real API or a process, so two cores run four at a time.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     // A test that hangs must fail; a slow test on a busy machine must pass.

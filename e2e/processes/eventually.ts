@@ -2,16 +2,19 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as pause } from 'node:timers/promises'
 
+const maxPauseMs = 100
+
 /**
  * Calls `attempt` until it neither throws nor returns false, and returns its result. Rejects with
- * the last error after `timeoutMs`, and at once when the signal is aborted.
+ * the last error after `timeoutMs`, and at once when the signal is aborted. Pauses grow with the
+ * time that has passed, since attempts cost the CPU that the awaited work needs.
  */
 export async function eventually<T>(
   attempt: () => T | false | Promise<T | false>,
   timeoutMs = 60_000,
   signal?: AbortSignal,
 ): Promise<T> {
-  const untilMs = performance.now() + timeoutMs
+  const beganMs = performance.now()
   for (;;) {
     signal?.throwIfAborted()
     try {
@@ -19,9 +22,10 @@ export async function eventually<T>(
       if (value !== false) return value
       throw new Error('the last attempt returned false')
     } catch (error) {
-      if (performance.now() > untilMs) throw error
+      if (performance.now() - beganMs > timeoutMs) throw error
     }
-    await pause(20, undefined, signal && { signal })
+    const pauseMs = Math.min(5 + (performance.now() - beganMs) / 10, maxPauseMs)
+    await pause(pauseMs, undefined, signal && { signal })
   }
 }
 

@@ -16,7 +16,7 @@ export async function freePort(): Promise<number> {
 
 /**
  * Free TCP ports on loopback, for programs that take a port as input. They stay reserved on this
- * machine until `releasePorts`, or until this thread ends. They are below the ephemeral range, so
+ * machine until `releasePorts`, or until this process ends. They are below the ephemeral range, so
  * no outgoing connection can take one before the program listens.
  */
 export async function freePorts(count: number): Promise<number[]> {
@@ -30,7 +30,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** Releases all ports that this thread reserved. */
+/** Releases all ports that this process reserved. */
 export function releasePorts(): void {
   for (const socket of reservations.splice(0)) socket.close()
 }
