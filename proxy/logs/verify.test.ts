@@ -33,13 +33,12 @@ describe('a node that omits logs of final blocks', () => {
 
   it('is found in 100 of 100 chains', async () => {
     for (let seed = 0; seed < 100; seed++) {
-      const forgets = ({ data }: Log) => Number.parseInt(data.slice(-6), 16) % 100 === seed
-      const alter = (logs: readonly Log[]) => logs.filter((log) => !forgets(log))
+      const alter = (logs: readonly Log[]) => logs.filter((_, at) => at % 100 !== seed)
       const fixture = opened({ a: {}, b: { alter } })
-      const from = 1 + seed * 500
-      const { logs, result } = await fixture.ask(from, from + 499)
-      expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(from, from + 499)))
-      expect(result.call.journal.logs).toMatchObject({ wrong: ['b'], verifiedBlocks: 500 })
+      const from = 1 + seed * 100
+      const { logs, result } = await fixture.ask(from, from + 99)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(from, from + 99)))
+      expect(result.call.journal.logs).toMatchObject({ wrong: ['b'], verifiedBlocks: 100 })
     }
   })
 
