@@ -93,7 +93,7 @@ export async function startFleet(
   const config = ethereumConfig(nodes, {
     ...(isService ? { 'cache-be': store, 'cache-bytes': '1MiB' } : { 'resp-cache': store }),
     'shared-state': true,
-    'liveness-probe-interval': '200ms',
+    'liveness-probe-interval': '1s',
     strategy: 'round-robin',
     ...settings,
   })
