@@ -54,12 +54,19 @@ interface Form {
 
 type Headers = Readonly<Record<string, string>>
 
+const texts = new Map<ChainInterface, string>()
+
+/** The methods of an interface, for comparison. */
+function textOf(iface: ChainInterface): string {
+  return texts.getOrInsertComputed(iface, ({ methods }) => JSON.stringify([...methods]))
+}
+
 /** Names a family, or the base of chains outside the families, and the interface. */
-function keyOf({ id, family, interfaces }: Chain, { apiInterface }: ChainInterface): string {
-  const methods = JSON.stringify([...(interfaces.get(apiInterface)?.methods ?? [])])
+function keyOf({ id, family }: Chain, iface: ChainInterface): string {
+  const { apiInterface } = iface
   const kin = chains.filter((chain) => {
     const offered = chain.interfaces.get(apiInterface)
-    return offered && JSON.stringify([...offered.methods]) === methods
+    return offered && textOf(offered) === textOf(iface)
   })
   const [base = id] = kin.map((chain) => chain.id).toSorted((a, b) => a.length - b.length)
   return `${family === 'other' ? base : family} ${apiInterface}`
