@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ReplyCollector } from '../../bench/http-reply.ts'
 import { waitUntil } from '../processes/eventually.ts'
-import type { Program } from '../program/program.ts'
+import { type Program, runProgram } from '../program/program.ts'
 import { createWorkspace, type Workspace } from '../program/workspace.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
@@ -17,6 +17,7 @@ import {
   balance,
   callsAt,
   killAndReplace,
+  sampleOf,
   startWorkers,
   workersConfig,
   workersOf,
@@ -183,6 +184,26 @@ test('a worker that keeps dying ends the router with exit code 1', async () => {
   }
   expect((await program.ended).code).toBe(1)
   expect(program.stdout).toContain('ended 5 times within a minute')
+})
+
+test('a frozen worker is named, killed after 10 s and replaced; the others stay', async () => {
+  await using program = await start({ workers: 2 })
+  const [frozen = 0, healthy = 0] = await workersOf(program)
+  process.kill(frozen, 'SIGSTOP')
+  const top = () => runProgram(['top', '--once', '--at', new URL(program.adminUrl).host])
+  const isNamed = async () => (await top()).stdout.includes('clients wait until it is killed')
+  await waitUntil('top names the frozen worker', 9_000, undefined, isNamed)
+  expect(await sampleOf(program, 'router_workers ')).toBe(1)
+  await program.logged('a worker does not answer, and is killed')
+  await program.logged('a worker serves again')
+  expect(await workersOf(program)).toContain(healthy)
+  expect(await workersOf(program)).not.toContain(frozen)
+  expect(await sampleOf(program, 'router_workers ')).toBe(2)
+  expect(await sampleOf(program, 'router_worker_restarts_total ')).toBe(1)
+  expect((await askAll(program, 20)).every(({ result }) => result !== undefined)).toBe(true)
+  // Silence of a healthy worker would end it by now.
+  await sleep(12_000)
+  expect(await sampleOf(program, 'router_worker_restarts_total ')).toBe(1)
 })
 
 test('a worker that dies during its start is replaced', async () => {

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { Replicas } from './replicas.ts'
+import { at, someFacts } from './facts.fixture.ts'
+import { looksOf, Replicas } from './replicas.ts'
+import { viewOf } from './view.ts'
 
 test.each([
   ['<html>', /^its \/facts is not that of a router: .*not valid JSON/],
@@ -21,4 +23,17 @@ test.each([
   const { problems } = replicas.view
   expect(problems).toMatchObject([{ severity: 'down', where: 'a:7779' }])
   expect(problems[0]?.what).toMatch(why)
+})
+
+test.each([
+  [at(60), '; its clients wait until it is killed and replaced, after 10 s'],
+  [null, ''],
+])('a worker that is silent since %s is a problem of its own', (silentSince, fate) => {
+  const one = { worker: 1, facts: null, silentSince }
+  const two = { worker: 2, facts: someFacts(60, []), silentSince: null }
+  const { problems } = viewOf(looksOf('a:7779', { workers: [one, two] }))
+  const what = `it does not answer its supervisor${fate}`
+  expect(problems).toMatchObject([
+    { severity: 'down', where: 'a:7779 worker 1', what, since: silentSince },
+  ])
 })

@@ -6,16 +6,22 @@ import { type Look, type View, viewOf } from './view.ts'
 
 /** `/facts` of a router with several workers. */
 export interface WorkersFacts {
-  /** Null if a worker does not answer. */
-  readonly workers: readonly { readonly worker: number; readonly facts: Facts | null }[]
+  readonly workers: readonly {
+    readonly worker: number
+    /** Null if it does not answer. */
+    readonly facts: Facts | null
+    /** Since when it answers no ping of its supervisor, in ISO 8601; null while it does. */
+    readonly silentSince: string | null
+  }[]
 }
 
 /** What each process of a router reports. @param at name of the replica */
 export function looksOf(at: string, page: Facts | WorkersFacts): readonly Look[] {
   if (!('workers' in page)) return [{ at, facts: page, problem: null }]
-  return page.workers.map(({ worker, facts }) => {
-    const problem = facts ? null : 'it does not answer its supervisor'
-    return { at: `${at} worker ${worker}`, facts, problem }
+  return page.workers.map(({ worker, facts, silentSince }) => {
+    const fate = silentSince ? '; its clients wait until it is killed and replaced, after 10 s' : ''
+    const problem = facts ? null : `it does not answer its supervisor${fate}`
+    return { at: `${at} worker ${worker}`, facts, problem, since: silentSince }
   })
 }
 

@@ -15,6 +15,8 @@ export interface Look {
   readonly facts: Facts | null
   /** Why it does not answer; null while it does. */
   readonly problem: string | null
+  /** Start of the problem in ISO 8601, if known. */
+  readonly since?: string | null
 }
 
 /** Content of console and page, which `--json` prints. */
@@ -56,8 +58,8 @@ export function viewOf(looks: readonly Look[]) {
     facts === null || problem !== null ? [] : { ...facts, replica },
   )
   const at = new Date(Math.max(0, ...all.map((each) => Date.parse(each.at)))).toISOString()
-  const replicas = looks.map(({ at: replica, facts, problem }) => {
-    return { at: replica, refused: facts?.config.refused?.why ?? null, problem }
+  const replicas = looks.map(({ at: replica, facts, problem, since = null }) => {
+    return { at: replica, refused: facts?.config.refused?.why ?? null, problem, since }
   })
   const growth = growthOf(all)
   const flat = all.flatMap(({ replica, chains }) => chains.map((each) => ({ ...each, replica })))
@@ -72,10 +74,10 @@ export function viewOf(looks: readonly Look[]) {
       what ? [{ severity, where, upstream, since, what, runbook }] : [],
     )
   const problems = [
-    ...replicas.flatMap(({ at: replica, refused, problem }) => {
+    ...replicas.flatMap(({ at: replica, refused, problem, since }) => {
       const refusal = refused && `its new config is refused: ${refused}`
       return found(replica, null, [
-        ['down', 'router-down', problem],
+        ['down', 'router-down', problem, since],
         ['odd', 'config-refused', refusal],
       ])
     }),

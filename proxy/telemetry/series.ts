@@ -306,7 +306,7 @@ export const series = {
     },
     workers: {
       name: 'router_workers',
-      help: 'Processes that serve; absent without `--workers`.',
+      help: 'Processes that serve and answer their supervisor; absent without `--workers`.',
     },
     workerRestarts: {
       name: 'router_worker_restarts_total',

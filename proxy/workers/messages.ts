@@ -27,13 +27,13 @@ export interface Start {
 export type ToWorker =
   | Start
   | { readonly kind: 'prepare'; readonly snapshot: ConfigSnapshot }
-  | { readonly kind: 'commit' | 'discard' }
+  | { readonly kind: 'commit' | 'discard' | 'ping' }
   | { readonly kind: 'stop'; readonly signal: string }
   | { readonly kind: 'relayed'; readonly from: number; readonly message: PeerMessage }
 
 export type FromWorker =
-  /** It listens on every address. */
-  | { readonly kind: 'started' }
+  /** `started`: it listens on every address. */
+  | { readonly kind: 'started' | 'pong' }
   | { readonly kind: 'prepared'; readonly refusal: Refusal | null }
   /** @param to a worker; null: all others */
   | { readonly kind: 'relay'; readonly to: number | null; readonly message: PeerMessage }

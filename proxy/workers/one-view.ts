@@ -3,19 +3,23 @@
 import { Pool } from 'undici'
 import type { Facts } from '../console/facts.ts'
 import type { WorkersFacts } from '../console/replicas.ts'
-import type { ConfigState } from '../telemetry/config-state.ts'
+import { type ConfigState, timeOf } from '../telemetry/config-state.ts'
 import type { Explained } from '../telemetry/explain/call-history.ts'
 import { type ExplainAnswer, explainPage, mostListed } from '../telemetry/explain/explain-page.ts'
 import type { HealthAnswer } from '../telemetry/health.ts'
 import type { MetricsPage } from '../telemetry/metrics-page.ts'
 import type { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
 import { counted } from '../words/counted.ts'
+import type { Pulse } from './pulse.ts'
 
 /* The pages of the admin address, for all workers of a router as for one process. */
 
 interface ViewOptions {
   /** Workers that have started. */
-  readonly workers: () => readonly WorkerPages[]
+  readonly workers: () => readonly {
+    readonly pages: WorkerPages
+    readonly pulse: Pick<Pulse, 'silentSinceMs'>
+  }[]
   readonly count: number
   readonly state: ConfigState
   readonly isDraining: () => boolean
@@ -33,9 +37,9 @@ export class OneView {
 
   async page(accept?: string): Promise<MetricsPage> {
     const { workers, metrics } = this.#options
-    const asked = workers().map(async (worker) => {
-      const answer = await worker.read('/metrics.json')
-      return [worker, answer && (JSON.parse(answer.text) as object)] as const
+    const asked = workers().map(async ({ pages }) => {
+      const answer = await pages.read('/metrics.json')
+      return [pages, answer && (JSON.parse(answer.text) as object)] as const
     })
     return metrics.page(new Map(await Promise.all(asked)), accept)
   }
@@ -99,16 +103,19 @@ export class OneView {
 
   async facts(): Promise<WorkersFacts> {
     const { workers, state } = this.#options
-    const asked = workers().map(async (worker) => {
-      const answer = await worker.read('/facts')
+    const asked = workers().map(async ({ pages, pulse }) => {
+      const answer = await pages.read('/facts')
       const facts = answer?.status === 200 ? (JSON.parse(answer.text) as Facts) : null
-      return { worker: worker.number, facts: facts && { ...facts, config: state.facts } }
+      const { silentSinceMs } = pulse
+      const silentSince = silentSinceMs === null ? null : timeOf(silentSinceMs)
+      const known = facts && { ...facts, config: state.facts }
+      return { worker: pages.number, facts: known, silentSince }
     })
     return { workers: await Promise.all(asked) }
   }
 
   async #ask(path: string) {
-    const answers = await Promise.all(this.#options.workers().map((each) => each.read(path)))
+    const answers = await Promise.all(this.#options.workers().map(({ pages }) => pages.read(path)))
     return answers.filter((each) => each !== null)
   }
 }

@@ -21,6 +21,7 @@ import { createWorkerMetrics } from '../telemetry/worker-metrics.ts'
 import { createOwnerTable } from './owner-table.ts'
 import { type FromWorker, type PeerMessage, type ToWorker, workerVariable } from './messages.ts'
 import { OneView, WorkerPages } from './one-view.ts'
+import { deadMs, Pulse } from './pulse.ts'
 
 /** A worker that has died this often within a minute ends the router. */
 const deaths = { most: 5, withinMs: 60_000, firstWaitMs: 500 } as const
@@ -56,6 +57,7 @@ interface Worker {
   readonly number: number
   readonly process: ChildProcess
   readonly pages: WorkerPages
+  readonly pulse: Pulse
   hasStarted: boolean
   /** Settles once the worker listens or has ended. */
   readonly settled: PromiseWithResolvers<void>
@@ -65,7 +67,7 @@ interface Worker {
 
 /**
  * Serves nothing itself: starts the workers, gives them one store and one admin address, replaces
- * those that die, and reloads and stops all of them together.
+ * those that die or hang, and reloads and stops all of them together.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions
@@ -164,12 +166,12 @@ export class Supervisor {
     if (address === null) return null
     const metrics = createWorkerMetrics({
       ...{ version, config: state },
-      serving: () => this.#started.length,
+      serving: () => this.#started.filter(({ pulse }) => pulse.silentSinceMs === null).length,
       restarts: () => this.#restarts,
     })
     const view = new OneView({
       ...{ count, state, metrics },
-      workers: () => this.#started.map(({ pages }) => pages),
+      workers: () => this.#started,
       isDraining: () => this.#isStopping,
     })
     const page = adminPage === 'off' ? null : createLivePage(() => view.facts(), clock, hostname())
@@ -187,7 +189,7 @@ export class Supervisor {
   }
 
   #startWorker(number: number): Worker {
-    const { count, recording, logger, environment } = this.#options
+    const { count, recording, logger, clock, environment } = this.#options
     const socket = `${this.#directory}/worker-${number}-${this.#restarts}`
     const heapMiB = Math.floor(this.#heapBytesPerWorker / 1024 / 1024)
     const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
@@ -199,15 +201,22 @@ export class Supervisor {
     })
     const pages = new WorkerPages(number, socket)
     const settled = Promise.withResolvers<void>()
+    const ping = () => send(worker, { kind: 'ping' })
+    const pulse = new Pulse(clock, ping, () => {
+      logger.error('a worker does not answer, and is killed', { worker: number, silentMs: deadMs })
+      child.kill('SIGKILL')
+    })
     const worker: Worker = {
-      ...{ number, process: child, pages, hasStarted: false, settled },
+      ...{ number, process: child, pages, pulse, hasStarted: false, settled },
       prepared: () => {},
     }
     this.#workers.set(number, worker)
     child.on('message', (message: FromWorker) => {
+      if (message.kind === 'pong') return pulse.answered()
       if (message.kind === 'prepared') return worker.prepared(message.refusal)
       if (message.kind === 'relay') return this.#relay(worker, message.to, message.message)
       worker.hasStarted = true
+      pulse.start()
       settled.resolve()
       if (this.#started.length === count) this.#allStarted.resolve()
       if (this.#restarts > 0) logger.info('a worker serves again', { worker: number })
@@ -216,6 +225,7 @@ export class Supervisor {
       logger.error('a worker cannot be started', { worker: number, error }),
     )
     child.on('exit', (code, signal) => {
+      pulse.stop()
       pages.close()
       this.#relay(worker, null, { kind: 'gone' })
       // Its replacement starts with the config that the others then serve.
@@ -298,6 +308,7 @@ export class Supervisor {
     const { config, clock, logger } = this.#options
     this.#isStopping = true
     const workers = [...this.#workers.values()]
+    for (const { pulse } of workers) pulse.stop()
     const ends = workers.map(async ({ process: child }) => {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
       return new Promise<number | null>((resolve) => child.once('exit', resolve))

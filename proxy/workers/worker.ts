@@ -33,6 +33,7 @@ export class WorkerLink {
     this.stopped = new Promise((resolve) => {
       process.on('message', (message: ToWorker) => {
         if (message.kind === 'stop') resolve(message.signal)
+        if (message.kind === 'ping') this.#send({ kind: 'pong' })
       })
       process.on('disconnect', () => resolve('the supervisor is gone'))
     })

@@ -65,6 +65,8 @@ const build = (instance: string, values: string) =>
   `router_build_info${on({ job: 'rpc/mainnet', instance, version: '1' })} ${values}`
 const config = (instance: string, hash: string, values: string) =>
   `router_config_info${on({ job: 'rpc/mainnet', instance, hash })} ${values}`
+const restarts = (values: string, instance = 'a:7779') =>
+  `router_worker_restarts_total${on({ job: 'rpc/mainnet', instance })} ${values}`
 const violations = (check: string, values: string) =>
   `router_integrity_violations_total${on({ ...fleet, upstream: 'alpha', check })} ${values}`
 /** Series for an upstream of two URLs: 1 while a URL serves, else 0. */
@@ -130,6 +132,30 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 10,
     labels: { job: 'rpc/mainnet', instance: 'b:7779' },
     says: 'b:7779 of rpc/mainnet cannot be scraped',
+  },
+  RouterWorkerReplaced: {
+    broken: [restarts('0x4 1x60')],
+    // A restart of the whole router is not a replaced worker.
+    well: [restarts('3x40 0x20'), restarts('0x40', 'b:7779')],
+    also: [
+      { when: 'one worker hung once', series: [restarts('0x4 1x60')], from: 5, to: 33 },
+      { when: 'all workers end', series: [restarts('0x4 8x60')], from: 5, to: 33 },
+      {
+        when: 'a worker hangs every quarter of an hour',
+        series: [restarts('0x4 1x14 2x14 3x14 4x14')],
+        from: 5,
+        to: 60,
+      },
+      {
+        when: 'the workers end until the router starts again',
+        series: [restarts('0x4 1 2 3 4 stale 0x20')],
+        from: 5,
+        to: 28,
+      },
+    ],
+    at: 5,
+    labels: { job: 'rpc/mainnet', instance: 'a:7779' },
+    says: 'workers of a:7779 were replaced: 1 in half an hour',
   },
   RouterNoEndpointServing: {
     broken: [
