@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -76,7 +76,7 @@ function open(
     store.close()
   })
   const set = (key: string, value: string) => store.run('test', (redis) => redis.set(key, value))
-  const get = (key: string) => store.run('test', (redis) => redis.get(key))
+  const get = (key: string) => store.read('test', (redis) => redis.get(key))
   const publish = (text: string) => store.run('test', (redis) => redis.publish(store.channel, text))
   return {
     store,
@@ -159,6 +159,32 @@ test('a full Redis and a replica have distinct faults', async () => {
   const ofReplica = open([replica])
   await ofReplica.isReady()
   expect(await faultOf(ofReplica.set('a', '1'))).toBe('read-only')
+})
+
+test('a Redis that cannot save refuses writes: one failure, while reads and messages work', async () => {
+  const redis = await startRedis({ ...options(), config: ['dbfilename blocked'] })
+  const client = open([redis])
+  await client.isReady()
+  const received: unknown[] = []
+  const message = (text: string) => received.push(text)
+  client.store.subscribe({ message, listening: (isUp) => received.push(isUp) })
+  const [, home = ''] = (await redis.cli('config', 'get', 'dir')).split('\n')
+  await mkdir(join(home, 'blocked'))
+  await redis.cli('config', 'set', 'save', '60 1')
+  await redis.cli('bgsave')
+  await expect
+    .poll(() => client.set('a', '1').catch(String))
+    .toMatch('save to its disk; reads work')
+  const reported = client.changes.length
+  const refusedPings = async () =>
+    Number(/cmdstat_ping:.*rejected_calls=(\d+)/.exec(await redis.cli('info', 'commandstats'))?.[1])
+  // Longer than a failure that a read would end.
+  const hasWaited = async () => (await client.get('x')) === null && (await refusedPings()) > 2
+  await expect.poll(hasWaited).toBe(true)
+  expect(await faultOf(client.set('a', '1'))).toBe('cannot-save')
+  expect(client.changes).toHaveLength(reported)
+  await client.publish('still here')
+  await expect.poll(() => received).toEqual([true, 'still here'])
 })
 
 test('a wrong password is a fault that hides the password, and the file is reloaded', async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RedisStore } from './redis/redis.ts'
+import type { Commands, RedisStore } from './redis/redis.ts'
 import type { Subscriber } from './store-options.ts'
 
 /** The entry under a key, either current or deleted. */
@@ -101,7 +101,7 @@ export class RedisKeys implements SharedStore {
   }
 
   get(key: string, counter?: string): Promise<StoredClaim> {
-    return this.#redis.run('get', async (redis) => {
+    return this.#redis.read('get', async (redis) => {
       const other = counter === undefined ? redis.pttl(key) : redis.get(counter)
       const [value, number] = await Promise.all([redis.getBuffer(key), other])
       return {
@@ -127,9 +127,9 @@ export class RedisKeys implements SharedStore {
     const { slot, channel, random } = this.#redis
     const keys = [generationKey, closedKey, key].map((each) => slot + each)
     const args = [known, choice, choiceMs, this.#graceMs, random.next(), channel, generationKey]
-    const step = this.#redis.run('session', (redis) =>
-      redis.eval(sessionScript, 3, ...keys, ...args),
-    )
+    const run = (redis: Commands) => redis.eval(sessionScript, 3, ...keys, ...args)
+    const isRead = choice.length === 0
+    const step = isRead ? this.#redis.read('session', run) : this.#redis.run('session', run)
     const [generation, isOpen, value, ttlMs] = (await step) as [string, 0 | 1, string?, number?]
     const entry = value ? { value: Buffer.from(value), ttlMs: ttlMs ?? 0 } : {}
     return { generation, isOpen: isOpen === 1, ...entry }

@@ -104,8 +104,9 @@ export class CacheClient implements SharedStore {
     const ended = (failure: ServiceError | null, reply: Entry = {}) =>
       failure ? reject(errorOf(failure)) : resolve(reply)
     const request = this.#client.makeUnaryRequest(path, write, read, entry, ended)
+    const isWrite = name !== 'Get' && (name !== 'Session' || entry.value !== undefined)
     return this.#availability
-      .run(name.toLowerCase(), timeoutMs, () => promise)
+      .run(name.toLowerCase(), isWrite, timeoutMs, () => promise)
       .finally(() => request.cancel())
   }
 }

@@ -75,11 +75,17 @@ export class RedisStore {
     name: string,
     command: (redis: Commands) => Promise<T>,
     timeoutMs = this.#options.commandTimeoutMs,
+    isWrite = true,
   ): Promise<T> {
-    return this.#availability.run(name, timeoutMs, async () => {
+    return this.#availability.run(name, isWrite, timeoutMs, async () => {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
       return command(this.#client)
     })
+  }
+
+  /** Runs a command that a Redis executes even while it takes no writes. */
+  read<T>(name: string, command: (redis: Commands) => Promise<T>): Promise<T> {
+    return this.run(name, command, undefined, false)
   }
 
   /** All subscribers share one connection. */
@@ -261,7 +267,10 @@ export class RedisStore {
       if (listener === this.#listener)
         this.#cancelHeartbeat = this.#options.clock.after(heartbeatMs, this.#beat)
     }
-    listener?.ping().then(again, () => listener.disconnect(true))
+    // A Redis that cannot save refuses pings too, which is an answer.
+    const failed = ({ name }: Error) =>
+      name === 'ReplyError' ? again() : listener?.disconnect(true)
+    listener?.ping().then(again, failed)
   }
 
   readonly #backoffMs = (times: number): number => {
