@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { addresses, type Filter, type Limits, type Log, topics } from './testing/log-chain.ts'
 import { LogsFixture } from './testing/logs-fixture.ts'
 
@@ -179,6 +180,41 @@ describe('a range that no upstream accepts at once', () => {
     expect((await fixture.ask(1, 2_000, dense)).error).toBe('timeout')
     const { logs } = await fixture.ask(1, 2_000, dense)
     expect(logs).toEqual(fixture.chain.logs(1, 2_000, dense))
+  })
+
+  const start = '{"jsonrpc":"2.0","id":1,"result":['
+  it.each<readonly [string, ScriptedAnswer]>([
+    ['redirects', { status: 302, body: 'moved' }],
+    ['closes the connection', { fault: 'truncated' }],
+    ['breaks its streams off', { streams: true, body: start, fault: 'truncated' }],
+    ['breaks its answers off', { body: start }],
+  ])('leaves a node that %s', async (_, answer) => {
+    for (const verify of ['off', 'always'] as const) {
+      const fixture = new LogsFixture({ a: {}, b: {}, c: {} }, { verify })
+      const { relays, chain } = fixture
+      // With a measured density, parts of proven size go out at once.
+      if (verify === 'off') await fixture.ask(50_001, 52_000, dense)
+      const before = relays.sent['a'] ?? 0
+      relays.transport('a').play(() => answer)
+      const startedMs = relays.clock.nowMs()
+      const { logs } = await fixture.ask(1, 9_000, dense)
+      expect(logs).toEqual(chain.logs(1, 9_000, dense))
+      // Parts that are in flight together fail together.
+      expect((relays.sent['a'] ?? 0) - before).toBeLessThanOrEqual(4)
+      expect(relays.clock.nowMs() - startedMs).toBeLessThan(250)
+    }
+  })
+
+  it('returns to a node that failed an earlier part', async () => {
+    const fixture = new LogsFixture({ a: {}, b: {} })
+    const { relays, chain } = fixture
+    const [a, b] = [chain.node('a'), chain.node('b')]
+    let asked = 0
+    relays.transport('a').play((request) => (asked++ === 0 ? { fault: 'reset' } : a(request)))
+    const isLimited = () => chain.answered.length > 3
+    relays.transport('b').play((request) => (isLimited() ? { status: 429 } : b(request)))
+    const { logs } = await fixture.ask(1, 9_000, dense)
+    expect(logs).toEqual(chain.logs(1, 9_000, dense))
   })
 
   it('has no streamed logs of another query', async () => {

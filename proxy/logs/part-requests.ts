@@ -62,7 +62,7 @@ export class PartRequests {
   isStreaming = false
   readonly #query: LogsQuery
   readonly #context: LogsContext
-  /** Upstreams that failed or refused a part while others could answer. */
+  /** Upstreams whose latest part failed or was refused while others could answer. */
   readonly #failed: Set<string>
   readonly #isRefused: boolean
 
@@ -106,13 +106,18 @@ export class PartRequests {
     return Math.max(1, Math.min(most, density.blocksOf({ bytes: wantedBytes }), Math.ceil(shown)))
   }
 
-  /** The logs of one upstream, in as many requests as it needs. */
-  async all(range: Range, upstream: string): Promise<LogList> {
+  /** The logs of one upstream, in as many requests as it needs; null if it does not answer. */
+  async all(range: Range, upstream: string): Promise<LogList | null> {
     const all: LogList[] = []
-    for (let { from } = range; from <= range.to;) {
-      const { to, logs } = await this.first({ from, to: range.to }, [upstream])
-      all.push(logs)
-      from = to + 1
+    try {
+      for (let { from } = range; from <= range.to;) {
+        const { to, logs } = await this.first({ from, to: range.to }, [upstream])
+        all.push(logs)
+        from = to + 1
+      }
+    } catch (error) {
+      if (error instanceof RelayError || error instanceof Refused) return null
+      throw error
     }
     return all.flat()
   }
@@ -120,6 +125,8 @@ export class PartRequests {
   /** The logs of the first blocks of a range, as many as one answer has. */
   async first({ from, to }: Range, only = this.#query.call.directives.only): Promise<Answer> {
     const { density } = this.#query
+    const isForced = only !== this.#query.call.directives.only
+    const tried = new Set<string>()
     let guesses = 0
     for (let blocks = to - from + 1; ;) {
       // A refusal may have lowered the limit since.
@@ -131,15 +138,23 @@ export class PartRequests {
         return outcome
       }
       const { limit, by, error } = outcome
+      for (const name of by) tried.add(name)
       const isLimit = limit !== null && size > 1
       if (!isLimit) for (const name of by) this.#failed.add(name)
       // If an end above the head is refused, the last block is requested by itself.
       if (size > 1 && this.#askedTo(from + size - 1) >= from + size) blocks = size - 1
       else if (isLimit) blocks = density.refused(limit, size)
       else if (this.#serving(only).length === 0) {
-        this.#failed.clear()
-        if (size === 1 || !isUnclear(error, density) || ++guesses > maxGuesses) throw error
-        blocks = Math.ceil(size / 2)
+        // An upstream that failed an earlier part may answer this one.
+        const hasOthers = this.upstream !== '' && [...this.#failed].some((each) => !tried.has(each))
+        if (this.#serving().length === 0) this.#failed.clear()
+        // A caller that named the upstream has others to ask.
+        const isOver =
+          size === 1 || !isUnclear(error, density) || (isForced && error instanceof RelayError)
+        if (isForced || !hasOthers) {
+          if (isOver || ++guesses > maxGuesses) throw error
+          blocks = Math.ceil(size / 2)
+        }
       }
       if (error instanceof Refused) release(error.reply.incoming.body)
     }
@@ -189,7 +204,12 @@ export class PartRequests {
   #record({ attempts }: Journal, { from, to }: Range): void {
     const all = this.#query.call.journal.attempts
     for (const attempt of attempts) {
-      if (attempt.result === 'answer') attempt.detail ??= `blocks ${from} to ${to}`
+      const { result, upstream } = attempt
+      if (result === 'answer') {
+        attempt.detail ??= `blocks ${from} to ${to}`
+        this.#failed.delete(upstream)
+      } else if (typeof result === 'object' && result && !result.range && result.weight > 0)
+        this.#failed.add(upstream)
       if (all.length < maxAttempts) all.push(attempt)
     }
   }

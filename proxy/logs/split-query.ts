@@ -10,7 +10,7 @@ import { CallAborted, errorKinds, isUnanswered, RelayError } from '../relay/erro
 import { askElsewhere } from '../relay/own-call.ts'
 import type { Reply } from '../relay/reply.ts'
 import { lengthOf, type LogList, type Range, sizeOf } from './log-list.ts'
-import { type Asked, PartRequests, Refused, wantedBytes } from './part-requests.ts'
+import { type Asked, PartRequests, wantedBytes } from './part-requests.ts'
 import type { LogsContext, LogsQuery } from './query.ts'
 import { verified } from './verify.ts'
 
@@ -160,7 +160,7 @@ export class SplitQuery {
       const { to, logs, reply, journal } = await this.requests.first(range)
       const own = { from: range.from, to }
       const { upstream } = reply
-      const ask = (second: string) => this.requests.all(own, second).catch(noLogs)
+      const ask = (second: string) => this.requests.all(own, second)
       const right = query.isVerified
         ? await verified(query, own, { logs, by: upstream }, ask, this.#context)
         : { logs, isProven: true }
@@ -181,7 +181,7 @@ export class SplitQuery {
     const known = Math.min(to, this.query.range.head)
     for (let each = 0; each < recentTries; each++) {
       const before = await this.#hashOf(known, this.requests.able(this.requests.most()))
-      const logs = before && (await this.requests.all(range, before.upstream).catch(noLogs))
+      const logs = before && (await this.requests.all(range, before.upstream))
       const after = logs && (await this.#hashOf(known, [before.upstream]))
       if (after && after.hash === before.hash) return { to, logs }
     }
@@ -201,9 +201,4 @@ export class SplitQuery {
 export function isSure({ to }: Range, reply: Reply, journal: Journal): boolean {
   const isValid = isAccepted({ journal }, reply) && !isDoubtful({ journal }, reply)
   return isValid && (reply.latestBlock ?? -1) >= to
-}
-
-function noLogs(error: unknown): null {
-  if (error instanceof RelayError || error instanceof Refused) return null
-  throw error
 }

@@ -216,17 +216,17 @@ class FailoverAttempts implements AttemptOwner {
   }
 
   #mayRetry(failed: Exchange, nowMs: number): boolean {
-    const { config, pool } = this.#context
-    const { retryLimit } = config.now
+    const { pick } = this.#context.pool
+    const { journal, directives } = this.#call
+    const { retryLimit } = this.#context.config.now
     const { range, retry = true } = failed.failure ?? {}
     this.#needs.untriedOnly = false
     // Others probably have the same limit, and a refused request costs as much as an answered one.
-    // After an error that names no limit, a smaller range helps more than the same node again.
-    const isCut = () =>
-      range ? range.limits !== 'work' : !failed.fault && pool.pick.repeats(this.#needs)
+    // Otherwise a smaller range helps more than the same node, or others do if some were named.
+    const mayPass = failed.fault && directives.only === null
+    const isCut = () => (range ? range.limits !== 'work' : !mayPass && pick.repeats(this.#needs))
     if (!retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
-    if (this.#call.journal.isCuttable && isCut()) return false
-    if (this.#call.journal.isSpent(nowMs)) return false
+    if (journal.isSpent(nowMs) || (journal.isCuttable && isCut())) return false
     return mayBeExecuted(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
 
