@@ -160,9 +160,8 @@ export class SplitQuery {
       const { to, logs, reply, journal } = await this.requests.first(range)
       const own = { from: range.from, to }
       const { upstream } = reply
-      const ask = (second: string) => this.requests.all(own, second)
       const right = query.isVerified
-        ? await verified(query, own, { logs, by: upstream }, ask, this.#context)
+        ? await verified(query, own, { logs, by: upstream }, this.requests, this.#context)
         : { logs, isProven: true }
       this.requests.upstream = upstream
       if (right.isProven && isSure(own, reply, journal))

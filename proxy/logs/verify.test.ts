@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import { createSliceMemory } from './slices.ts'
-import { addresses, type Log } from './testing/log-chain.ts'
+import { addresses, type Limits, type Log } from './testing/log-chain.ts'
 import { LogsFixture } from './testing/logs-fixture.ts'
 
 const filter = { address: addresses[0]! }
@@ -79,6 +79,39 @@ describe('a node that omits logs of final blocks', () => {
     }
     expect(fixture.mismatches).toEqual([])
     expect(new Set(fixture.disputes)).toEqual(new Set(['a', 'b']))
+  })
+})
+
+describe('upstreams that differ where no header decides', () => {
+  const good = { hasReceipts: false }
+  const bad = { ...good, alter: forgetful }
+  const other = { ...good, alter: (logs: readonly Log[]) => logs.slice(1) }
+  const far = { ...good, maxLogBlocks: 5_000 }
+  it.each<readonly [string, Readonly<Record<string, Limits>>, readonly string[]]>([
+    ['the first lacks logs', { a: bad, b: good, c: good }, ['a']],
+    ['the second lacks logs', { a: good, b: bad, c: good }, ['b']],
+    [
+      'the third is of a third group',
+      { a: { ...good, group: 'x' }, b: bad, c: { ...bad, ...far }, d: { ...good, group: 'y' } },
+      ['b'],
+    ],
+    // Both may be pruned in the same way.
+    ['the third lacks the same logs', { a: good, b: bad, c: bad }, []],
+    ['the third lacks others', { a: good, b: bad, c: other }, []],
+  ])('are judged by a third one: %s', async (_, nodes, wrong) => {
+    const fixture = opened(nodes)
+    for (let each = 0; each < 2; each++) {
+      const { logs, result } = await fixture.ask(1, 2_000, filter)
+      expect(JSON.stringify(logs)).toBe(JSON.stringify(fixture.chain.logs(1, 2_000, filter)))
+      const { journal } = result.call
+      const isDecided = wrong.length > 0
+      expect(journal.logs?.wrong).toEqual(each === 0 ? wrong : [])
+      expect(journal.logs?.disputedBlocks === 0).toBe(isDecided)
+      expect(journal.logs?.cachedBlocks).toBe(isDecided && each === 1 ? 2_000 : 0)
+    }
+    expect([...new Set(fixture.mismatches)]).toEqual(wrong)
+    const { upstreams } = fixture.relays.pool
+    expect(upstreams.filter(({ fault }) => fault !== null).map(({ name }) => name)).toEqual(wrong)
   })
 })
 

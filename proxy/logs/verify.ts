@@ -16,6 +16,7 @@ import {
   readLogs,
   sizeOf,
 } from './log-list.ts'
+import type { PartRequests } from './part-requests.ts'
 import { filterIn, type LogsContext, type LogsQuery } from './query.ts'
 
 /** How long an upstream counts as wrong after it returned wrong logs. */
@@ -29,6 +30,8 @@ interface Witness {
   readonly logs: LogList
 }
 
+type Pair = readonly [Witness, Witness]
+
 interface Verified {
   readonly logs: LogList
   /** False if no second upstream answered, or if two differ and nothing decides: never cached. */
@@ -37,8 +40,8 @@ interface Verified {
 
 /**
  * Compares logs of final blocks with those of a second upstream, of another group if there is one.
- * Where they differ, the receipts that match the header of the block decide.
- * @param ask returns the logs of an upstream, or null if it does not answer
+ * Where they differ, the receipts that match the header of the block decide, or else a third
+ * upstream.
  * @returns the right logs; if nothing decides, the longer list, because nodes omit logs more often
  * than they invent them
  */
@@ -46,39 +49,70 @@ export async function verified(
   query: LogsQuery,
   range: Range,
   { logs, by }: { readonly logs: LogList; readonly by: string },
-  ask: (upstream: string) => Promise<LogList | null>,
+  requests: PartRequests,
   context: LogsContext,
 ): Promise<Verified> {
   const { limits, observer } = context
-  const serving = limits.serving(query.call)
+  const { call, density, note } = query
+  const serving = limits.serving(call)
   const upstream = serving.find(({ name }) => name === by)
   if (!upstream || serving.length === 1) return { logs, isProven: true }
-  const rankOf = (each: Upstream) =>
-    (each.group === upstream.group ? 0 : 1e12) + limits.of(each, query.density)
-  for (const other of serving.toSorted((a, b) => rankOf(b) - rankOf(a))) {
-    const second = other === upstream ? null : await ask(other.name)
-    if (!second) continue
-    const witnesses = [
-      { upstream, logs },
-      { upstream: other, logs: second },
-    ]
-    const right = await decided(query, witnesses, context)
-    query.note[right ? 'verifiedBlocks' : 'disputedBlocks'] += sizeOf(range)
-    if (right) return { logs: right, isProven: true }
-    observer.logsMismatched?.(query.call, [by, other.name], 'undecided')
-    return { logs: second.length > logs.length ? second : logs, isProven: false }
+  const asked = new Set([upstream])
+  const another = async (witnesses: readonly Witness[], { from, to }: Range) => {
+    const sound = requests.able(1)
+    const groups = witnesses.map((each) => each.upstream.group)
+    const rankOf = (each: Upstream) =>
+      (sound.includes(each.name) ? 2e12 : 0) +
+      (groups.includes(each.group) ? 0 : 1e12) +
+      limits.of(each, density)
+    for (const next of serving.toSorted((a, b) => rankOf(b) - rankOf(a))) {
+      if (asked.has(next)) continue
+      asked.add(next)
+      const own = await requests.all({ from, to }, next.name)
+      if (own) return { upstream: next, logs: own }
+    }
+    return null
   }
-  return { logs, isProven: false }
+  const first = { upstream, logs }
+  const second = await another([first], range)
+  if (!second) return { logs, isProven: false }
+  const witnesses = [first, second] as const
+  const disputed = differing(logs, second.logs)
+  const right =
+    (await decided(disputed, query, witnesses, context)) ??
+    (await outvoted(disputed, query, witnesses, another, context))
+  note[right ? 'verifiedBlocks' : 'disputedBlocks'] += sizeOf(range)
+  if (right) return { logs: right, isProven: true }
+  observer.logsMismatched?.(call, [by, second.upstream.name], 'undecided')
+  return { logs: second.logs.length > logs.length ? second.logs : logs, isProven: false }
+}
+
+/** Asks a third upstream for the disputed blocks, and reports the one that it contradicts. */
+async function outvoted(
+  [from = 0, ...others]: readonly number[],
+  query: LogsQuery,
+  witnesses: Pair,
+  another: (witnesses: Pair, range: Range) => Promise<Witness | null>,
+  context: LogsContext,
+): Promise<LogList | null> {
+  const to = others.at(-1) ?? from
+  const third = await another(witnesses, { from, to })
+  const within = ({ logs }: Witness) => logs.filter(({ block }) => block >= from && block <= to)
+  const right = witnesses.find((each) => third && !differing(within(each), third.logs).length)
+  const wrong = witnesses.find((each) => each !== right)
+  // Upstreams that lack the same logs agree too.
+  if (!right || !wrong || right.logs.length < wrong.logs.length) return null
+  report(wrong.upstream, query, context)
+  return right.logs
 }
 
 /** Decides between two witnesses, and reports the wrong one. Null if nothing decides. */
 async function decided(
+  disputed: readonly number[],
   query: LogsQuery,
-  witnesses: readonly Witness[],
+  witnesses: Pair,
   context: LogsContext,
 ): Promise<LogList | null> {
-  const [first = [], second = []] = witnesses.map(({ logs }) => logs)
-  const disputed = differing(first, second)
   const right = new Map<number, LogList>()
   const wrong = new Set<Upstream>()
   for (const block of disputed.slice(0, maxDisputed)) {
@@ -96,7 +130,7 @@ async function decided(
   const base = witnesses.find(({ upstream }) => !wrong.has(upstream))
   if (base) return base.logs
   if (disputed.length > maxDisputed) return null
-  const others = first.filter(({ block }) => !right.has(block))
+  const others = witnesses[0].logs.filter(({ block }) => !right.has(block))
   return [...others, ...right.values()].flat().toSorted(byPosition)
 }
 

@@ -126,8 +126,8 @@ export interface RelayObserver {
   attemptEnded(call: Call, attempt: AttemptRecord): void
   breakerChanged(open: boolean): void
   /**
-   * Logs of final blocks are wrong. `wrong` names the upstream whose logs contradict a header;
-   * `undecided` names two upstreams that differ where no receipts decide.
+   * Logs of final blocks are wrong. `wrong` names the upstream whose logs contradict a header or a
+   * third upstream; `undecided` names two upstreams that differ where neither decides.
    */
   logsMismatched?(call: Call, upstreams: readonly string[], verdict: LogsVerdict): void
 }

@@ -139,7 +139,7 @@ export const series = {
     logsMismatches: {
       name: 'router_logs_mismatches_total',
       and: ['verdict'],
-      help: 'Logs of final blocks that differ from those of a second upstream: `wrong` if they contradict the header of the block, `undecided`, of both upstreams, if no receipts decide.',
+      help: 'Logs of final blocks that differ from those of a second upstream: `wrong` if a header or third upstream refutes them, `undecided`, of both upstreams, if nothing can decide.',
     },
     missingBlockAnswers: {
       name: 'router_missing_block_answers_total',

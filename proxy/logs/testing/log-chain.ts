@@ -42,6 +42,7 @@ export interface Limits {
   readonly streams?: boolean
   /** Whether it serves receipts and headers. Default: true. */
   readonly hasReceipts?: boolean
+  readonly group?: string
   /** The limit as configured. */
   readonly maxLogBlocks?: number
   /** Changes the logs of an answer. */

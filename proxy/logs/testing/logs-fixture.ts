@@ -51,8 +51,9 @@ export class LogsFixture {
     const { chain: own = chain, memory = null, shared = null } = options
     this.chain = new LogChain(options.head ?? 100_000)
     const upstreams = Object.entries(nodes).map(([name, limits]) => {
-      const { maxLogBlocks = null } = limits
-      return [name, { script: this.chain.node(name, limits), urls: [{ maxLogBlocks }] }] as const
+      const { maxLogBlocks = null, group = '' } = limits
+      const script = this.chain.node(name, limits)
+      return [name, { script, group, urls: [{ maxLogBlocks }] }] as const
     })
     this.relays = new RelayFixture(own, iface, Object.fromEntries(upstreams))
     const { pool, clock, relay } = this.relays
