@@ -47,7 +47,8 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   const { budget, observers, read } = make()
   budget.cutOffs = 2
   const { callEnded } = observers.listenerObserver('ETH1', 'jsonrpc')
-  const { attemptEnded } = observers.relayObserver('ETH1', 'jsonrpc')
+  const { attemptEnded, logsMismatched } = observers.relayObserver('ETH1', 'jsonrpc')
+  logsMismatched?.(aCall(), ['node-a', 'node-b'], 'undecided')
   for (const method of ['eth_call', 'eth_getLogs']) {
     const call = aCall({ method })
     call.journal.cache = { verdict: 'miss', ageClass: 'none', why: null }
@@ -75,7 +76,7 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
     'ETH1 jsonrpc node-a attempts': { 'hedge answer': 2 },
     'ETH1 jsonrpc node-a durations': { 0.01: 0, 0.025: 2, '+Inf': 2 },
     'ETH1 jsonrpc node-b attempts': { 'first attempt-timeout': 2, 'first mismatch': 1 },
-    'ETH1 jsonrpc node-b disputes': { 'block-number': 1 },
+    'ETH1 jsonrpc node-b disputes': { 'block-number': 1, 'logs undecided': 1 },
   })
   expect(Object.keys(counts['ETH1 jsonrpc durations'] ?? {})).toHaveLength(15)
   const ofBtc = Object.entries(counts).filter(([table]) => table.startsWith('BTC'))

@@ -318,6 +318,13 @@ test.each<[string, Upstream, Chain, string]>([
   ['an answer that does not fit', { disputes: { sent: 1 } }, {}, 'integrity-violation'],
   ['a flood of refusals', {}, { refused: { 'method-denied': 200 } }, 'requests-refused'],
   ['a finalized mismatch', { disputes: { mismatches: 1 } }, {}, 'finalized-mismatch'],
+  ['disputed logs', { disputes: { 'logs undecided': 1 } }, {}, 'finalized-mismatch'],
+  [
+    'wrong logs',
+    { fault: 'omitted or invented logs of final blocks (answers: 4)' },
+    {},
+    'finalized-mismatch',
+  ],
   [
     'lost votes',
     { fault: 'wrong about finalized blocks (votes lost: 9)' },

@@ -321,7 +321,7 @@ const runbooks: Readonly<Record<UpstreamState, string>> = {
 
 /** Pages about faults, by a word of theirs. */
 const faultPages = [
-  ['finalized', 'finalized-mismatch'],
+  ['final', 'finalized-mismatch'],
   ['WebSocket', 'subscription-stuck'],
 ] as const
 
@@ -331,7 +331,8 @@ function ofUpstream(each: UpstreamView): readonly Problem[] {
   const end = until === null ? '' : `; until ${until.slice(11, 19)} at the latest`
   const standing = `${state}${seenAt}${why === null ? '' : `: ${why}`}${end}`
   const disputes = countsText(each.disputes)
-  const doubtful = each.disputes['mismatches'] ? 'finalized-mismatch' : 'integrity-violation'
+  const isFinal = ['mismatches', 'logs undecided'].some((word) => each.disputes[word])
+  const doubtful = isFinal ? 'finalized-mismatch' : 'integrity-violation'
   const isUrlLost = each.urls.length > 1 && each.urls.some((url) => url.why !== null)
   const notice = isDayUsed ? runbooks.cooldown : isUrlLost ? 'redundancy-lost' : unreliable
   const [, faultPage] = faultPages.find(([word]) => fault?.includes(word)) ?? [null, unreliable]

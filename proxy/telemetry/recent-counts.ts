@@ -28,6 +28,7 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['durations', series.attemptDuration, 'le'],
   ['disputes', series.integrityViolations, 'check'],
   ['disputes', series.finalizedMismatches, 'mismatches'],
+  ['disputes', series.logsMismatches, 'logs', 'verdict'],
   ['disputes', series.missingBlockAnswers, 'missing-blocks'],
   ['cut-offs', series.cutOffs, 'clients'],
 ]

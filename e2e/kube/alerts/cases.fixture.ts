@@ -69,6 +69,8 @@ const restarts = (values: string, instance = 'a:7779') =>
   `router_worker_restarts_total${on({ job: 'rpc/mainnet', instance })} ${values}`
 const violations = (check: string, values: string) =>
   `router_integrity_violations_total${on({ ...fleet, upstream: 'alpha', check })} ${values}`
+const logs = (verdict: string, values: string) =>
+  `router_logs_mismatches_total${on({ ...fleet, upstream: 'alpha', verdict })} ${values}`
 /** Series for an upstream of two URLs: 1 while a URL serves, else 0. */
 const urls = (first: string, second: string, upstream = 'alpha') =>
   [first, second].map((values, at) => {
@@ -343,6 +345,24 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 5,
     labels: { ...fleet, upstream: 'alpha' },
     says: 'alpha differs from others about a finalized block of ETH1 jsonrpc',
+  },
+  RouterLogsMismatch: {
+    broken: [logs('wrong', '0x4 1x20')],
+    // What happened before the router was scraped, and nodes that agree.
+    well: [logs('wrong', '3x30'), logs('undecided', '0x30')],
+    also: [
+      { when: 'nothing decides', series: [logs('undecided', '0x4 1x20')], from: 5, to: 43 },
+      { when: 'every query finds it', series: [logs('wrong', '0x4 0+5x30')], from: 6, to: 34 },
+      {
+        when: 'a sample finds it every half an hour',
+        series: [logs('wrong', '0x4 1x29 2x29 3x20')],
+        from: 5,
+        to: 80,
+      },
+    ],
+    at: 5,
+    labels: { ...fleet, upstream: 'alpha' },
+    says: 'alpha of ETH1 jsonrpc returns wrong logs of final blocks',
   },
   RouterIntegrityViolation: {
     broken: [violations('block-hash', '0x4 1x20')],
