@@ -35,7 +35,6 @@ export type LogList = readonly Log[]
 export function readLogs(body: Uint8Array, from: number, to: number): LogList | null {
   const at = memberOf(body, 'result')
   const json = bufferOf(body)
-  if (at && spells(json, at.start, at.end, 'null')) return []
   if (!at || json[at.start] !== 0x5b) return null
   const logs: Log[] = []
   const cursor = new Cursor(json, at.start)
@@ -53,6 +52,15 @@ export function readLogs(body: Uint8Array, from: number, to: number): LogList | 
     const before = all[i - 1]
     return log.index < 0 || !before || byPosition(before, log) !== 0
   })
+}
+
+/** Longest answer of `null`, with its envelope. */
+const maxNullBytes = 256
+
+/** Whether the answer is null instead of a list. */
+export function isNull(body: Uint8Array): boolean {
+  const at = body.length > maxNullBytes ? null : memberOf(body, 'result')
+  return at !== null && spells(bufferOf(body), at.start, at.end, 'null')
 }
 
 function logAt(json: Buffer, start: number, end: number): Log | null {

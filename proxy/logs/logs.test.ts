@@ -34,6 +34,7 @@ describe('a range that no upstream accepts at once', () => {
     ['one block above the polled tip', '0x186a1', { blocks: 300 }, 100_001, 10_002],
     ['a piece above the polled tip', '0x18a88', { blocks: 300 }, 100_500, 11_001],
     ['far above the tip', '0xffffffff', {}, 100_500, 10_001],
+    ['far above the tip, where nodes limit the range', '0xffffffff', isOver(300), 100_000, 10_001],
     ['finalized', 'finalized', isOver(300), 99_900, 9_901],
   ])('reaches up to what is asked: %s', async (_, to, limits, last, blocks) => {
     const fixture = new LogsFixture({ a: limits })

@@ -12,7 +12,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import { answerOf } from './answer.ts'
 import { Density } from './limits.ts'
-import { lengthOf, readLogs, sizeOf } from './log-list.ts'
+import { isNull, lengthOf, readLogs, sizeOf } from './log-list.ts'
 import { filterOf, type LogsContext, type LogsQuery, rangeOf, withoutTag } from './query.ts'
 import { Slices, type SliceStore } from './slices.ts'
 import { isUnclear, rangeLimitIn, Refused, sample } from './part-requests.ts'
@@ -115,6 +115,8 @@ class Logs {
         release(body)
         return isCut ? [] : [reply.upstream]
       }
+      if (body instanceof Uint8Array && isNull(body) && limits.serving(call).length > 1)
+        return [reply.upstream]
       Object.assign(note, { requests: 1, requestedBlocks: note.blocks })
       const isWhole = slices && body instanceof Uint8Array
       const logs = isWhole ? readLogs(body, range.from, range.to) : null

@@ -11,7 +11,7 @@ import type { Reply } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 import type { Density } from './limits.ts'
-import { type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
+import { isNull, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
 import { filterIn, type LogsContext, type LogsQuery } from './query.ts'
 
 /** Length of an answer to aim at. A provider that counts requests wants few of them. */
@@ -60,11 +60,17 @@ export class PartRequests {
   latestBlock: number | null = Infinity
   /** Whether the client already reads, so that the deadline of the call is over. */
   isStreaming = false
+  /** Why the last call of `all` returned null. */
+  failure: unknown = null
   readonly #query: LogsQuery
   readonly #context: LogsContext
   /** Upstreams whose latest part failed or was refused while others could answer. */
   readonly #failed: Set<string>
   readonly #isRefused: boolean
+  /** Whether nodes have refused an end that is far above the head. */
+  #isEndLowered = false
+  /** The first upstream that returned null. */
+  #nullBy: string | null = null
 
   constructor(query: LogsQuery, context: LogsContext, ...[isRefused, avoided]: Asked) {
     this.#query = query
@@ -109,6 +115,7 @@ export class PartRequests {
   /** The logs of one upstream, in as many requests as it needs; null if it does not answer. */
   async all(range: Range, upstream: string): Promise<LogList | null> {
     const all: LogList[] = []
+    this.failure = null
     try {
       for (let { from } = range; from <= range.to;) {
         const { to, logs } = await this.first({ from, to: range.to }, [upstream])
@@ -116,8 +123,9 @@ export class PartRequests {
         from = to + 1
       }
     } catch (error) {
-      if (error instanceof RelayError || error instanceof Refused) return null
-      throw error
+      if (!(error instanceof RelayError || error instanceof Refused)) throw error
+      this.failure = error
+      return null
     }
     return all.flat()
   }
@@ -139,10 +147,13 @@ export class PartRequests {
       }
       const { limit, by, error } = outcome
       for (const name of by) tried.add(name)
-      const isLimit = limit !== null && size > 1
-      if (!isLimit) for (const name of by) this.#failed.add(name)
+      const isAboveHead = this.#askedTo(from + size - 1) >= from + size
+      const isLimit = limit !== null && (size > 1 || isAboveHead)
+      const isLastAlone = isAboveHead && size === 1
+      if (!isLimit && (!isAboveHead || isLastAlone)) for (const name of by) this.#failed.add(name)
       // If an end above the head is refused, the last block is requested by itself.
-      if (size > 1 && this.#askedTo(from + size - 1) >= from + size) blocks = size - 1
+      if (isAboveHead && !isLastAlone) blocks = size - 1
+      else if (isLastAlone && isLimit) this.#isEndLowered = true
       else if (isLimit) blocks = density.refused(limit, size)
       else if (this.#serving(only).length === 0) {
         // An upstream that failed an earlier part may answer this one.
@@ -197,7 +208,7 @@ export class PartRequests {
   /** The end of a request. The last one keeps the client's, which may be far above the head. */
   #askedTo(to: number): number {
     const { range } = this.#query
-    return to === range.to ? range.askedTo : to
+    return to === range.to && !this.#isEndLowered ? range.askedTo : to
   }
 
   /** Shows the attempts in the journal of the whole query, each with its range. */
@@ -208,7 +219,10 @@ export class PartRequests {
       if (result === 'answer') {
         attempt.detail ??= `blocks ${from} to ${to}`
         this.#failed.delete(upstream)
-      } else if (typeof result === 'object' && result && !result.range && result.weight > 0)
+      } else if (
+        result === 'overtaken' ||
+        (typeof result === 'object' && result && !result.range && result.weight > 0)
+      )
         this.#failed.add(upstream)
       if (all.length < maxAttempts) all.push(attempt)
     }
@@ -225,7 +239,8 @@ export class PartRequests {
       const message = `over ${wholeBytes} bytes of logs from block ${from} on`
       throw new RelayError(errorKinds.upstreamFailed, message)
     }
-    const logs = readLogs(body, from, this.#askedTo(to))
+    const isEmpty = isNull(body) && this.#isConfirmedNull(upstream)
+    const logs = isEmpty ? [] : readLogs(body, from, this.#askedTo(to))
     if (!logs) throw new Refused({ ...reply, incoming: { ...incoming, body } })
     // Of a long answer, the relay has validated the envelope only.
     if (body !== incoming.body && !fits(logs, call)) {
@@ -237,6 +252,12 @@ export class PartRequests {
     this.latestBlock = known === null || latestBlock === null ? null : Math.min(known, latestBlock)
     this.upstream = upstream
     return logs
+  }
+
+  /** Nodes return null for an empty list, and for ranges that they do not serve. Two may be right. */
+  #isConfirmedNull(upstream: string): boolean {
+    this.#nullBy ??= upstream
+    return this.#nullBy !== upstream || this.#serving().every(({ name }) => name === upstream)
   }
 }
 

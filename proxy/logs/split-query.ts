@@ -179,16 +179,18 @@ export class SplitQuery {
     if (whole?.to === to) return whole
     const known = Math.min(to, this.query.range.head)
     for (let each = 0; each < recentTries; each++) {
-      const before = await this.#hashOf(known, this.requests.able(this.requests.most()))
+      const able = this.requests.able(this.requests.most())
+      const { only } = this.query.call.directives
+      const before = await this.#hashOf(known, able.length > 0 ? able : only)
       const logs = before && (await this.requests.all(range, before.upstream))
       const after = logs && (await this.#hashOf(known, [before.upstream]))
       if (after && after.hash === before.hash) return { to, logs }
     }
     const message = 'the newest logs changed each time they were read; retry'
-    throw new RelayError(errorKinds.upstreamFailed, message)
+    throw this.requests.failure ?? new RelayError(errorKinds.upstreamFailed, message)
   }
 
-  async #hashOf(block: number, only: readonly string[]) {
+  async #hashOf(block: number, only: readonly string[] | null) {
     const params = [toQuantity(block), false]
     const question = { method: 'eth_getBlockByNumber', params, only }
     const reply = await askElsewhere(this.query.call, this.#context, question)

@@ -38,6 +38,8 @@ export interface Limits {
   readonly afterMs?: number
   /** Blocks above which it never answers. */
   readonly hangsAbove?: number
+  /** Blocks above which it answers null. */
+  readonly nullAbove?: number
   /** Streams its answers. */
   readonly streams?: boolean
   /** Whether it serves receipts and headers. Default: true. */
@@ -46,7 +48,7 @@ export interface Limits {
   /** The limit as configured. */
   readonly maxLogBlocks?: number
   /** Changes the logs of an answer. */
-  readonly alter?: (logs: readonly Log[]) => readonly Log[]
+  readonly alter?: (logs: readonly Log[]) => readonly Log[] | null
 }
 
 const hex = (number: number) => `0x${number.toString(16)}`
@@ -153,11 +155,12 @@ export class LogChain {
       return nodeError(limits.code ?? -32602, message, { afterMs })
     }
     if (size > (limits.hangsAbove ?? Infinity)) return { hang: true }
+    if (size > (limits.nullAbove ?? Infinity)) return result(null, { afterMs })
     if (size > most) return refuse(tooMany(most, from))
     const logs = this.logs(from, to, params[0])
     if (logs.length > results) return refuse(`query returned more than ${results} results`)
     this.answered.push({ node, from, to })
-    const answer = result(limits.alter?.(logs) ?? logs, { afterMs })
+    const answer = result(limits.alter ? limits.alter(logs) : logs, { afterMs })
     const { body: text = '' } = answer
     if (!limits.streams) return answer
     return { ...answer, body: text.slice(0, 100), streams: true, rest: [text.slice(100)] }
