@@ -162,6 +162,8 @@ export interface AttemptRecord {
   isCutShort: boolean
   /** The upstream certainly never received it. */
   isUnsent: boolean
+  /** It was overtaken before it took longer than the upstream usually does. */
+  isLostRace: boolean
   /** Null while it runs. For a streamed answer, the time when its head arrived. */
   endedMs: number | null
   /** Null while it runs; `node-error` is an error that the node itself returns. */
@@ -311,6 +313,7 @@ export class Journal {
       budgetMs: null,
       isCutShort: false,
       isUnsent: false,
+      isLostRace: false,
       endedMs: null,
       result: null,
       detail: null,

@@ -92,9 +92,14 @@ export class Exchange {
    */
   abandon(cause: Cancelled, isSlowCall: boolean, silence: string, nowMs: number): void {
     if (isSlowCall) this.#excuseLateness?.()
+    const elapsedMs = this.#elapsedMs(nowMs)
+    // An overtaken hedge has just begun.
+    this.record.isLostRace =
+      cause === 'overtaken' &&
+      (this.record.kind === 'hedge' || this.upstream.score.isUsual(elapsedMs ?? Infinity, nowMs))
     if (this.isLate) this.#end(this.#timeout, silence, nowMs)
     else this.#end(cause, null, nowMs)
-    this.#settle('overtaken', { elapsedMs: this.#elapsedMs(nowMs) })
+    this.#settle('overtaken', { elapsedMs })
   }
 
   failToSend(error: TransportError, nowMs: number): void {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { RelayConfig } from '../config/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import type { Journal } from './call.ts'
 import {
   ethereum,
@@ -85,6 +86,26 @@ describe('hedging', () => {
     const { tookMs } = await relay.ask()
     expect(tookMs).toBeLessThan(100)
     expect(latencyOf()).toBeGreaterThan(before!)
+  })
+
+  const sound = Array.from({ length: 40 }, (_, at) => 80 + ((at * 17) % 60))
+  it.each<[string, number[], ScriptedAnswer, boolean]>([
+    ['whose node hangs is no lost race', [4, 6], { hang: true }, false],
+    [
+      'whose node is slower than others, as usual, is one',
+      sound,
+      result('0x5', { afterMs: 140 }),
+      true,
+    ],
+  ])('an overtaken attempt %s', async (_case, usualMs, now, isLostRace) => {
+    const relay = fixture({ a: ok, b: ok })
+    const { score } = relay.pool.upstreams[0]!
+    await warmUp(relay)
+    await relay.clock.advance(600_000)
+    for (const each of usualMs) score.succeeded(each, relay.clock.nowMs())
+    relay.transport('a').play(() => now)
+    const { call } = await relay.ask({ directives: { selectProvider: 'a' } })
+    expect(call.journal.attempts).toMatchObject([{ result: 'overtaken', isLostRace }, {}])
   })
 
   it('limits hedges to a tenth of the reads and one every ten seconds', async () => {

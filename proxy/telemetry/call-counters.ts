@@ -58,11 +58,10 @@ const started = [
 const urlResults = ['answered', 'failed', 'overtaken'] as const
 
 /** The result for the counter of a URL; null if it says nothing about the URL. */
-function urlResultOf(result: string, kind: string): (typeof urlResults)[number] | null {
+function urlResultOf(result: string): (typeof urlResults)[number] | null {
   if (result === 'answer' || result === 'node-error') return 'answered'
   if (result === 'aborted' || result === 'running') return null
-  // An overtaken hedge has just begun.
-  return result !== 'overtaken' ? 'failed' : kind === 'hedge' ? null : result
+  return result === 'overtaken' ? result : 'failed'
 }
 
 /** Counts attempts at upstreams and their URLs. */
@@ -88,11 +87,10 @@ export function attemptCounter(registry: Registry) {
       const cells = cellsOf(upstream)
       const result = countedResultOf(attempt)
       cells.ofKind(kind)(result).count += 1
-      const ofUrl = urlResultOf(result, kind)
+      const ofUrl = urlResultOf(result)
       if (ofUrl !== null) cells.ofUrl(String(position))(ofUrl).count += 1
-      // An overtaken attempt took at least this long. An overtaken hedge has just begun.
-      const isKnown = result !== 'aborted' && (result !== 'overtaken' || kind !== 'hedge')
-      if (isKnown && endedMs !== null)
+      // An overtaken attempt took at least this long.
+      if (result !== 'aborted' && endedMs !== null)
         cells.duration.observe((endedMs - startedMs) / 1_000, call.journal.traceId)
     }
   }
@@ -159,7 +157,8 @@ export function resultOf(attempt: AttemptRecord): string {
 
 /** The result for the counter of attempts, in which only faults of the upstream have a name. */
 function countedResultOf(attempt: AttemptRecord): string {
-  const { result, isUnsent } = attempt
+  const { result, isUnsent, isLostRace } = attempt
+  if (isLostRace && result === 'overtaken') return 'aborted'
   if (typeof result !== 'object' || result === null || hasFailed(attempt)) return resultOf(attempt)
   return isUnsent ? 'aborted' : 'node-error'
 }

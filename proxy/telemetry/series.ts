@@ -123,13 +123,13 @@ export const series = {
     },
     attemptDuration: {
       name: 'router_attempt_duration_seconds',
-      help: 'Time of attempts, including failed ones, and those that a hedge overtook until then. Aborted attempts and overtaken hedges are excluded.',
+      help: 'Time of attempts, including failed ones, and those that a hedge overtook until then. Aborted attempts are excluded.',
       buckets: latencyBuckets,
     },
     urlRequests: {
       name: 'router_upstream_url_requests_total',
       and: ['url', 'result'],
-      help: 'Requests of calls and probes to the URL of the upstream: `answered`, `failed` or `overtaken`, whose hedge answered first. `url` is the position in the config, from 1.',
+      help: 'Requests of calls and probes to the URL of the upstream: `answered`, `failed` or `overtaken`, whose node took longer than usual when a hedge answered. `url` is the position in the config, from 1.',
     },
     integrityViolations: {
       name: 'router_integrity_violations_total',

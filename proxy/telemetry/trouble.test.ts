@@ -21,8 +21,8 @@ describe('an upstream works only in part if this many of its attempts', () => {
     ['failed', 52, 1_000, true],
     ['failed', 51, 1_000, false],
     ['overtaken', 2, 2, false],
-    ['overtaken', 3, 10, true],
-    ['overtaken', 3, 11, false],
+    ['overtaken', 3, 20, true],
+    ['overtaken', 3, 21, false],
   ])('%s: %i of %i: %s', (kind, bad, all, isTrouble) => {
     const result = { failed: 'attempt-timeout', overtaken: 'overtaken' }[kind]
     const counts = { 'first answer': all - bad, [`first ${result}`]: bad }

@@ -65,11 +65,11 @@ export function slownessOf(
 
 /** Number of bad attempts to put down to bad luck. */
 const luck = 2
-/** Shares of all attempts that further bad ones must reach. Hedges overtake healthy nodes too. */
-const shares = { failed: 0.05, overtaken: 0.1 } as const
-/** Multiplies the shares for an upstream in trouble, which must improve beyond them. */
+/** Share of all attempts that further bad ones must reach. Hedges overtake 4 % at healthy nodes. */
+const share = 0.05
+/** Multiplies the share for an upstream in trouble, which must improve beyond it. */
 const ease = 0.5
-type Trouble = keyof typeof shares
+type Trouble = 'failed' | 'overtaken'
 
 /**
  * What is wrong with an upstream that works in part, in words; null: nothing.
@@ -83,22 +83,22 @@ export function troublesOf(
   isKnown = false,
   slowness: string | null = null,
 ): Readonly<Record<Trouble, string | null>> {
-  const isTrouble = (kind: Trouble, bad: number, all: number) =>
-    bad > luck && bad - luck >= (isKnown ? ease : 1) * shares[kind] * all
+  const isTrouble = (bad: number, all: number) =>
+    bad > luck && bad - luck >= (isKnown ? ease : 1) * share * all
   const positions = [...new Set(Object.keys(urls).map((word) => word.split(' ')[0]))]
   const ofUrl = (kind: Trouble, position = '') => {
     const [failed, hung] = [urls[`${position} failed`] ?? 0, urls[`${position} overtaken`] ?? 0]
     const all = totalOf(urls, `${position} `)
     // If a URL answers nothing, its state already says so.
     if (all === failed + hung) return null
-    const isFailing = isTrouble('failed', failed, all)
+    const isFailing = isTrouble(failed, all)
     if (kind === 'failed') return isFailing ? `failed ${failed} of ${all} requests` : null
-    if (isTrouble(kind, hung, all)) return `hung in ${hung} of ${all} requests`
-    const isBoth = hung > 0 && !isFailing && isTrouble(kind, failed + hung, all)
+    if (isTrouble(hung, all)) return `hung in ${hung} of ${all} requests`
+    const isBoth = hung > 0 && !isFailing && isTrouble(failed + hung, all)
     return isBoth ? `failed or hung in ${failed + hung} of ${all} requests` : null
   }
   const words = (kind: Trouble, bad: number, of: number, text: string) => {
-    const whole = isTrouble(kind, bad, of) ? [text] : []
+    const whole = isTrouble(bad, of) ? [text] : []
     const parts = positions.flatMap((position) => {
       const part = ofUrl(kind, position)
       if (part === null) return []
@@ -112,10 +112,10 @@ export function troublesOf(
   const [failed, all] = [totalOf(errors), totalOf(attempts)]
   const [overtaken, firsts] = [attempts['first overtaken'] ?? 0, totalOf(attempts, 'first ')]
   const failing = `${Math.round((failed / all) * 100)} % of attempts fail: ${countsText(errors)}`
-  const share = percent(overtaken / firsts)
+  const part = percent(overtaken / firsts)
   // A node that hangs in some calls is slow on average, too.
   const lead = slowness && overtaken >= firsts / 2 ? `${slowness};` : 'hangs:'
-  const hanging = `${lead} another upstream overtook ${share} of its first attempts`
+  const hanging = `${lead} another upstream overtook ${part} of its first attempts`
   return {
     failed: words('failed', failed, all, failing),
     overtaken: words('overtaken', overtaken, firsts, hanging),

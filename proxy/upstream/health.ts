@@ -269,12 +269,14 @@ const halfLifeMs = 60_000
 /** An exponentially decaying mean. */
 class DecayingMean {
   #sum = 0
+  #squares = 0
   #weight = 0
   #atMs = 0
 
   add(value: number, nowMs: number): void {
     this.#decayTo(nowMs)
     this.#sum += value
+    this.#squares += value * value
     this.#weight += 1
   }
 
@@ -284,24 +286,46 @@ class DecayingMean {
     return (this.#sum + prior) / (this.#weight + 1)
   }
 
-  /** Null without recent samples. */
-  value(nowMs: number): number | null {
-    this.#decayTo(nowMs)
-    return this.#weight < 0.01 ? null : this.#sum / this.#weight
+  /** Null without recent samples. @param others have further samples */
+  value(nowMs: number, ...others: readonly DecayingMean[]): number | null {
+    let [sum, weight] = [0, 0]
+    for (const each of [this, ...others]) {
+      each.#decayTo(nowMs)
+      sum += each.#sum
+      weight += each.#weight
+    }
+    return weight < 0.01 ? null : sum / weight
+  }
+
+  /** Standard deviation; 0 without samples. */
+  get deviation(): number {
+    if (this.#weight === 0) return 0
+    const mean = this.#sum / this.#weight
+    return Math.sqrt(Math.max(0, this.#squares / this.#weight - mean * mean))
   }
 
   #decayTo(nowMs: number): void {
     const factor = 0.5 ** ((nowMs - this.#atMs) / halfLifeMs)
     this.#sum *= factor
+    this.#squares *= factor
     this.#weight *= factor
     this.#atMs = nowMs
   }
 }
 
+/**
+ * Standard deviations within which a latency is usual. Hedges end a hang soon, so a multiple of the
+ * mean would not tell it from a sound node that is slower than its peers.
+ */
+const usualDeviations = 3
+
 /** Measurements of one upstream. `docs/concepts/selection.md` has the formulas. */
 export class Score {
   readonly #availability = new DecayingMean()
+  /** Of answers. */
   readonly #latency = new DecayingMean()
+  /** Of aborted attempts that had run longer than usual. */
+  readonly #censored = new DecayingMean()
 
   /** @param latencyMs null if the latency is not comparable */
   succeeded(latencyMs: number | null, nowMs: number): void {
@@ -311,7 +335,7 @@ export class Score {
 
   /** Records an aborted attempt: the upstream is at least this slow. */
   recordCensoredLatency(elapsedMs: number, nowMs: number): void {
-    if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#latency.add(elapsedMs, nowMs)
+    if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#censored.add(elapsedMs, nowMs)
   }
 
   failed(nowMs: number): void {
@@ -323,8 +347,14 @@ export class Score {
     return this.#availability.mean(1, nowMs)
   }
 
-  /** Mean latency in milliseconds; null without recent samples. */
+  /** Mean latency in milliseconds, of aborted attempts too; null without recent samples. */
   latencyMs(nowMs: number): number | null {
-    return this.#latency.value(nowMs)
+    return this.#latency.value(nowMs, this.#censored)
+  }
+
+  /** Whether some of its answers take this long; false without recent ones. */
+  isUsual(elapsedMs: number, nowMs: number): boolean {
+    const meanMs = this.#latency.value(nowMs) ?? 0
+    return elapsedMs <= meanMs + usualDeviations * this.#latency.deviation
   }
 }

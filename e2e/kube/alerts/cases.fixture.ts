@@ -519,7 +519,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   RouterUpstreamFailsInPart: {
     broken: [requests('answered', '0+85x40'), requests('failed', '0+15x40')],
-    // Few of many, many of few, a burst, a slow node, and a dead one.
+    // Few of many, many of few, a burst, lost races of a healthy node, and a dead one.
     well: [
       requests('answered', '0+96x60'),
       requests('failed', '0+4x60'),
@@ -527,11 +527,17 @@ export const cases: Readonly<Record<string, Case>> = {
       requests('failed', '0x3 1x3 2x3 3x3 4x3 5x3 6x3 7x3 8x9', 'beta'),
       requests('answered', '0+100x60', 'gamma'),
       requests('failed', '0x9 40 80 120 160x50', 'gamma'),
-      requests('answered', '0+90x60', 'delta'),
-      requests('overtaken', '0+10x60', 'delta'),
+      requests('answered', '0+96x60', 'delta'),
+      requests('overtaken', '0+4x60', 'delta'),
       requests('failed', '0+10x60', 'epsilon'),
     ],
     also: [
+      {
+        when: 'the node hangs in one method',
+        series: [requests('answered', '0+92x40'), requests('overtaken', '0+8x40')],
+        from: 17,
+        to: 40,
+      },
       {
         when: 'it fails in bursts',
         series: [
@@ -544,7 +550,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
     at: 16,
     labels: { ...fleet, upstream: 'alpha', url: '2' },
-    says: 'URL 2 of alpha of ETH1 jsonrpc fails 15% of its requests',
+    says: 'URL 2 of alpha of ETH1 jsonrpc fails or hangs in 15% of its requests',
   },
   RouterOutOfResources: {
     broken: [`router_out_of_resources${on({ instance: 'a:7779', resource: 'files' })} 0x4 1x20`],
