@@ -53,6 +53,7 @@ export function someFacts(
     minute: { seconds, counts: growthOf(Object.fromEntries(counts) as Facts['counts'], {}) },
     recent: growthOf(Object.fromEntries(counts) as Facts['counts'], {}),
     troubledSince: {},
+    troubledMethods: {},
     ...more,
   }
 }

@@ -37,7 +37,7 @@ function make() {
   const counts = new RecentCounts(metrics, clock)
   counts.start()
   const read = createFacts({
-    ...{ counts, health, troubles: { since: {} }, calls, config, clock },
+    ...{ counts, health, troubles: { since: {}, methods: {} }, calls, config, clock },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
   return { clock, config, budget, observers, health, read }

@@ -19,7 +19,7 @@ export type FailedCall = Facts['failed'][number]
 interface FactsOptions {
   readonly counts: Pick<RecentCounts, 'read'>
   readonly health: Pick<Health, 'look' | 'stores' | 'resources' | 'clients'>
-  readonly troubles: Pick<Troubles, 'since'>
+  readonly troubles: Pick<Troubles, 'since' | 'methods'>
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
@@ -49,6 +49,8 @@ export function createFacts(options: FactsOptions) {
     ...(await counts.read()),
     /** Since when upstreams work only in part, by their key, such as `ETH1 jsonrpc node-a`. */
     troubledSince: troubles.since,
+    /** The method of nearly all their bad attempts, by the same keys. */
+    troubledMethods: troubles.methods,
     /** Clients with most calls and most refusals, in the last minute. */
     clients: health.clients.top(),
     failed: failedCalls(calls),

@@ -199,6 +199,15 @@ test('clients that were cut off are a line of their own, with no upstream at fau
   ])
 })
 
+test('a hang in one method names it', () => {
+  const a = someUpstream('a', first({ answer: 92, overtaken: 8 }))
+  const troubledMethods = { 'ETH1 jsonrpc a': 'eth_getBlockByNumber' }
+  const facts = someFacts(100, [someChain([a])], { troubledMethods })
+  expect(viewOf([someLook(facts)]).problems.map(({ what }) => what)).toEqual([
+    'hangs: another upstream overtook 8.0% of its first attempts; nearly all in eth_getBlockByNumber',
+  ])
+})
+
 test('a failure in part has its start, until it is half as frequent as at its begin', () => {
   const sinceOf = (fails: number, troubledSince: Record<string, string>) => {
     const a = someUpstream('a', first({ answer: 100 - fails, 'attempt-timeout': fails }))

@@ -56,7 +56,7 @@ class Fixture extends PoolFixture {
     health.register('ETH1 jsonrpc', snapshot)
     const counts = new RecentCounts(metrics, clock)
     const facts = createFacts({
-      ...{ counts, health, troubles: { since: {} }, calls, config, clock },
+      ...{ counts, health, troubles: { since: {}, methods: {} }, calls, config, clock },
       addresses: () => [],
     })
     this.metrics = metrics

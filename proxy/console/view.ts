@@ -202,9 +202,10 @@ function chainView(
       const [troubledSince = null] = replicas
         .flatMap((one) => one.troubledSince[each.key] ?? [])
         .toSorted()
+      const [method] = replicas.flatMap((one) => one.troubledMethods[each.key] ?? [])
       const urls = growth.recent(`${each.key} urls`)
       /** Why it works only in part. */
-      const troubles = troublesOf(recent, urls, troubledSince !== null, slowness)
+      const troubles = troublesOf(recent, urls, troubledSince !== null, slowness, method)
       const share = ratio(each.count, attempts)
       return { ...each, slowness, troubles, troubledSince, share }
     }),

@@ -154,7 +154,7 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
       pool.onCooldown = (upstream, url, last) =>
         worker.cooldownBegan({ chain: chainId, interface: apiInterface, upstream, url, last })
   }
-  const troubles = new Troubles(clock, log.troubleChanged)
+  const troubles = new Troubles(clock, log.troubleChanged, (...of) => calls.methodOfTrouble(...of))
   const sampled = (recent: Tables) => troubles.sampled(recent, health.look())
   const counts = new RecentCounts(metrics, clock, sampled)
   health.counts = counts

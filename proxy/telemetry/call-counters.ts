@@ -58,7 +58,7 @@ const started = [
 const urlResults = ['answered', 'failed', 'overtaken'] as const
 
 /** The result for the counter of a URL; null if it says nothing about the URL. */
-function urlResultOf(result: string): (typeof urlResults)[number] | null {
+export function urlResultOf(result: string): (typeof urlResults)[number] | null {
   if (result === 'answer' || result === 'node-error') return 'answered'
   if (result === 'aborted' || result === 'running') return null
   return result === 'overtaken' ? result : 'failed'
@@ -156,7 +156,7 @@ export function resultOf(attempt: AttemptRecord): string {
 }
 
 /** The result for the counter of attempts, in which only faults of the upstream have a name. */
-function countedResultOf(attempt: AttemptRecord): string {
+export function countedResultOf(attempt: AttemptRecord): string {
   const { result, isUnsent, isLostRace } = attempt
   if (isLostRace && result === 'overtaken') return 'aborted'
   if (typeof result !== 'object' || result === null || hasFailed(attempt)) return resultOf(attempt)

@@ -76,12 +76,14 @@ type Trouble = 'failed' | 'overtaken'
  * @param attempts counts by `kind result` @param urls counts by `position result`, probes included
  * @param isKnown whether it was in trouble before
  * @param slowness how slow its average call is, in words; null: not slow, or unknown
+ * @param method of nearly all bad attempts; null: there is none
  */
 export function troublesOf(
   attempts: Counts,
   urls: Counts,
   isKnown = false,
   slowness: string | null = null,
+  method: string | null = null,
 ): Readonly<Record<Trouble, string | null>> {
   const isTrouble = (bad: number, all: number) =>
     bad > luck && bad - luck >= (isKnown ? ease : 1) * share * all
@@ -104,9 +106,10 @@ export function troublesOf(
       if (part === null) return []
       return positions.length > 1 ? `URL ${position} of ${positions.length} ${part}` : part
     })
-    const all = [...whole, ...parts]
     // With one URL, its clause would repeat that of the upstream.
-    return all.slice(0, positions.length > 1 ? Infinity : 1).join('; ') || null
+    const all = [...whole, ...parts].slice(0, positions.length > 1 ? Infinity : 1)
+    const found = method !== null && all.length > 0 ? [`nearly all in ${method}`] : []
+    return [...all, ...found].join('; ') || null
   }
   const errors = failuresOf(attempts)
   const [failed, all] = [totalOf(errors), totalOf(attempts)]
@@ -128,35 +131,55 @@ type SeenPool = Readonly<Record<'name' | 'chain' | 'interface', string>> & {
 }
 type TroubledUpstream = Readonly<Record<'chain' | 'interface' | 'upstream', string>>
 
-/** Records since when upstreams work only in part. */
+/** Names the method of nearly all attempts at an upstream that failed or hung. */
+type MethodOfTrouble = (chain: string, iface: string, upstream: string) => string | null
+
+/** Records since when upstreams work only in part, and in which method. */
 export class Troubles {
   readonly #clock: Clock
+  readonly #methodOf: MethodOfTrouble
   readonly #changed: (upstream: TroubledUpstream, why: string | null) => void
   /** By key, such as `ETH1 jsonrpc node-a`; in ISO 8601. */
   since: Readonly<Record<string, string>> = {}
+  /** By the same keys, without upstreams that are bad in several methods. */
+  methods: Readonly<Record<string, string>> = {}
 
   /** @param changed called when it begins and, with null, when the upstream works again */
-  constructor(clock: Clock, changed: (upstream: TroubledUpstream, why: string | null) => void) {
+  constructor(
+    clock: Clock,
+    changed: (upstream: TroubledUpstream, why: string | null) => void,
+    methodOf: MethodOfTrouble = () => null,
+  ) {
     this.#clock = clock
     this.#changed = changed
+    this.#methodOf = methodOf
   }
 
   /** @param recent counts of attempts, by table */
   sampled(recent: Tables, pools: readonly SeenPool[]): void {
     const before = this.since
     const now: Record<string, string> = {}
+    const methods: Record<string, string> = {}
     for (const { name, chain, interface: iface, pool } of pools)
       for (const each of pool.upstreams.filter(({ state }) => isServing(state))) {
         const key = `${name} ${each.name}`
         const { [`${key} attempts`]: attempts = {}, [`${key} urls`]: urls = {} } = recent
         const slowness = slownessOf(each, pool.upstreams, attempts)
-        const found = troublesOf(attempts, urls, key in before, slowness)
-        const why = Object.values(found).filter((one) => one !== null)
-        if (why.length > 0) now[key] = before[key] ?? timeOf(this.#clock.wallMs())
+        const whyOf = (method: string | null) =>
+          Object.values(troublesOf(attempts, urls, key in before, slowness, method)).filter(
+            (one) => one !== null,
+          )
+        let why = whyOf(null)
+        if (why.length > 0) {
+          now[key] = before[key] ?? timeOf(this.#clock.wallMs())
+          const method = this.#methodOf(chain, iface, each.name)
+          if (method !== null) why = whyOf((methods[key] = method))
+        }
         if (key in now === key in before) continue
         this.#changed({ chain, interface: iface, upstream: each.name }, why.join('; ') || null)
       }
     // Other lines report upstreams that stop serving altogether.
     this.since = now
+    this.methods = methods
   }
 }

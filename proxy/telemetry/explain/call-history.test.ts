@@ -89,6 +89,65 @@ test('rescued calls are stored apart, and found by an upstream that took part', 
   )
 })
 
+test.each<
+  [string, [method: string, node: string, AttemptRecord['result'], count: number][], string | null]
+>([
+  [
+    'one method hangs',
+    [
+      ['eth_call', 'node-b', 'answer', 9],
+      ['eth_getLogs', 'node-b', 'overtaken', 9],
+    ],
+    'eth_getLogs',
+  ],
+  [
+    'one fails, beside bad luck',
+    [
+      ['eth_call', 'node-b', 'answer', 9],
+      ['eth_call', 'node-b', 'overtaken', 1],
+      ['eth_getLogs', 'node-b', aFailure('reset'), 9],
+    ],
+    'eth_getLogs',
+  ],
+  [
+    'all calls are of one method',
+    [
+      ['eth_call', 'node-b', 'answer', 9],
+      ['eth_call', 'node-b', 'overtaken', 9],
+    ],
+    null,
+  ],
+  [
+    'several fail',
+    [
+      ['eth_call', 'node-b', 'overtaken', 5],
+      ['eth_getLogs', 'node-b', 'overtaken', 5],
+    ],
+    null,
+  ],
+  [
+    'another node hangs',
+    [
+      ['eth_call', 'node-b', 'answer', 9],
+      ['eth_getLogs', 'node-c', 'overtaken', 9],
+    ],
+    null,
+  ],
+])('the trouble of an upstream has a method if %s', async (_case, attempts, expected) => {
+  const fixture = new Fixture()
+  for (const [name, node, result, count] of attempts)
+    for (let at = 0; at < count; at += 1) {
+      const call = aCall({ method: name })
+      anAttempt(call, node, result)
+      if (result !== 'answer') anAttempt(call, 'node-a', 'answer', { kind: 'hedge' })
+      fixture.observer.callEnded(call, answered, 5)
+    }
+  const find = () => fixture.calls.methodOfTrouble('ETH1', 'jsonrpc', 'node-b')
+  expect(find()).toBe(expected)
+  await fixture.clock.advance(5 * 60_000 + 1)
+  expect(find()).toBeNull()
+})
+
 test('a call shows who sent it, without keys, parameters and control characters', () => {
   const fixture = new Fixture()
   const client = { address: '203.0.113.7', userAgent: 'viem\u009b31m', path: '/v3/5f3e9b0c7a' }

@@ -5,7 +5,14 @@ import { evidenceOf } from '../../chain/failure-words.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ListenerObserver } from '../../listener/listener.ts'
 import { type AttemptRecord, type Client, Journal } from '../../relay/call.ts'
-import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
+import {
+  countedResultOf,
+  isFailure,
+  methodOf,
+  outcomeOf,
+  resultOf,
+  urlResultOf,
+} from '../call-counters.ts'
 import { clean } from '../format.ts'
 import { perListener } from '../observers.ts'
 import { boundedClient, copied } from '../shown-client.ts'
@@ -32,6 +39,8 @@ export interface RecordedCall {
   readonly journal: Journal
 }
 
+/** What methods say about the trouble of an upstream: in which time, and in what share of them. */
+const trouble = { ms: 5 * 60_000, share: 0.9 } as const
 /** Longest text of an error. */
 const maxText = 300
 
@@ -104,6 +113,30 @@ export class CallHistory {
     const own = kind === 'retried' ? [...all, ...others] : all
     const isAt = ({ journal }: RecordedCall) => upstream === null || journal.tried(upstream)
     return this.#explained(own.filter(isAt), limit)
+  }
+
+  /**
+   * The method of nearly all recent attempts at an upstream that failed or hung; null if there is
+   * none, or if nearly all of the others were of that method, too.
+   */
+  methodOfTrouble(chain: string, iface: string, upstream: string): string | null {
+    const sinceMs = this.#clock.nowMs() - trouble.ms
+    const counts = { answered: new Map<string, number>(), bad: new Map<string, number>() }
+    for (const { method, journal, ...call } of recordedKinds.flatMap((kind) => this.#calls[kind])) {
+      if (method === null || call.chain !== chain || call.interface !== iface) continue
+      if (journal.startedMs < sinceMs) continue
+      for (const attempt of journal.attempts) {
+        const result = urlResultOf(countedResultOf(attempt))
+        if (attempt.upstream !== upstream || result === null) continue
+        const of = counts[result === 'answered' ? result : 'bad']
+        of.set(method, (of.get(method) ?? 0) + 1)
+      }
+    }
+    const [most] = [...counts.bad].toSorted(([, a], [, b]) => b - a)
+    const isNearlyAll = (of: ReadonlyMap<string, number>) =>
+      (of.get(most?.[0] ?? '') ?? 0) >= trouble.share * of.values().reduce((a, b) => a + b, 0)
+    const isTelling = most && isNearlyAll(counts.bad) && !isNearlyAll(counts.answered)
+    return isTelling ? clean(most[0]) : null
   }
 
   /** Lists the newest first, with the number of calls beyond the limit. */
