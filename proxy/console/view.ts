@@ -324,6 +324,7 @@ const runbooks: Readonly<Record<UpstreamState, string>> = {
 const faultPages = [
   ['final', 'finalized-mismatch'],
   ['WebSocket', 'subscription-stuck'],
+  ['head', 'upstream-lagging'],
 ] as const
 
 function ofUpstream(each: UpstreamView): readonly Problem[] {

@@ -247,6 +247,28 @@ describe('a lagging upstream', () => {
     expect(fixture.chosen(different)).toBe('a')
   })
 
+  it.each<[string, heads: number[], fault: string | null]>([
+    ['falls behind again and again', [91, 100, 91, 101, 92], '3 times'],
+    ['falls behind twice', [91, 100, 91, 101], null],
+    ['is behind by what the chain allows', [99, 100, 99, 101, 100, 102, 101], null],
+    ['stays behind', [91, 92, 93, 94], null],
+  ])('whose head %s', async (_case, heads, times) => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('b', 100)
+    fixture.sees('a', 100)
+    const since = new Date(fixture.clock.wallMs() + 4_000).toISOString().slice(11, 19)
+    const [a] = fixture.pool.upstreams
+    for (const block of heads) {
+      await fixture.clock.advance(4_000)
+      fixture.sees('a', block)
+    }
+    const fault =
+      times && `its head jumped back ${times}: several nodes behind one URL? since ${since}`
+    expect(a?.fault).toBe(fault)
+    await fixture.clock.advance(120_000)
+    expect(a?.fault).toBeNull()
+  })
+
   it('is detected as soon as others report the tip, even if it reported first', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 90)

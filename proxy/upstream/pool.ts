@@ -57,6 +57,10 @@ export interface Change {
 /** An upstream is not expected to reach a floor that is further above its head soon. */
 export const maxAheadBlocks = 1_000
 
+const fluttering = 'its head jumped back # times: several nodes behind one URL?'
+/** How often a head must fall beyond the allowed lag to be a fault, and within which pauses. */
+const flutter = { falls: 3, forMs: 2 * 60_000 } as const
+
 /** The upstreams of one chain and interface. */
 export class Pool implements Members {
   upstreams: readonly Upstream[] = []
@@ -243,6 +247,9 @@ export class Pool implements Members {
     // A reordered answer is not a jump back, and an answer from before a jump is not the head.
     if (url.head && block < url.head.block && sentMs < url.head.atMs) return
     if (sentMs < url.jumpedMs) return
+    const fallBlocks = (url.head?.block ?? 0) - block
+    if (fallBlocks > chain.allowedLagBlocks)
+      upstream.faulted(fluttering, flutter.forMs, flutter.falls)
     if (hasJumped(url, block, nowMs, chain)) {
       const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
       observer.verificationFailed(upstream.name, url.printable, 'head', why)

@@ -49,7 +49,7 @@ export class Upstream implements TrackedNode {
   onUrl: ((url: UrlRecord) => void) | null = null
   requestProbe: (() => void) | null = null
   #rejoinedMs = -Infinity
-  readonly #faults = new Map<string, { count: number; sinceMs: number; untilMs: number }>()
+  readonly #faults = new Map<string, Record<'count' | 'sinceMs' | 'untilMs' | 'min', number>>()
   /** Number of running calls. */
   usedSlots = 0
   /** Aborted when the config drops it: running calls finish, and probes and subscriptions stop. */
@@ -354,18 +354,21 @@ export class Upstream implements TrackedNode {
    * Records a fault that does not put the upstream out of service.
    * @param what description, in which `#` is replaced by the count
    * @param forMs time after which the fault expires
+   * @param min count from which it is a fault
    */
-  faulted(what: string, forMs: number): void {
+  faulted(what: string, forMs: number, min = 1): void {
     const nowMs = this.#clock.wallMs()
     const known = this.#faults.get(what)
     const { count, sinceMs } = known && nowMs < known.untilMs ? known : { count: 0, sinceMs: nowMs }
-    this.#faults.set(what, { count: count + 1, sinceMs, untilMs: nowMs + forMs })
+    this.#faults.set(what, { count: count + 1, sinceMs, untilMs: nowMs + forMs, min })
   }
 
   /** `wrong about finalized blocks (votes lost: 39) since 13:15:07`; null without recent faults. */
   get fault(): string | null {
     const nowMs = this.#clock.wallMs()
-    const recent = [...this.#faults].filter(([, { untilMs }]) => nowMs < untilMs)
+    const recent = [...this.#faults].filter(
+      ([, { untilMs, count, min }]) => nowMs < untilMs && count >= min,
+    )
     const texts = recent.map(([what, { count, sinceMs }]) => {
       const said = what.replace('#', count.toLocaleString('en-US'))
       return `${said} since ${new Date(sinceMs).toISOString().slice(11, 19)}`
