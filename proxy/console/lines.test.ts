@@ -15,7 +15,7 @@ const now = someFacts(100, [
         durations: took(90),
       }),
       someUpstream('node-b', {
-        oldestBlocks: { blocks: 900_000 },
+        oldestBlocks: { blocks: 900_000, logs: 1 },
         ...{ state: 'disabled', why: 'connection-refused', since: at(40), until: at(900) },
         attempts: { first: { 'connection-refused': 10 } },
       }),

@@ -162,9 +162,15 @@ function nameOf({ name, tier }: UpstreamView): string {
   return ` ${name}${tier === 'backup' ? ' (backup)' : ''}`
 }
 
+/** Chains may begin with block 1. */
+function prunedOf({ oldestBlocks }: UpstreamView): readonly string[] {
+  const pruned = Object.entries(oldestBlocks).filter(([, block]) => block > 1)
+  return pruned.map(([data, block]) => `no ${data} before ${block}`)
+}
+
 function upstreamLine(each: UpstreamView, at: string, layout: Layout): Line {
   const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why } = each
-  const pruned = Object.entries(each.oldestBlocks).map(([data, at]) => `no ${data} before ${at}`)
+  const pruned = prunedOf(each)
   const ageText = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
   // The head of an upstream out of service is stale.
   const lag = isServing(state) ? `${lagBlocks ?? '-'}${ageText}` : '-'
@@ -249,9 +255,7 @@ function detailRows(
   const lagTime = lagBlocks && lagSeconds ? ` (${span(lagSeconds * 1_000)})` : ''
   const hedges = `${each.hedgesWon} of ${counted(each.hedges, 'hedge')} won`
   const troubles = Object.values(each.troubles).filter((what) => what !== null)
-  const data = Object.entries(each.oldestBlocks).map(
-    ([kind, block]) => `no ${kind} before ${block}`,
-  )
+  const data = prunedOf(each)
   return [
     ['Upstream', `${each.name}, ${each.tier} tier`],
     ['State', `${state}${each.seenAt} for ${spanTo(since)}, since ${utc(since)}`],

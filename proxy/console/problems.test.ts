@@ -38,6 +38,12 @@ test.each<[string, Upstream, Chain, string[]]>([
     ['bad | a | 00:20 | disabled: connection-refused; until 03:10:00 at the latest'],
   ],
   [
+    'a backup out of service',
+    { tier: 'backup', state: 'disabled', why: 'connection-refused', since: at(20) },
+    {},
+    ['bad | a | 00:20 | backup disabled: connection-refused'],
+  ],
+  [
     'behind the tip',
     { state: 'lagging', why: '9 blocks behind the tip', since: at(30) },
     {},

@@ -328,10 +328,10 @@ const faultPages = [
 ] as const
 
 function ofUpstream(each: UpstreamView): readonly Problem[] {
-  const { state, why, until, since, seenAt, fault, isDayUsed, slowness, troubles } = each
+  const { tier, state, why, until, since, seenAt, fault, isDayUsed, slowness, troubles } = each
   const isEligible = state === 'eligible'
   const end = until === null ? '' : `; until ${until.slice(11, 19)} at the latest`
-  const standing = `${state}${seenAt}${why === null ? '' : `: ${why}`}${end}`
+  const standing = `${tier === 'backup' ? 'backup ' : ''}${state}${seenAt}${why === null ? '' : `: ${why}`}${end}`
   const disputes = countsText(each.disputes)
   const isFinal = ['mismatches', 'logs undecided'].some((word) => each.disputes[word])
   const doubtful = isFinal ? 'finalized-mismatch' : 'integrity-violation'
