@@ -269,15 +269,15 @@ const halfLifeMs = 60_000
 /** An exponentially decaying mean. */
 class DecayingMean {
   #sum = 0
-  #squares = 0
+  #distances = 0
   #weight = 0
   #atMs = 0
 
   add(value: number, nowMs: number): void {
     this.#decayTo(nowMs)
     this.#sum += value
-    this.#squares += value * value
     this.#weight += 1
+    this.#distances += Math.abs(value - this.#sum / this.#weight)
   }
 
   /** The mean with `prior` as one more sample. */
@@ -297,24 +297,22 @@ class DecayingMean {
     return weight < 0.01 ? null : sum / weight
   }
 
-  /** Standard deviation; 0 without samples. */
+  /** Mean distance from the mean, which a few outliers hardly change; 0 without samples. */
   get deviation(): number {
-    if (this.#weight === 0) return 0
-    const mean = this.#sum / this.#weight
-    return Math.sqrt(Math.max(0, this.#squares / this.#weight - mean * mean))
+    return this.#weight === 0 ? 0 : this.#distances / this.#weight
   }
 
   #decayTo(nowMs: number): void {
     const factor = 0.5 ** ((nowMs - this.#atMs) / halfLifeMs)
     this.#sum *= factor
-    this.#squares *= factor
+    this.#distances *= factor
     this.#weight *= factor
     this.#atMs = nowMs
   }
 }
 
 /**
- * Standard deviations within which a latency is usual. Hedges end a hang soon, so a multiple of the
+ * Mean deviations within which a latency is usual. Hedges end a hang soon, so a multiple of the
  * mean would not tell it from a sound node that is slower than its peers.
  */
 const usualDeviations = 3
