@@ -4,7 +4,7 @@ import { clean } from '../telemetry/format.ts'
 import type { Facts } from './facts.ts'
 
 type TopOfRouter = Facts['clients']['calls']
-const kinds = ['calls', 'refusals'] as const
+const kinds = ['calls', 'errors', 'refusals'] as const
 const maxListed = 5
 
 interface ClientLine {
@@ -13,23 +13,23 @@ interface ClientLine {
   readonly about?: string
 }
 
-/** The most frequent clients of all replicas together, by calls and by refusals. */
+/** The most frequent clients of all replicas together, by calls, errors and refusals. */
 export function clientsOf(all: readonly Pick<Facts, 'clients'>[]): Facts['clients'] {
   const sumOf = (kind: (typeof kinds)[number]): TopOfRouter => {
     const tops = all.map(({ clients }) => clients[kind])
     const groups = Map.groupBy(
       tops.flatMap(({ clients }) => clients),
-      ({ address }) => address,
+      ({ address, userAgent }) => `${address} ${userAgent}`,
     )
     const sum = (list: readonly { readonly perMinute: number }[]) =>
       list.reduce((total, { perMinute }) => total + perMinute, 0)
-    const clients = [...groups].map(([address, same]) => {
-      return { address, userAgent: same[0]?.userAgent ?? null, perMinute: sum(same) }
+    const clients = [...groups.values()].map((same) => {
+      return { ...(same[0] as (typeof same)[number]), perMinute: sum(same) }
     })
     const sorted = clients.toSorted((a, b) => b.perMinute - a.perMinute)
     return { perMinute: sum(tops), clients: sorted.slice(0, maxListed) }
   }
-  return { calls: sumOf('calls'), refusals: sumOf('refusals') }
+  return { calls: sumOf('calls'), errors: sumOf('errors'), refusals: sumOf('refusals') }
 }
 
 /** A section with a line for each client; empty without clients. */

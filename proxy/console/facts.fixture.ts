@@ -13,6 +13,8 @@ export type SomeChain = Omit<ChainFacts, 'upstreams'> & {
   readonly upstreams: readonly SomeUpstream[]
 }
 
+export const noClients = { perMinute: 0, clients: [] }
+
 /** The time of day at this many seconds after the start of the process. */
 export function at(seconds: number): string {
   return new Date(Date.UTC(2026, 0, 31, 3) + seconds * 1_000).toISOString()
@@ -49,7 +51,7 @@ export function someFacts(
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
     counts: Object.fromEntries(counts) as Facts['counts'],
-    clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
+    clients: { calls: noClients, errors: noClients, refusals: noClients },
     minute: { seconds, counts: growthOf(Object.fromEntries(counts) as Facts['counts'], {}) },
     recent: growthOf(Object.fromEntries(counts) as Facts['counts'], {}),
     troubledSince: {},

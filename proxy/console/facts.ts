@@ -51,7 +51,7 @@ export function createFacts(options: FactsOptions) {
     troubledSince: troubles.since,
     /** The method of nearly all their bad attempts, by the same keys. */
     troubledMethods: troubles.methods,
-    /** Clients with most calls and most refusals, in the last minute. */
+    /** Clients with most calls, errors and refusals, in the last minute. */
     clients: health.clients.top(),
     failed: failedCalls(calls),
   })

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
+import {
+  at,
+  noClients,
+  someChain,
+  someFacts,
+  someLook,
+  someUpstream,
+  took,
+} from './facts.fixture.ts'
 import { viewOf } from './view.ts'
 
 const refusal = { at: at(90), atMs: undefined }
@@ -236,7 +244,7 @@ test.each([
   const one = { address: '10.0.0.7', userAgent: 'viem/2', perMinute: 900 }
   const chain = someChain([], { outcomes: { refused: 900 }, refused: { 'method-denied': 900 } })
   const refusals = { perMinute, clients: [one] }
-  const clients = { calls: { perMinute: 0, clients: [] }, refusals }
+  const clients = { calls: noClients, errors: noClients, refusals }
   const { problems } = viewOf([someLook(someFacts(60, [chain], { clients }))])
   expect(problems.map(({ what }) => what)).toContain(
     `100 % of requests are refused: method-denied 900${said}`,

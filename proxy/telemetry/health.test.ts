@@ -171,6 +171,7 @@ test('the status has each listener, and the state of each upstream, since when a
   const { until: _, ...shown } = lagging
   await clock.advance(60_000)
   config.applied('cd34')
+  const none = { perMinute: 0, clients: [] }
   expect(JSON.parse(await health.status())).toEqual({
     at: at(),
     config: { sha256: 'cd34', since: at(), refused: null },
@@ -190,7 +191,7 @@ test('the status has each listener, and the state of each upstream, since when a
       { ...upstream, name: 'node-b', ...shown },
     ],
     ...{ stores: [], shortages: [] },
-    clients: { calls: { perMinute: 0, clients: [] }, refusals: { perMinute: 0, clients: [] } },
+    clients: { calls: none, errors: none, refusals: none },
   })
 })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Journal } from '../relay/call.ts'
 import { errorKinds, RelayError } from '../relay/errors.ts'
-import { aCall, repliedBy } from './call.fixture.ts'
+import { aCall, aFailure, repliedBy } from './call.fixture.ts'
 import { TopClients } from './top-clients.ts'
 
 class Fixture {
@@ -26,12 +26,14 @@ class Fixture {
   }
 }
 
-test('clients are listed by calls and by refusals of the last minute', async () => {
+test('clients are listed by calls, errors and refusals of the last minute', async () => {
   const fixture = new Fixture()
   const { refused, observer, clock } = fixture
   fixture.call('10.0.0.1', 30, repliedBy('node-a'), 'viem/2\u009b31m')
-  fixture.call('10.0.0.2', 10)
+  fixture.call('10.0.0.2', 9)
   fixture.call('10.0.0.2', 2, { kind: 'error', error: refused })
+  const reverted = aFailure('execution-reverted')
+  fixture.call('10.0.0.2', 1, repliedBy('node-a', { ...reverted, weight: 0 }))
   observer.requestRefused(refused, 'g', { address: '10.0.0.3', userAgent: null, path: '/' })
   observer.requestRefused(refused, 'g', null)
   observer.callEnded(aCall(), repliedBy('node-a'), 5)
@@ -42,6 +44,10 @@ test('clients are listed by calls and by refusals of the last minute', async () 
         { address: '10.0.0.1', userAgent: 'viem/2\ufffd31m', perMinute: 30 },
         { address: '10.0.0.2', userAgent: null, perMinute: 12 },
       ],
+    },
+    errors: {
+      perMinute: 1,
+      clients: [{ address: '10.0.0.2', userAgent: null, perMinute: 1 }],
     },
     refusals: {
       perMinute: 3,

@@ -3,6 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import type { Client } from '../relay/call.ts'
+import { isFailure, outcomeOf } from './call-counters.ts'
 import { clean } from './format.ts'
 import { boundedAgent } from './shown-client.ts'
 
@@ -89,10 +90,11 @@ class LastMinute {
   }
 }
 
-/** The clients that send most calls, and those whose calls are refused most, in the last minute. */
+/** Clients with most calls, with most errors, and with most refusals, in the last minute. */
 export class TopClients {
   readonly #clock: Clock
   readonly #calls = new LastMinute()
+  readonly #errors = new LastMinute()
   readonly #refusals = new LastMinute()
 
   constructor(clock: Clock) {
@@ -100,10 +102,13 @@ export class TopClients {
   }
 
   readonly listenerObserver = (): Pick<ListenerObserver, 'callEnded' | 'requestRefused'> => ({
-    callEnded: ({ client, journal }, end, durationMs) => {
+    callEnded: (call, end, durationMs) => {
+      const { client, journal } = call
       if (!client) return
       const nowMs = journal.startedMs + durationMs
       this.#calls.add(client, nowMs)
+      const outcome = outcomeOf(call, end)
+      if (outcome === 'node-error' || isFailure(outcome)) this.#errors.add(client, nowMs)
       if (end.kind === 'error' && end.error.isCallersFault) this.#refusals.add(client, nowMs)
     },
     requestRefused: (_error, _guid, client) => {
@@ -114,6 +119,11 @@ export class TopClients {
   /** Never a metric label, because clients are unbounded. */
   top() {
     const nowMs = this.#clock.nowMs()
-    return { calls: this.#calls.top(nowMs), refusals: this.#refusals.top(nowMs) }
+    return {
+      calls: this.#calls.top(nowMs),
+      /** Answers of the nodes included, such as reverts. */
+      errors: this.#errors.top(nowMs),
+      refusals: this.#refusals.top(nowMs),
+    }
   }
 }
