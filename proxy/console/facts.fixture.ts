@@ -13,6 +13,7 @@ export type SomeChain = Omit<ChainFacts, 'upstreams'> & {
   readonly upstreams: readonly SomeUpstream[]
 }
 
+export const noTroubles = { methods: [], refused: {} }
 export const noClients = { perMinute: 0, clients: [] }
 
 /** The time of day at this many seconds after the start of the process. */
@@ -54,8 +55,7 @@ export function someFacts(
     clients: { calls: noClients, errors: noClients, refusals: noClients },
     minute: { seconds, counts: growthOf(Object.fromEntries(counts) as Facts['counts'], {}) },
     recent: growthOf(Object.fromEntries(counts) as Facts['counts'], {}),
-    troubledSince: {},
-    troubledMethods: {},
+    ...{ troubledSince: {}, troubledMethods: {}, ...noTroubles },
     ...more,
   }
 }

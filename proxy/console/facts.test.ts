@@ -18,6 +18,7 @@ import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { RecentCounts } from '../telemetry/recent-counts.ts'
 import { combineObservers } from '../telemetry/observers.ts'
+import { noTroubles } from './facts.fixture.ts'
 import { createFacts } from './facts.ts'
 
 function make() {
@@ -37,7 +38,8 @@ function make() {
   const counts = new RecentCounts(metrics, clock)
   counts.start()
   const read = createFacts({
-    ...{ counts, health, troubles: { since: {}, methods: {} }, calls, config, clock },
+    ...{ counts, health, troubles: { since: {}, methods: {} }, callTroubles: noTroubles },
+    ...{ calls, config, clock },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
   return { clock, config, budget, observers, health, read }

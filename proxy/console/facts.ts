@@ -4,6 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from '../telemetry/config-state.ts'
 import type { CallHistory } from '../telemetry/explain/call-history.ts'
 import type { Health } from '../telemetry/health.ts'
+import type { CallTroubles } from '../telemetry/call-trouble.ts'
 import type { RecentCounts } from '../telemetry/recent-counts.ts'
 import type { Troubles } from '../telemetry/trouble.ts'
 
@@ -20,6 +21,7 @@ interface FactsOptions {
   readonly counts: Pick<RecentCounts, 'read'>
   readonly health: Pick<Health, 'look' | 'stores' | 'resources' | 'clients'>
   readonly troubles: Pick<Troubles, 'since' | 'methods'>
+  readonly callTroubles: Pick<CallTroubles, 'methods' | 'refused'>
   readonly calls: Pick<CallHistory, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
@@ -29,7 +31,7 @@ interface FactsOptions {
 
 /** Reads the facts from existing metric series, without extra counters. */
 export function createFacts(options: FactsOptions) {
-  const { counts, health, troubles, calls, config, clock, addresses } = options
+  const { counts, health, troubles, callTroubles, calls, config, clock, addresses } = options
   const started = timeOf(clock.wallMs())
   return async () => ({
     /** Times are in ISO 8601. */
@@ -51,6 +53,10 @@ export function createFacts(options: FactsOptions) {
     troubledSince: troubles.since,
     /** The method of nearly all their bad attempts, by the same keys. */
     troubledMethods: troubles.methods,
+    /** Methods of which nearly all calls get an error of the nodes. */
+    methods: callTroubles.methods,
+    /** Refusals without a quiet minute, by pool and reason. */
+    refused: callTroubles.refused,
     /** Clients with most calls, errors and refusals, in the last minute. */
     clients: health.clients.top(),
     failed: failedCalls(calls),

@@ -42,8 +42,8 @@ const texts = ({ columns = 80, filter = '', sort }: Shown = {}) =>
     .filter((line) => isShown(line, filter))
     .map(({ text }) => text)
 
-test('mistakes of callers are counted, and are no problem', () => {
-  const outcomes = { success: 10, 'node-error': 60, refused: 30 }
+test('few mistakes of callers are counted, and are no problem', () => {
+  const outcomes = { success: 900, 'node-error': 60, refused: 30 }
   const refused = { 'parse-error': 5, 'bad-directive': 30 }
   const attempts = { first: { answer: 10, 'node-error': 60 } }
   const chain = someChain([someUpstream('a', { attempts })], { outcomes, refused })
@@ -55,6 +55,15 @@ test('mistakes of callers are counted, and are no problem', () => {
       expect(all[0]).toBe('Nothing is wrong: every upstream serves, and calls succeed.')
       expect(all[4]).toBe(' refused requests since the start: bad-directive 30, parse-error 5')
     }
+})
+
+test('errors as the answer of most calls are no problem, but named', () => {
+  const upstream = someUpstream('a', { attempts: { first: { answer: 17, 'node-error': 83 } } })
+  const chain = someChain([upstream], { outcomes: { success: 17, 'node-error': 83 } })
+  const [first] = linesOf(viewOf([someLook(someFacts(100, [chain]))]), 200)
+  const said =
+    'Nothing is wrong: every upstream serves, 83% of calls get an error as answer, see CLIENTS.'
+  expect(first?.text).toBe(said)
 })
 
 test('at 80 columns: problems, chains with the worst upstream first, failed calls', () => {

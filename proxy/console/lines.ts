@@ -70,13 +70,19 @@ export function isShown({ about }: Line, filter: string): boolean {
 const ageBetween = (from: string, to: string) => age(Date.parse(to) - Date.parse(from))
 
 /** Formats node, start time and reason, in this order. */
-function problemLines({ at, problems, failed }: View, columns: number): readonly Line[] {
+function problemLines(
+  { at, problems, failed, nodeErrorRatio }: View,
+  columns: number,
+): readonly Line[] {
   if (problems.length === 0 && failed > 0) {
     const count = counted(failed, 'call')
     return [{ text: `Every upstream serves; ${count} failed in the last minute.`, tone: 'odd' }]
   }
-  if (problems.length === 0)
-    return [{ text: 'Nothing is wrong: every upstream serves, and calls succeed.', tone: 'fine' }]
+  if (problems.length === 0) {
+    const errors = `${percent(nodeErrorRatio)} of calls get an error as answer, see CLIENTS`
+    const most = (nodeErrorRatio ?? 0) > 0.5 ? errors : 'and calls succeed'
+    return [{ text: `Nothing is wrong: every upstream serves, ${most}.`, tone: 'fine' }]
+  }
   return problems.flatMap(({ severity: tone, where, upstream, since, what, runbook: page }) => {
     const when = since === null ? '' : ` since ${since.slice(11, 19)} (${ageBetween(since, at)})`
     const name = upstream === null ? where : `${upstream} (${where})`

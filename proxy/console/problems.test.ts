@@ -197,8 +197,14 @@ test.each<[string, Upstream, Chain, string[]]>([
     },
     ['odd | ETH1 jsonrpc | 93 % of requests are refused: method-denied 80, parse-error 60'],
   ],
-  ['few are refused', {}, { outcomes: { refused: 99 }, refused: { 'method-denied': 99 } }, []],
-  ['half are refused', {}, { outcomes: { success: 200 }, refused: { 'parse-error': 200 } }, []],
+  ['few are refused', {}, { outcomes: { refused: 9 }, refused: { 'method-denied': 9 } }, []],
+  ['4 % are refused', {}, { outcomes: { success: 960 }, refused: { 'parse-error': 40 } }, []],
+  [
+    '5 % are refused',
+    {},
+    { outcomes: { success: 950 }, refused: { 'parse-error': 50 } },
+    ['odd | ETH1 jsonrpc | 5 % of requests are refused: parse-error 50'],
+  ],
   ['the router lacks memory', {}, { refused: { overloaded: 200 } }, []],
   ['the chain pauses', {}, { tipAgeMs: 45_000 }, []],
 ])('%s', (_name, upstream, chain, expected) => {
@@ -249,6 +255,49 @@ test.each([
   expect(problems.map(({ what }) => what)).toContain(
     `100 % of requests are refused: method-denied 900${said}`,
   )
+})
+
+test('refusals have their last error, their start, and the config with which they began', () => {
+  const chain = someChain([], {
+    outcomes: { success: 100, refused: 27 },
+    refused: { 'method-denied': 27 },
+  })
+  const refused = { 'ETH1 jsonrpc method-denied': { since: at(50), last: 'eth_getLogs is denied' } }
+  const said = (since: string) => {
+    const config = { ...active, since }
+    const { problems } = viewOf([someLook(someFacts(60, [chain], { config, refused }))])
+    return problems.filter(({ runbook }) => runbook === 'requests-refused')
+  }
+  const what = '21 % of requests are refused: method-denied 27, the last: eth_getLogs is denied'
+  expect(said(at(40))).toMatchObject([
+    { severity: 'odd', since: at(50), what: `${what}; since the config of 03:00:40` },
+  ])
+  expect(said(at(0))).toMatchObject([{ what }])
+})
+
+test('a method that fails is one problem of all replicas', () => {
+  const trouble = {
+    ...{ name: 'ETH1 jsonrpc', method: 'eth_sendRawTransaction', failed: 40, calls: 40 },
+    ...{ since: at(20), before: { failed: 0, calls: 16 }, why: 'code -32000: txpool is full' },
+  }
+  const look = (name: string, ...methods: (typeof trouble)[]) =>
+    someLook(someFacts(60, [someChain([])], { methods }), undefined, name)
+  const problems = (...looks: Parameters<typeof viewOf>[0]) =>
+    viewOf(looks).problems.filter(({ runbook }) => runbook === 'method-fails')
+  const later = { ...trouble, since: at(30), before: { failed: 1, calls: 9 } }
+  expect(problems(look('a', later), look('b', trouble))).toMatchObject([
+    {
+      ...{ severity: 'bad', where: 'ETH1 jsonrpc', since: at(20) },
+      what: 'eth_sendRawTransaction: 80 of 80 calls get an error of the nodes (code -32000: txpool is full); before, 0 of 16 did',
+    },
+  ])
+  const never = { ...trouble, method: 'eth_feeHistory', before: null as never }
+  expect(problems(look('a', never), look('b'))).toMatchObject([
+    {
+      severity: 'odd',
+      what: 'eth_feeHistory: 40 of 40 calls get an error of the nodes (code -32000: txpool is full); none has succeeded since the start at a only',
+    },
+  ])
 })
 
 test('a fault, a state and a failing store name their replicas unless all share them', () => {

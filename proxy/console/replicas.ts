@@ -79,5 +79,5 @@ function read(at: string, looks: readonly Look[], text: string): readonly Look[]
 
 function check(facts: Facts | null): void {
   if (!Array.isArray(facts?.chains)) throw new Error('it names no chains')
-  if (!facts.minute) throw new Error('it is of another version')
+  if (!facts.minute || !Array.isArray(facts.methods)) throw new Error('it is of another version')
 }

@@ -14,6 +14,7 @@ import { series } from '../telemetry/series.ts'
 import { latest, PoolFixture } from '../upstream/testing/pool-fixture.ts'
 import type { PoolObserver, StateRecord } from '../upstream/observer.ts'
 import { RateLimit } from '../upstream/rate-limit.ts'
+import { noTroubles } from './facts.fixture.ts'
 import { createFacts } from './facts.ts'
 
 const dayMs = 24 * 3_600_000
@@ -56,7 +57,8 @@ class Fixture extends PoolFixture {
     health.register('ETH1 jsonrpc', snapshot)
     const counts = new RecentCounts(metrics, clock)
     const facts = createFacts({
-      ...{ counts, health, troubles: { since: {}, methods: {} }, calls, config, clock },
+      ...{ counts, health, troubles: { since: {}, methods: {} }, callTroubles: noTroubles },
+      ...{ calls, config, clock },
       addresses: () => [],
     })
     this.metrics = metrics

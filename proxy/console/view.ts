@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing, takesCalls, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Facts, UpstreamFacts } from './facts.ts'
+import { failingMethods, refusalOf } from './call-problems.ts'
 import { clientsOf } from './clients.ts'
+import { only, type Part, type Replica } from './parts.ts'
 import { type Counts, failuresOf, slownessOf, totalOf, troublesOf } from '../telemetry/trouble.ts'
 import { countsText, percent, time } from '../telemetry/format.ts'
 import { counted } from '../words/counted.ts'
@@ -39,8 +41,6 @@ type Problem = readonly [
 
 /** Thresholds for calls in the last minute: a minimum count, and minimum shares of the total. */
 const failing = { count: 3, share: 0.02, isDown: 0.9 } as const
-/** Thresholds for refusals in the last minute. A few are normal. */
-const refusing = { count: 100, share: 0.5 } as const
 /** P99 of a chain from which its calls are slow. */
 const slowSeconds = 2
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
@@ -96,7 +96,10 @@ export function viewOf(looks: readonly Look[]) {
       return found(`store ${name}`, null, [['bad', runbook, `${why}${only(has, all)}`, since]])
     }),
     ...found('clients', null, [['odd', 'out-of-resources', cutOffs > 0 && cutOff]]),
-    ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at, clients.refusals))),
+    ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at))),
+    ...failingMethods(all).flatMap(({ name, before, what, since }) =>
+      found(name, null, [[before ? 'bad' : 'odd', 'method-fails', what, since]]),
+    ),
     ...chains.flatMap(({ name, upstreams }) =>
       upstreams.flatMap((each) => found(name, each.name, ofUpstream(each))),
     ),
@@ -105,6 +108,11 @@ export function viewOf(looks: readonly Look[]) {
     ...{ at, seconds: growth.seconds, replicas },
     /** Calls of the last minute that failed. */
     failed: chains.reduce((sum, { errors }) => sum + totalOf(errors), 0),
+    /** Share of those that got an error as the node's own answer. */
+    nodeErrorRatio: ratio(
+      chains.reduce((sum, { nodeErrors }) => sum + nodeErrors, 0),
+      chains.reduce((sum, { count }) => sum + count, 0),
+    ),
     problems: severities.flatMap((rank) => problems.filter(({ severity }) => severity === rank)),
     chains,
     clients,
@@ -112,10 +120,6 @@ export function viewOf(looks: readonly Look[]) {
     calls: all.flatMap(({ failed }) => failed).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
   }
 }
-
-/** A record from one replica. */
-type Part<T> = T & { readonly replica: string }
-type Replica = { readonly replica: string }
 
 /** Differences between replicas: hashes of configs, and upstreams that only some of them have. */
 function differences(all: readonly Part<Facts>[]): string | null {
@@ -176,6 +180,7 @@ function chainView(
   // The router's own shortages have a line of their own.
   const { overloaded: _, ...refusals } = growth.of(`${name} refused`)
   const outcomes = growth.of(`${name} outcomes`)
+  const requests = totalOf(outcomes) - (outcomes['refused'] ?? 0) + totalOf(refusals)
   const onBackup = all.filter(({ isOnBackup }) => isOnBackup)
   const flat = all.flatMap(({ replica, upstreams }) =>
     upstreams.map((each) => ({ ...each, replica })),
@@ -189,10 +194,8 @@ function chainView(
     onBackupAt: onBackup.length === 0 ? null : only(onBackup, replicas),
     /** Counts of requests that the routers refused since they started, by reason. */
     refused: growth.total(`${name} refused`),
-    /** Refusals of the last minute that clients caused. */
-    refusals,
-    /** All of the last minute: calls, and requests that were refused before they became one. */
-    requests: totalOf(outcomes) - (outcomes['refused'] ?? 0) + totalOf(refusals),
+    nodeErrors: outcomes['node-error'] ?? 0,
+    refusal: refusalOf({ name, refusals, requests }, replicas),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** Number of serving upstreams, at the replica with the fewest. */
     serving: Math.min(...all.map((each) => each.upstreams.filter(takesCalls).length)),
@@ -280,9 +283,7 @@ function runbookOf({ resource, isStrain }: Facts['shortages'][number]): string {
   return resource === 'files' ? 'files-near-limit' : 'event-loop-delayed'
 }
 
-type TopClients = Facts['clients']['refusals']
-
-function ofChain(chain: ChainView, at: string, refusers: TopClients): readonly Problem[] {
+function ofChain(chain: ChainView, at: string): readonly Problem[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
   const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
   const [tipAgeMs, slowest] = [chain.tipAgeMs ?? 0, chain.p99Seconds ?? 0]
@@ -301,7 +302,7 @@ function ofChain(chain: ChainView, at: string, refusers: TopClients): readonly P
   return [
     ['down', 'no-endpoint-serving', serving === 0 && dark, lastChange],
     [failed, 'error-ratio-high', failures(chain)],
-    ['odd', 'requests-refused', refusedText(chain, refusers)],
+    ['odd', 'requests-refused', chain.refusal?.what ?? null, chain.refusal?.since ?? null],
     ['bad', 'upstream-lagging', serving > 0 && isStill && pause, roseAt],
     ['odd', 'latency-high', slowest > slowSeconds && slowness],
     ['odd', 'reorgs', chain.reorgs && `more reorgs than usual: ${chain.reorgs}`],
@@ -359,26 +360,8 @@ function ofUpstream(each: UpstreamView): readonly Problem[] {
   ]
 }
 
-/** Clause such as ` at one:7779 only`; empty if every replica matches. */
-function only(some: readonly Replica[], all: readonly Replica[]): string {
-  const names = [...new Set(some.map(({ replica }) => replica))]
-  return names.length > 0 && names.length < all.length ? ` at ${names.join(', ')} only` : ''
-}
-
 /** Clause such as `12 % of calls fail: timeout 8, no-upstream 3`; null below the threshold. */
 function failures({ errors, errorRatio }: Traffic) {
   if (totalOf(errors) < failing.count || (errorRatio ?? 0) < failing.share) return null
   return `${Math.round((errorRatio ?? 0) * 100)} % of calls fail: ${countsText(errors)}`
-}
-
-/** Clause such as `93 % of requests are refused: method-denied 900; all from 10.0.0.7 viem/2`. */
-function refusedText({ refusals, requests }: ChainView, { perMinute, clients }: TopClients) {
-  const [count, [most]] = [totalOf(refusals), clients]
-  if (count < refusing.count || count <= refusing.share * requests) return null
-  // The list of clients covers all chains.
-  const others = perMinute - (most?.perMinute ?? 0)
-  const from = others <= 0 ? 'all' : others < count / 2 ? 'most' : null
-  const sender = most && from ? `; ${from} from ${most.address} ${most.userAgent ?? ''}` : ''
-  const share = Math.round((count / requests) * 100)
-  return `${share} % of requests are refused: ${countsText(refusals)}${sender}`.trimEnd()
 }

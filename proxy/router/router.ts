@@ -19,8 +19,9 @@ import { Health } from '../telemetry/health.ts'
 import { createLivePage } from '../console/live-page.ts'
 import { Load } from '../telemetry/load.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { RecentCounts } from '../telemetry/recent-counts.ts'
-import { type Tables, Troubles } from '../telemetry/trouble.ts'
+import { type Grown, RecentCounts } from '../telemetry/recent-counts.ts'
+import { CallTroubles } from '../telemetry/call-trouble.ts'
+import { Troubles } from '../telemetry/trouble.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recording.ts'
 import { combineObservers } from '../telemetry/observers.ts'
@@ -155,12 +156,16 @@ export function createRouter(config: RouterConfig, context: RouterContext): Rout
         worker.cooldownBegan({ chain: chainId, interface: apiInterface, upstream, url, last })
   }
   const troubles = new Troubles(clock, log.troubleChanged, (...of) => calls.methodOfTrouble(...of))
-  const sampled = (recent: Tables) => troubles.sampled(recent, health.look())
+  const callTroubles = new CallTroubles(clock, metrics, log.methodChanged)
+  const sampled = (grown: Grown) => {
+    troubles.sampled(grown.recent, health.look())
+    callTroubles.sampled(grown)
+  }
   const counts = new RecentCounts(metrics, clock, sampled)
   health.counts = counts
   const load = new Load(clock, health.resources, budget)
   const facts = createFacts({
-    ...{ counts, health, troubles, calls, config: state, clock },
+    ...{ counts, health, troubles, callTroubles, calls, config: state, clock },
     addresses: (chain, iface) =>
       chains
         .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)

@@ -9,6 +9,7 @@ import {
   type Call,
   type RelayObserver,
 } from '../relay/call.ts'
+import type { FailureClass } from '../chain/failure-table.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { UrlRecord } from '../upstream/observer.ts'
 import { isBlamed } from '../upstream/outcome.ts'
@@ -20,13 +21,24 @@ import { type Series, series } from './series.ts'
  * Hot counters therefore count in a cell that their owner caches, and a scrape reads the cells.
  */
 
-/** Counts calls by outcome. */
+/** Errors of the nodes for a method since its last success, on all its listeners. */
+export interface Streak {
+  count: number
+  /** Of the first and the last one, on the clock's monotonic scale. */
+  sinceMs: number
+  lastMs: number
+  last: AttemptRecord | null
+}
+
+/** Counts calls by outcome. @param streaks by key, such as `ETH1 jsonrpc eth_call` */
 export function callCounter(
   registry: Registry,
+  streaks: Map<string, Streak>,
 ): (listener: Labels) => ListenerObserver['callEnded'] {
   const total = counterCells(registry, series.requests)
   const duration = histogramCells(registry, series.requestDuration)
   const retries = counterCells(registry, series.retries)
+  const nodeErrors = counterCells(registry, series.nodeErrors)
   const lookups = counterCells(registry, series.cacheLookups)
   return (listener) => {
     const lookupsOf = memo((ageClass) =>
@@ -36,10 +48,24 @@ export function callCounter(
       ofOutcome: memo((outcome) => total({ ...listener, method, outcome })),
       duration: duration({ ...listener, method }),
       retries: retries({ ...listener, method }),
+      nodeErrors: nodeErrors({ ...listener, method }),
+      streak: streaks.getOrInsertComputed(
+        [listener['chain'], listener['interface'], method].join(' '),
+        () => ({ count: 0, sinceMs: 0, lastMs: 0, last: null }),
+      ),
     }))
     return (call, end, durationMs) => {
       const cells = cellsOf(call.method.known ? call.method.name : 'other')
-      cells.ofOutcome(outcomeOf(call, end)).count += 1
+      const outcome = outcomeOf(call, end)
+      cells.ofOutcome(outcome).count += 1
+      if (outcome !== 'success' && isOfNodes(outcome, end)) {
+        const { startedMs, attempts } = call.journal
+        cells.nodeErrors.count += 1
+        const { streak } = cells
+        streak.lastMs = startedMs + durationMs
+        if ((streak.count += 1) === 1) streak.sinceMs = streak.lastMs
+        streak.last = attempts.at(-1) ?? null
+      } else if (outcome === 'success' || outcome === 'node-error') cells.streak.count = 0
       if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000, call.journal.traceId)
       const { cache } = call.journal
       if (cache) lookupsOf(cache.ageClass)(cache.verdict).count += 1
@@ -129,6 +155,18 @@ function outcomeOfReply({ journal }: Call, reply: Reply): string {
   if (refusal) return hasNodeError ? 'node-error' : failed
   if (hasNodeError || made.length === 0 || made.some(isAnswer)) return 'success'
   return failed
+}
+
+/** Whether the client got an error of the nodes that says nothing about its call. */
+function isOfNodes(outcome: string, end: CallEnd): boolean {
+  if (outcome !== 'node-error' || end.kind !== 'reply') return outcome === 'upstream-error'
+  return end.reply.refusal !== null && isOfNode(end.reply.refusal)
+}
+
+/** Whether another node may do better with the same call. */
+function isOfNode({ origin, retry, doubtful, range, transaction }: FailureClass): boolean {
+  const isOfCall = origin === 'caller' || range !== undefined || transaction !== null
+  return (retry || doubtful) && !isOfCall
 }
 
 /** Whether the client got the failure of an upstream instead of an answer. */

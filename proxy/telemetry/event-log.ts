@@ -51,6 +51,12 @@ export function createEventLog({ logger, clock }: EventLogOptions) {
       if (why === null) logger.info('upstream works again', fields)
       else logger.warn('upstream works only in part', { ...fields, why })
     },
+    /** Nearly all calls of a method get an error of the nodes from now on; null: no longer. */
+    methodChanged({ chain, interface: iface, method }: LogFields, why: string | null) {
+      const fields = { chain, interface: iface, method }
+      if (why === null) logger.info('method no longer fails', fields)
+      else logger.warn('method fails', { ...fields, why })
+    },
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
     poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
     subscriptionObserver: perListener((labels) => subscriptionLog(logger, clock, labels)),

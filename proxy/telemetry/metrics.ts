@@ -22,6 +22,7 @@ import {
   histogramCells,
   type Labels,
   mirror,
+  type Streak,
 } from './call-counters.ts'
 import { metricsPage } from './metrics-page.ts'
 import { perListener } from './observers.ts'
@@ -72,7 +73,9 @@ export function createMetrics(options: MetricsOptions) {
     const aggregator = workers ?? 'sum'
     return new Gauge({ name, help, aggregator, labelNames: labels, registers: [registry] })
   }
-  const countCalls = callCounter(registry)
+  const refusalWords = new Map<string, string>()
+  const streaks = new Map<string, Streak>()
+  const countCalls = callCounter(registry, streaks)
   const attempts = attemptCounter(registry)
   const violations = counter(series.integrityViolations)
   const missingBlocks = counter(series.missingBlockAnswers)
@@ -130,6 +133,10 @@ export function createMetrics(options: MetricsOptions) {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }
       return values as unknown as Sample[]
     },
+    /** The last error of refused requests, by key, such as `ETH1 jsonrpc method-denied`. */
+    refusalWords: refusalWords as ReadonlyMap<string, string>,
+    /** By key, such as `ETH1 jsonrpc eth_call`. */
+    streaks: streaks as ReadonlyMap<string, Readonly<Streak>>,
     /** Registers gauges that read `snapshot` at each scrape. Call it once per listener. */
     registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
@@ -208,8 +215,10 @@ export function createMetrics(options: MetricsOptions) {
       for (const source of ['client', 'cache', 'upstream'])
         logsBlocks.inc({ ...listener, source }, 0)
       logsRequests.inc(listener, 0)
-      const requestRefused = ({ kind }: RelayError) =>
-        refused.inc({ ...listener, reason: kind.reason })
+      const requestRefused = ({ kind: { reason }, message }: RelayError) => {
+        refused.inc({ ...listener, reason })
+        refusalWords.set(`${listener.chain} ${listener.interface} ${reason}`, message)
+      }
       for (const { reason } of callersKinds) refused.inc({ ...listener, reason }, 0)
       return {
         callEnded(call, end, durationMs) {

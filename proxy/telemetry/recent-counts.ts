@@ -10,6 +10,15 @@ interface Counted {
   readonly counts: Tables
 }
 
+/** Counters since the start, and their growth. */
+export interface Grown {
+  readonly counts: Tables
+  /** Of the last 50 to 60 s, or since the start. */
+  readonly minute: { readonly seconds: number; readonly counts: Tables }
+  /** Attempts that show trouble: of the minute or, if they are few, of up to five minutes. */
+  readonly recent: Tables
+}
+
 const everyMs = 10_000
 /** Number of samples to keep: a minute of all counters, five minutes of attempts. */
 const samples = { minute: 6, attempts: 30 } as const
@@ -20,6 +29,8 @@ const ofAttempts = / (attempts|urls)$/
 /** Each table with its series, and the labels that form its keys. Other words are literal. */
 const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['outcomes', series.requests, 'outcome'],
+  ['methods', series.requests, 'method', 'outcome'],
+  ['methods', series.nodeErrors, 'method', 'of-nodes'],
   ['durations', series.requestDuration, 'le'],
   ['refused', series.refused, 'reason'],
   ['cache', series.cacheLookups, 'verdict'],
@@ -37,15 +48,15 @@ const counted: readonly (readonly [string, Series, ...string[]])[] = [
 export class RecentCounts {
   readonly #metrics: Pick<Metrics, 'samples' | 'startNew'>
   readonly #clock: Clock
-  readonly #sampled: (recent: Tables) => void
+  readonly #sampled: (grown: Grown) => void
   #past: readonly Counted[]
   #cancel: Cancel = () => {}
 
-  /** @param sampled called at each sample with the `recent` of `read` */
+  /** @param sampled called at each sample */
   constructor(
     metrics: Pick<Metrics, 'samples' | 'startNew'>,
     clock: Clock,
-    sampled: (recent: Tables) => void = () => {},
+    sampled: (grown: Grown) => void = () => {},
   ) {
     this.#metrics = metrics
     this.#clock = clock
@@ -58,7 +69,7 @@ export class RecentCounts {
     this.#cancel = this.#clock.after(everyMs, () => {
       this.start()
       void this.#tables().then((counts) => {
-        this.#sampled(this.#recent(counts))
+        this.#sampled(this.#grown(counts))
         const past = this.#past.with(this.#minuteAt, trimmed(this.#past[this.#minuteAt] as Counted))
         this.#past = [...past, { atMs: this.#clock.nowMs(), counts }].slice(-samples.attempts)
       })
@@ -69,16 +80,18 @@ export class RecentCounts {
     this.#cancel()
   }
 
-  /**
-   * `minute` has the growth over the last 50 to 60 s, or since the start. `recent` has the attempts
-   * that show trouble: those of the minute or, if they are few, of up to five minutes.
-   */
   async read() {
-    const counts = await this.#tables()
+    return this.#grown(await this.#tables())
+  }
+
+  #grown(counts: Tables): Grown {
     const before = this.#past[this.#minuteAt] as Counted
     const seconds = (this.#clock.nowMs() - before.atMs) / 1_000
-    const minute = { seconds, counts: growthOf(counts, before.counts) }
-    return { counts, minute, recent: this.#recent(counts) }
+    return {
+      counts,
+      minute: { seconds, counts: growthOf(counts, before.counts) },
+      recent: this.#recent(counts),
+    }
   }
 
   get #minuteAt(): number {

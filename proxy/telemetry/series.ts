@@ -27,6 +27,11 @@ export const series = {
       help: "Time from a call's arrival to its reply, whatever the outcome. Abandoned calls are excluded.",
       buckets: latencyBuckets,
     },
+    nodeErrors: {
+      name: 'router_node_errors_total',
+      and: ['method'],
+      help: 'Calls that got an error of the nodes which a call like this need not get, such as `txpool is full`. Reverts, rejected transactions, limits of a range and mistakes of callers are excluded.',
+    },
     retries: {
       name: 'router_retries_total',
       and: ['method'],

@@ -67,7 +67,7 @@ async function linesOf(attempts: string, state = 'eligible'): Promise<readonly s
   metrics.registerPool('ETH1', 'jsonrpc', () => pool)
   const troubles = new Troubles(clock, createEventLog({ logger, clock }).troubleChanged)
   const seen = [{ name: 'ETH1 jsonrpc', chain: 'ETH1', interface: 'jsonrpc', pool }]
-  const counts = new RecentCounts(metrics, clock, (recent) => troubles.sampled(recent, seen))
+  const counts = new RecentCounts(metrics, clock, ({ recent }) => troubles.sampled(recent, seen))
   counts.start()
   const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')
   for (const each of attempts) {

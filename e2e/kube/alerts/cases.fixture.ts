@@ -39,6 +39,10 @@ const calls = (outcome: string, values: string) =>
   `router_requests_total${on({ ...fleet, method: 'eth_call', outcome })} ${values}`
 const took = (le: string, values: string) =>
   `router_request_duration_seconds_bucket${on({ ...fleet, method: 'eth_call', le })} ${values}`
+const nodeErrors = (method: string, values: string) =>
+  `router_node_errors_total${on({ ...fleet, method })} ${values}`
+const callsOf = (method: string, outcome: string, values: string) =>
+  `router_requests_total${on({ ...fleet, method, outcome })} ${values}`
 const attempts = (result: string, values: string) =>
   `router_attempts_total${on({ ...fleet, upstream: 'alpha', kind: 'first', result })} ${values}`
 const requests = (result: string, values: string, upstream = 'alpha', url = '2') =>
@@ -214,6 +218,103 @@ export const cases: Readonly<Record<string, Case>> = {
     at: 6,
     labels: fleet,
     says: '10% of calls to ETH1 jsonrpc fail',
+  },
+  RouterMethodFails: {
+    broken: [
+      callsOf('eth_call', 'success', '0+900x60'),
+      callsOf('eth_sendRawTransaction', 'success', '0+16x19 320x40'),
+      callsOf('eth_sendRawTransaction', 'node-error', '0x19 0+40x40'),
+      nodeErrors('eth_sendRawTransaction', '0x19 0+40x40'),
+    ],
+    // Reverts, an unlucky minute, a few calls, a method that always fails, and unknown methods.
+    well: [
+      callsOf('eth_call', 'success', '0+100x9 900x40'),
+      callsOf('eth_call', 'node-error', '0x9 0+100x40'),
+      nodeErrors('eth_call', '0x50'),
+      callsOf('eth_chainId', 'success', '0+100x9 900x3 900+100x40'),
+      callsOf('eth_chainId', 'node-error', '0x9 0+100x3 300x40'),
+      nodeErrors('eth_chainId', '0x9 0+100x3 300x40'),
+      callsOf('eth_gasPrice', 'success', '0+1x9 9x40'),
+      callsOf('eth_gasPrice', 'node-error', '0x9 0+1x40'),
+      nodeErrors('eth_gasPrice', '0x9 0+1x40'),
+      callsOf('trace_block', 'success', '0+1x60'),
+      callsOf('trace_block', 'node-error', '0+99x60'),
+      nodeErrors('trace_block', '0+99x60'),
+      callsOf('other', 'success', '0+100x9 900x40'),
+      callsOf('other', 'node-error', '0x9 0+100x40'),
+      nodeErrors('other', '0x9 0+100x40'),
+    ],
+    also: [
+      {
+        when: 'upstreams are blamed, and it lasts for hours',
+        series: [
+          callsOf('eth_call', 'success', '0+50x120 6000x300'),
+          callsOf('eth_call', 'upstream-error', '0x120 0+50x300'),
+          nodeErrors('eth_call', '0x120 0+50x300'),
+        ],
+        from: 130,
+        to: 420,
+      },
+      {
+        when: 'the first errors come after a restart',
+        series: [
+          callsOf('eth_call', 'success', '0+50x20 stale'),
+          callsOf('eth_call', 'node-error', '_x22 10+50x30'),
+          nodeErrors('eth_call', '_x22 10+50x30'),
+        ],
+        from: 28,
+        to: 50,
+      },
+      {
+        when: 'calls come in bursts',
+        series: [
+          callsOf('eth_call', 'success', '0+50x20 1000x60'),
+          callsOf('eth_call', 'node-error', '0x20 0+50x8 400x4 450+50x8 800x4 850+50x20'),
+          nodeErrors('eth_call', '0x20 0+50x8 400x4 450+50x8 800x4 850+50x20'),
+        ],
+        from: 30,
+        to: 60,
+      },
+    ],
+    at: 27,
+    labels: { ...fleet, method: 'eth_sendRawTransaction' },
+    says: '100% of calls of eth_sendRawTransaction to ETH1 jsonrpc get an error of the nodes',
+  },
+  RouterRefusalsBegan: {
+    broken: [
+      calls('success', '0+170x199 33830+143x60'),
+      calls('refused', '0x199 0+27x60'),
+      refusals('method-denied', '0x199 0+27x60'),
+    ],
+    // Few, a small share, a client that is always refused, a start, and a lack of a resource.
+    well: [
+      calls('success', '0+1000x500'),
+      refusals('parse-error', '0x199 0+40x300'),
+      refusals('bad-directive', '0+200x500'),
+      refusals('overloaded', '0x199 0+200x300'),
+      refusals('method-denied', '_x300 0+200x200'),
+      refusals('parse-error', '0x199 0+9x300', 'NEAR'),
+    ],
+    also: [
+      {
+        when: 'every call is refused',
+        series: [refusals('method-denied', '0x199 0+50x60')],
+        from: 207,
+        to: 250,
+      },
+      {
+        when: 'the client pauses',
+        series: [
+          calls('success', '0+100x260'),
+          refusals('method-denied', '0x199 0+50x8 400x4 450+50x8 800x4 850+50x20'),
+        ],
+        from: 208,
+        to: 240,
+      },
+    ],
+    at: 207,
+    labels: { ...fleet, reason: 'method-denied' },
+    says: '15.88% of requests to ETH1 jsonrpc are refused as method-denied, more than usual',
   },
   RouterRequestsRefused: {
     broken: [
