@@ -254,7 +254,7 @@ export class PartRequests {
     return logs
   }
 
-  /** Nodes return null for an empty list, and for ranges that they do not serve. Two may be right. */
+  /** Nodes return null for an empty list, and for ranges that they do not serve: two decide. */
   #isConfirmedNull(upstream: string): boolean {
     this.#nullBy ??= upstream
     return this.#nullBy !== upstream || this.#serving().every(({ name }) => name === upstream)
