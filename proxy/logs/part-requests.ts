@@ -61,7 +61,7 @@ export class PartRequests {
   /** Whether the client already reads, so that the deadline of the call is over. */
   isStreaming = false
   /** Why the last call of `all` returned null. */
-  failure: unknown = null
+  failure: Error | null = null
   readonly #query: LogsQuery
   readonly #context: LogsContext
   /** Upstreams whose latest part failed or was refused while others could answer. */
@@ -215,12 +215,12 @@ export class PartRequests {
   #record({ attempts }: Journal, { from, to }: Range): void {
     const all = this.#query.call.journal.attempts
     for (const attempt of attempts) {
-      const { result, upstream } = attempt
+      const { result, upstream, isLostRace } = attempt
       if (result === 'answer') {
         attempt.detail ??= `blocks ${from} to ${to}`
         this.#failed.delete(upstream)
       } else if (
-        result === 'overtaken' ||
+        (result === 'overtaken' && !isLostRace) ||
         (typeof result === 'object' && result && !result.range && result.weight > 0)
       )
         this.#failed.add(upstream)
