@@ -28,7 +28,7 @@ class WaitingFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: WaitingFirst },
-    // A start of a program copies the page tables of its parent, and all threads share those.
+    // Spawning a program copies the page tables of its parent, which threads would share.
     pool: 'forks',
     // Many tests wait for a real API or a process, so two cores run four at a time.
     maxWorkers: Math.max(4, availableParallelism() - 1),

@@ -178,7 +178,7 @@ test('a Redis that cannot save refuses writes: one failure, while reads and mess
   const reported = client.changes.length
   const refusedPings = async () =>
     Number(/cmdstat_ping:.*rejected_calls=(\d+)/.exec(await redis.cli('info', 'commandstats'))?.[1])
-  // Longer than a failure that a read would end.
+  // By now, successful reads would have ended a passing failure.
   const hasWaited = async () => (await client.get('x')) === null && (await refusedPings()) > 2
   await expect.poll(hasWaited).toBe(true)
   expect(await faultOf(client.set('a', '1'))).toBe('cannot-save')

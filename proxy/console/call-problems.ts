@@ -8,7 +8,7 @@ import type { Facts } from './facts.ts'
 import { only, type Part } from './parts.ts'
 
 /*
- * Problems of calls that no ratio of failures shows: errors of the nodes, and refusals.
+ * Problems that the error ratio does not show: node errors and refusals.
  */
 
 /** Thresholds for the most frequent reason of refusals in the last minute. */
@@ -32,7 +32,7 @@ interface Refused {
   readonly name: string
   /** Refusals of the last minute that clients caused, by reason. */
   readonly refusals: Counts
-  /** All of that minute: calls, and requests that were refused before they became one. */
+  /** Calls of that minute, and requests that were refused before they became calls. */
   readonly requests: number
 }
 

@@ -53,11 +53,11 @@ export function createFacts(options: FactsOptions) {
     troubledSince: troubles.since,
     /** The method of nearly all their bad attempts, by the same keys. */
     troubledMethods: troubles.methods,
-    /** Methods of which nearly all calls get an error of the nodes. */
+    /** Methods for which nearly all calls return node errors. */
     methods: callTroubles.methods,
-    /** Refusals without a quiet minute, by pool and reason. */
+    /** Ongoing refusals, by pool and reason. */
     refused: callTroubles.refused,
-    /** Clients with most calls, errors and refusals, in the last minute. */
+    /** The clients with the most calls, errors and refusals in the last minute. */
     clients: health.clients.top(),
     failed: failedCalls(calls),
   })

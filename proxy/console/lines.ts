@@ -168,7 +168,7 @@ function nameOf({ name, tier }: UpstreamView): string {
   return ` ${name}${tier === 'backup' ? ' (backup)' : ''}`
 }
 
-/** Chains may begin with block 1. */
+/** Data that an upstream lacks. Some chains begin at block 1, so that is no gap. */
 function prunedOf({ oldestBlocks }: UpstreamView): readonly string[] {
   const pruned = Object.entries(oldestBlocks).filter(([, block]) => block > 1)
   return pruned.map(([data, block]) => `no ${data} before ${block}`)

@@ -41,7 +41,7 @@ type Problem = readonly [
 
 /** Thresholds for calls in the last minute: a minimum count, and minimum shares of the total. */
 const failing = { count: 3, share: 0.02, isDown: 0.9 } as const
-/** P99 of a chain from which its calls are slow. */
+/** A chain is slow above this P99. */
 const slowSeconds = 2
 /** Thresholds for a stalled chain. A pause of a few blocks is normal. */
 const still = { blocks: 5, ms: 30_000 } as const
@@ -108,7 +108,7 @@ export function viewOf(looks: readonly Look[]) {
     ...{ at, seconds: growth.seconds, replicas },
     /** Calls of the last minute that failed. */
     failed: chains.reduce((sum, { errors }) => sum + totalOf(errors), 0),
-    /** Share of those that got an error as the node's own answer. */
+    /** Share of all calls that the nodes answered with an error. */
     nodeErrorRatio: ratio(
       chains.reduce((sum, { nodeErrors }) => sum + nodeErrors, 0),
       chains.reduce((sum, { count }) => sum + count, 0),
@@ -321,7 +321,7 @@ const runbooks: Readonly<Record<UpstreamState, string>> = {
   rejected: 'upstream-rejected',
 }
 
-/** Pages about faults, by a word of theirs. */
+/** Runbook pages of faults, by a word in the fault. */
 const faultPages = [
   ['final', 'finalized-mismatch'],
   ['WebSocket', 'subscription-stuck'],

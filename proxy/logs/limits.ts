@@ -69,7 +69,7 @@ export class Density {
     return cutTo
   }
 
-  /** The filter is too much work for nodes over more blocks. */
+  /** Caps requests with this filter, because more blocks take nodes too long. */
   limitWork(blocks: number): void {
     this.#most = Math.min(this.#most, blocks)
   }

@@ -134,7 +134,7 @@ class Logs {
         ({ result }) => typeof result === 'object' && result?.late === true,
       )
       if (!isUnanswered(error) || !isLate) throw error
-      // So many blocks may take nodes too long.
+      // This many blocks may take the nodes too long.
       density.limitWork(Math.max(sample.blocks, Math.ceil(note.blocks / 2)))
       if (clock.nowMs() >= journal.deadlineMs) throw error
       return []

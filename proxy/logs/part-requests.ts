@@ -14,7 +14,7 @@ import type { Density } from './limits.ts'
 import { isNull, type LogList, type Range, readLogs, sizeOf } from './log-list.ts'
 import { filterIn, type LogsContext, type LogsQuery } from './query.ts'
 
-/** Length of an answer to aim at. A provider that counts requests wants few of them. */
+/** Target length of an answer. Providers bill requests, so a few long answers are better. */
 export const wantedBytes = 1.5 * 1024 * 1024
 /** Blocks of the first request; later ones grow by this factor over the blocks seen so far. */
 export const sample = { blocks: 50, growth: 8 } as const
@@ -148,23 +148,23 @@ export class PartRequests {
       const { limit, by, error } = outcome
       for (const name of by) tried.add(name)
       const isAboveHead = this.#askedTo(from + size - 1) >= from + size
-      const isLimit = limit !== null && (size > 1 || isAboveHead)
-      const isLastAlone = isAboveHead && size === 1
-      if (!isLimit && (!isAboveHead || isLastAlone)) for (const name of by) this.#failed.add(name)
       // If an end above the head is refused, the last block is requested by itself.
-      if (isAboveHead && !isLastAlone) blocks = size - 1
-      else if (isLastAlone && isLimit) this.#isEndLowered = true
-      else if (isLimit) blocks = density.refused(limit, size)
-      else if (this.#serving(only).length === 0) {
-        // An upstream that failed an earlier part may answer this one.
-        const hasOthers = this.upstream !== '' && [...this.#failed].some((each) => !tried.has(each))
-        if (this.#serving().length === 0) this.#failed.clear()
-        // A caller that named the upstream has others to ask.
-        const isOver =
-          size === 1 || !isUnclear(error, density) || (isForced && error instanceof RelayError)
-        if (isForced || !hasOthers) {
-          if (isOver || ++guesses > maxGuesses) throw error
-          blocks = Math.ceil(size / 2)
+      if (isAboveHead && size > 1) blocks = size - 1
+      else if (isAboveHead && limit) this.#isEndLowered = true
+      else if (limit && size > 1) blocks = density.refused(limit, size)
+      else {
+        for (const name of by) this.#failed.add(name)
+        if (this.#serving(only).length === 0) {
+          // An upstream that failed an earlier part may answer this one.
+          const isUntried = (each: string) => !tried.has(each)
+          const hasOthers = this.upstream !== '' && [...this.#failed].some(isUntried)
+          if (this.#serving().length === 0) this.#failed.clear()
+          if (isForced || !hasOthers) {
+            // A caller that named the upstream has others to ask.
+            const mayCut = isUnclear(error, density) && !(isForced && error instanceof RelayError)
+            if (size === 1 || !mayCut || ++guesses > maxGuesses) throw error
+            blocks = Math.ceil(size / 2)
+          }
         }
       }
       if (error instanceof Refused) release(error.reply.incoming.body)
@@ -242,7 +242,7 @@ export class PartRequests {
     const isEmpty = isNull(body) && this.#isConfirmedNull(upstream)
     const logs = isEmpty ? [] : readLogs(body, from, this.#askedTo(to))
     if (!logs) throw new Refused({ ...reply, incoming: { ...incoming, body } })
-    // Of a long answer, the relay has validated the envelope only.
+    // The relay validates only the envelope of a long answer.
     if (body !== incoming.body && !fits(logs, call)) {
       const message = `${upstream} returned logs outside the filter`
       throw new RelayError(errorKinds.upstreamFailed, message)
@@ -254,7 +254,10 @@ export class PartRequests {
     return logs
   }
 
-  /** Nodes return null for an empty list, and for ranges that they do not serve: two decide. */
+  /**
+   * Whether null means an empty list. Some nodes also return it for ranges that they do not serve,
+   * so a second upstream must agree if there is one.
+   */
   #isConfirmedNull(upstream: string): boolean {
     this.#nullBy ??= upstream
     return this.#nullBy !== upstream || this.#serving().every(({ name }) => name === upstream)

@@ -18,7 +18,7 @@ import { verified } from './verify.ts'
 export const atOnce = 4
 /** Expected length of those parts together. */
 const aheadBytes = 2 * wantedBytes
-/** Growth over the largest answered part that needs no part of its own to try it. */
+/** A part that exceeds the largest answered one by more than this factor is tried alone. */
 const maxGrowth = 1.5
 /** Share of the measured range to suggest: blocks differ, and parts wait for their order. */
 const margin = 0.5

@@ -222,7 +222,7 @@ class FailoverAttempts implements AttemptOwner {
     const { range, retry = true } = failed.failure ?? {}
     this.#needs.untriedOnly = false
     // Others probably have the same limit, and a refused request costs as much as an answered one.
-    // Otherwise a smaller range helps more than the same node, or others do if some were named.
+    // Otherwise a smaller range, or upstreams that were not named, help more than a repeat.
     const mayPass = failed.fault && directives.only === null
     const isCut = () => (range ? range.limits !== 'work' : !mayPass && pick.repeats(this.#needs))
     if (!retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
@@ -341,7 +341,7 @@ class FailoverAttempts implements AttemptOwner {
     const { journal } = this.#call
     const needs = this.#needs
     const floor = needs.floor ?? this.#call.method.floor?.block ?? null
-    // Upstreams have a final block for long, so the failure has another cause.
+    // Upstreams have had a final block for long, so waiting for it would not help.
     const isFinal = floor !== null && floor <= pool.tracker.highestHead - finalDistance(chain)
     if (floor === null || isFinal || journal.isSpent(nowMs)) return false
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)

@@ -90,5 +90,5 @@ export class StoreAvailability {
 
 /** The store counts as up after this long without failure, so that flapping is not logged. */
 const settledMs = 1_000
-/** The same after a refused write, while only reads follow. */
+/** The same after a refused write if only reads have followed. */
 const noWriteMs = 300_000

@@ -83,7 +83,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The words of Redis before it quotes an argument, without arguments that a proxy may repeat. */
+/** The message of Redis up to its first quoted argument, with repeated arguments masked. */
 function ownWords(message: string, args: readonly unknown[]): string {
   const [text = ''] = message.split(/[\s(:]['"`]/)
   const secrets = args.map(String).filter(({ length }) => length > 3)

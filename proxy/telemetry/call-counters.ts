@@ -21,7 +21,7 @@ import { type Series, series } from './series.ts'
  * Hot counters therefore count in a cell that their owner caches, and a scrape reads the cells.
  */
 
-/** Errors of the nodes for a method since its last success, on all its listeners. */
+/** Node errors of a method since its last success, over all listeners. */
 export interface Streak {
   count: number
   /** Of the first and the last one, on the clock's monotonic scale. */
@@ -74,7 +74,7 @@ export function callCounter(
   }
 }
 
-/** Results that are no fault of the upstream, and those whose first events an alert counts. */
+/** Results that are not the upstream's fault, and those whose first event an alert must see. */
 const started = [
   ...['answer', 'node-error', 'overtaken', 'aborted'],
   ...['method-rate-limited', 'limit-of-method'],
@@ -157,13 +157,13 @@ function outcomeOfReply({ journal }: Call, reply: Reply): string {
   return failed
 }
 
-/** Whether the client got an error of the nodes that says nothing about its call. */
+/** Whether the client got a node error that its call did not cause. */
 function isOfNodes(outcome: string, end: CallEnd): boolean {
   if (outcome !== 'node-error' || end.kind !== 'reply') return outcome === 'upstream-error'
   return end.reply.refusal !== null && isOfNode(end.reply.refusal)
 }
 
-/** Whether another node may do better with the same call. */
+/** Whether the same call may succeed at another node. */
 function isOfNode({ origin, retry, doubtful, range, transaction }: FailureClass): boolean {
   const isOfCall = origin === 'caller' || range !== undefined || transaction !== null
   return (retry || doubtful) && !isOfCall

@@ -10,8 +10,8 @@ import { copied } from './shown-client.ts'
 import { type Counts, totalOf } from './trouble.ts'
 
 /*
- * Finds methods for which clients get only errors of the nodes, and the start of refusals. Neither
- * counts as a failure of the service, so no ratio of errors shows it.
+ * Finds methods that return only node errors, and when refusals began. Neither counts as a failure
+ * of the service, so the error ratio does not show it.
  */
 
 /**
@@ -26,7 +26,7 @@ interface Calls {
   readonly calls: number
 }
 
-/** A method of which nearly all calls get an error of the nodes. */
+/** A method for which nearly all calls return node errors. */
 export interface MethodTrouble extends Calls {
   /** Of the pool, such as `ETH1 jsonrpc`. */
   readonly name: string
@@ -72,7 +72,7 @@ export class CallTroubles {
   readonly #words: Sources['refusalWords']
   readonly #changed: (method: Method, why: string | null) => void
   #found: ReadonlyMap<string, MethodTrouble> = new Map()
-  /** Refusals without a quiet minute, by keys such as `ETH1 jsonrpc method-denied`. */
+  /** Ongoing refusals, by keys such as `ETH1 jsonrpc method-denied`. A quiet minute ends them. */
   refused: Readonly<Record<string, Refused>> = {}
 
   /** @param changed called when a method begins to fail and, with null, when it no longer does */
@@ -128,17 +128,16 @@ export class CallTroubles {
     const { count, sinceMs, lastMs, last: attempt } = this.#streaks.get(key) ?? noStreak
     const nowMs = this.#clock.nowMs()
     const isRecent = nowMs - lastMs < failing.pauseMs
-    const inRow = { failed: count, calls: count }
     const isRow = count >= failing.calls && isRecent && nowMs - sinceMs >= failing.forMs
-    const last = isRow ? inRow : minute
+    const last = isRow ? { failed: count, calls: count } : minute
     const { failed, calls } = last
-    // A pause of the clients proves nothing.
-    const isKnown = known && (calls === 0 ? isRecent : failed >= failing.below * calls)
-    if (known) return isKnown ? { ...known, ...(calls > 0 ? last : {}) } : null
+    // Without calls, nothing shows that it works again.
+    if (known && calls === 0) return isRecent ? known : null
+    if (known) return failed >= failing.below * calls ? { ...known, ...last } : null
     // `other` stands for all methods that the spec lacks.
     if (calls < failing.calls || failed < failing.from * calls || method === 'other') return null
     const past = { failed: ever.failed - failed, calls: ever.calls - calls }
-    // A client whose calls mostly failed before has no news.
+    // If most calls failed before, too, nothing has changed.
     const isNews = past.calls > 0 && past.failed <= past.calls / 2
     if (!isNews && ever.failed < ever.calls) return null
     return {

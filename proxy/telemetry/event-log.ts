@@ -45,13 +45,13 @@ export function createEventLog({ logger, clock }: EventLogOptions) {
       const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
-    /** An upstream works only in part from now on; null: no longer. */
+    /** An upstream began to work only in part or, with null, recovered. */
     troubleChanged({ chain, interface: iface, upstream }: LogFields, why: string | null) {
       const fields = { chain, interface: iface, upstream }
       if (why === null) logger.info('upstream works again', fields)
       else logger.warn('upstream works only in part', { ...fields, why })
     },
-    /** Nearly all calls of a method get an error of the nodes from now on; null: no longer. */
+    /** A method began to return almost only node errors or, with null, recovered. */
     methodChanged({ chain, interface: iface, method }: LogFields, why: string | null) {
       const fields = { chain, interface: iface, method }
       if (why === null) logger.info('method no longer fails', fields)

@@ -30,7 +30,7 @@ export const series = {
     nodeErrors: {
       name: 'router_node_errors_total',
       and: ['method'],
-      help: 'Calls that got an error of the nodes which a call like this need not get, such as `txpool is full`. Reverts, rejected transactions, limits of a range and mistakes of callers are excluded.',
+      help: 'Calls that failed with a node error that they did not cause, such as `txpool is full`. Reverts, rejected transactions, limits of a range and mistakes of callers are excluded.',
     },
     retries: {
       name: 'router_retries_total',
@@ -134,7 +134,7 @@ export const series = {
     urlRequests: {
       name: 'router_upstream_url_requests_total',
       and: ['url', 'result'],
-      help: 'Requests of calls and probes to the URL of the upstream: `answered`, `failed` or `overtaken`, whose node took longer than usual when a hedge answered. `url` is the position in the config, from 1.',
+      help: 'Requests of calls and probes to the URL of the upstream: `answered`, `failed` or `overtaken` (a hedge answered, and the node had taken longer than usual). `url` is the position in the config, from 1.',
     },
     integrityViolations: {
       name: 'router_integrity_violations_total',

@@ -90,7 +90,7 @@ class LastMinute {
   }
 }
 
-/** Clients with most calls, with most errors, and with most refusals, in the last minute. */
+/** The clients with the most calls, errors and refusals in the last minute. */
 export class TopClients {
   readonly #clock: Clock
   readonly #calls = new LastMinute()
@@ -121,7 +121,7 @@ export class TopClients {
     const nowMs = this.#clock.nowMs()
     return {
       calls: this.#calls.top(nowMs),
-      /** Answers of the nodes included, such as reverts. */
+      /** Includes errors that are the node's answer, such as reverts. */
       errors: this.#errors.top(nowMs),
       refusals: this.#refusals.top(nowMs),
     }

@@ -65,7 +65,7 @@ export function slownessOf(
 
 /** Number of bad attempts to put down to bad luck. */
 const luck = 2
-/** Share of all attempts that further bad ones must reach. Hedges overtake 4 % at healthy nodes. */
+/** Share of attempts that bad ones beyond `luck` must reach. At healthy nodes, hedges win 4 %. */
 const share = 0.05
 /** Multiplies the share for an upstream in trouble, which must improve beyond it. */
 const ease = 0.5
@@ -141,7 +141,7 @@ export class Troubles {
   readonly #changed: (upstream: TroubledUpstream, why: string | null) => void
   /** By key, such as `ETH1 jsonrpc node-a`; in ISO 8601. */
   since: Readonly<Record<string, string>> = {}
-  /** By the same keys, without upstreams that are bad in several methods. */
+  /** By the same keys; absent if several methods fail or hang. */
   methods: Readonly<Record<string, string>> = {}
 
   /** @param changed called when it begins and, with null, when the upstream works again */

@@ -43,7 +43,7 @@ type Shown = Pick<Head, 'block' | 'atMs'> & { readonly by: TrackedNode | null }
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
   readonly clock: Clock
-  /** Called for each reorg, though not if a single node of several shows other blocks. */
+  /** Called for each reorg that two upstreams, or the only one in use, have shown. */
   readonly reorged?: (reorg: Reorg) => void
 }
 

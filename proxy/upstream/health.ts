@@ -286,7 +286,7 @@ class DecayingMean {
     return (this.#sum + prior) / (this.#weight + 1)
   }
 
-  /** Null without recent samples. @param others have further samples */
+  /** Null without recent samples. @param others whose samples count, too */
   value(nowMs: number, ...others: readonly DecayingMean[]): number | null {
     let [sum, weight] = [0, 0]
     for (const each of [this, ...others]) {
@@ -297,7 +297,7 @@ class DecayingMean {
     return weight < 0.01 ? null : sum / weight
   }
 
-  /** Mean distance from the mean, which a few outliers hardly change; 0 without samples. */
+  /** Mean absolute deviation, which outliers hardly affect; 0 without samples. */
   get deviation(): number {
     return this.#weight === 0 ? 0 : this.#distances / this.#weight
   }
@@ -312,8 +312,8 @@ class DecayingMean {
 }
 
 /**
- * Mean deviations within which a latency is usual. Hedges end a hang soon, so a multiple of the
- * mean would not tell it from a sound node that is slower than its peers.
+ * A latency is usual up to this many mean deviations above the mean. A multiple of the mean would
+ * not do: hedges end a hang at latencies that a sound but slower node reaches, too.
  */
 const usualDeviations = 3
 

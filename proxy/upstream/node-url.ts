@@ -11,7 +11,7 @@ import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { counted } from '../words/counted.ts'
 
-/** Shortest interval between verifications of a URL that may be another node. */
+/** Minimum interval between verifications of a suspect URL. */
 const suspectIntervalMs = 10_000
 
 /** One URL of an upstream with its state. The URLs of an upstream fail over among themselves. */
@@ -56,7 +56,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   lagBlocks = 0
   /** Why it seems to lack old data although it declares `archive`; null if it does not. */
   archiveGap: string | null = null
-  /** Time of its last verification as a suspect, past or pending, on the monotonic scale. */
+  /** When it was, or will be, verified as a suspect, on the monotonic scale. */
   #suspectedMs = -Infinity
   /** The reason of the last failure of a call or a probe. */
   lastFailure = ''
@@ -109,7 +109,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   }
 
   /**
-   * It may be another node, as after each failure of an unreliable one.
+   * Another node may answer at this URL. An unreliable one is suspected often, so verifications
+   * keep an interval.
    * @returns milliseconds until its verification; null if that is pending already
    */
   suspected(): number | null {

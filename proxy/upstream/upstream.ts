@@ -255,7 +255,7 @@ export class Upstream implements TrackedNode {
     this.score.succeeded(latencyMs, this.#clock.nowMs())
   }
 
-  /** Called when a URL may be another node: it answers after a failure, or shows another block. */
+  /** Called when another node may answer at a URL: after a failure, or when a block changes. */
   onSuspect: ((url: NodeUrl) => void) | null = null
 
   /** Records that this URL answers, whatever it says. */

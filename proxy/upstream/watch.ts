@@ -179,7 +179,7 @@ export class Watch {
     }
   }
 
-  /** Verifies a URL that may be another node: immediately, unless it was suspect recently. */
+  /** Verifies a suspect URL, at once or after the minimum interval. */
   async #verifySuspect(upstream: Upstream, url: NodeUrl): Promise<void> {
     const waitMs = url.suspected()
     if (waitMs === null) return

@@ -61,7 +61,7 @@ export class WorkerLink {
       open: (options: StoreOptions) =>
         new CacheClient(`unix:${this.start.directory}/store`, {
           ...options,
-          // On this machine, an answer is late only while the machine is busy, as at the start.
+          // The store is on this machine, so it answers late only while the machine is busy.
           commandTimeoutMs: 1_000,
         }),
     }

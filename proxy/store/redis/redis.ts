@@ -83,7 +83,7 @@ export class RedisStore {
     })
   }
 
-  /** Runs a command that a Redis executes even while it takes no writes. */
+  /** Runs a command that Redis executes even while it refuses writes. */
   read<T>(name: string, command: (redis: Commands) => Promise<T>): Promise<T> {
     return this.run(name, command, undefined, false)
   }

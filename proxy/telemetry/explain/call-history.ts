@@ -39,7 +39,7 @@ export interface RecordedCall {
   readonly journal: Journal
 }
 
-/** What methods say about the trouble of an upstream: in which time, and in what share of them. */
+/** A method explains the trouble of an upstream with this share of the bad attempts, this long. */
 const trouble = { ms: 5 * 60_000, share: 0.9 } as const
 /** Longest text of an error. */
 const maxText = 300
@@ -176,7 +176,7 @@ function explain({ journal, client, ...call }: RecordedCall, epochMs: number) {
     ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
     /** Address, user agent and path, without control characters and keys. */
     client: client && cleanClient(client),
-    // Null if the call used no cache, sticky session or cross-validation, or is about no logs.
+    // Each is null if the call did not involve it.
     ...{ cache, session, crossValidation, logs },
     attempts: attempts.map((each) => explainAttempt(each, startedMs)),
     /** Candidates of the last pick if it found no upstream; otherwise null. */
